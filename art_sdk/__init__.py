@@ -1,0 +1,122 @@
+"""ART's provider-agnostic prompt format and its reference adapters. Everything public is imported from here."""
+
+from __future__ import annotations
+
+from art_sdk.adapters import BUILT_IN
+from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.base import BaseAdapter, Payload, Prepared
+from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
+from art_sdk.adapters.gemini import GeminiAdapter
+from art_sdk.adapters.openai import OpenAIAdapter
+from art_sdk.context import PromptContext
+from art_sdk.conversation import parse_arguments
+from art_sdk.errors import (
+    ARTError,
+    ErrorCode,
+    InvalidConfig,
+    LLMProviderError,
+    PromptTranslationFailed,
+    PromptValidationFailed,
+)
+from art_sdk.messages import (
+    ART_STANDARD_VERSION,
+    ArtStandardMessage,
+    ArtStandardMessageRole,
+    ArtStandardPrompt,
+    ArtToolCallRequest,
+    AssistantMessage,
+    FunctionCall,
+    ImagePart,
+    ParsedToolCall,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolRequest,
+    ToolRequestMessage,
+    ToolResult,
+    ToolResultMessage,
+    ToolSchema,
+    UserMessage,
+    dump_prompt,
+)
+from art_sdk.options import CallOptions, parse_options
+from art_sdk.stream import (
+    Completion,
+    EndEvent,
+    ErrorEvent,
+    LLMMetadata,
+    MetadataEvent,
+    OutOfOrder,
+    StopReason,
+    StreamEvent,
+    TokenEvent,
+    ToolCallEvent,
+    fold,
+)
+from art_sdk.transport import HttpRequest, ResponseHead, Timeouts
+from art_sdk.validation import parse_prompt, parse_prompt_json
+
+__all__ = [
+    "ART_STANDARD_VERSION",
+    "BUILT_IN",
+    "CAPABILITIES",
+    "LOSSES",
+    "REPAIRS",
+    "ARTError",
+    "Answer",
+    "ArtStandardMessage",
+    "ArtStandardMessageRole",
+    "ArtStandardPrompt",
+    "ArtToolCallRequest",
+    "AssistantMessage",
+    "BaseAdapter",
+    "CallInfo",
+    "CallOptions",
+    "Capability",
+    "Completion",
+    "EndEvent",
+    "ErrorCode",
+    "ErrorEvent",
+    "FunctionCall",
+    "GeminiAdapter",
+    "HttpRequest",
+    "ImagePart",
+    "InvalidConfig",
+    "LLMMetadata",
+    "LLMProviderError",
+    "Loss",
+    "MetadataEvent",
+    "OpenAIAdapter",
+    "OutOfOrder",
+    "ParsedToolCall",
+    "Payload",
+    "Prepared",
+    "PromptContext",
+    "PromptTranslationFailed",
+    "PromptValidationFailed",
+    "Repair",
+    "ResponseHead",
+    "StopReason",
+    "StreamEvent",
+    "SystemMessage",
+    "Text",
+    "TextPart",
+    "Thinking",
+    "Timeouts",
+    "TokenEvent",
+    "ToolCall",
+    "ToolCallEvent",
+    "ToolRequest",
+    "ToolRequestMessage",
+    "ToolResult",
+    "ToolResultMessage",
+    "ToolSchema",
+    "Usage",
+    "UserMessage",
+    "dump_prompt",
+    "fold",
+    "parse_arguments",
+    "parse_options",
+    "parse_prompt",
+    "parse_prompt_json",
+]

@@ -1,0 +1,305 @@
+"""The chat completions dialect, which OpenAI, OpenRouter, DeepSeek, Groq and many more share.
+
+What one provider of the family does otherwise is data: a `ChatLimits` value, and class attributes.
+Rules are named by their ids (`openai.tool-name-pattern`); each stands beside the line that obeys it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+from msgspec import Struct, field
+
+from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
+from art_sdk.messages import (
+    ArtStandardPrompt,
+    AssistantMessage,
+    FunctionCall,
+    ImagePart,
+    SystemMessage,
+    ToolCall,
+    ToolRequestMessage,
+    ToolSchema,
+    UserMessage,
+)
+from art_sdk.options import CallOptions
+from art_sdk.stream import StopReason
+from art_sdk.transport import ResponseHead
+
+
+class ChatLimits(Struct, frozen=True, kw_only=True):
+    """What a provider of the family takes; None means no limit that is known of."""
+
+    name_pattern: str = r"[a-zA-Z0-9_-]{1,64}"
+    message_name_pattern: str = r"[a-zA-Z0-9_-]+"
+    call_id_length: int | None = 40
+    tools: int | None = 128
+    description_length: int | None = 1024
+    stops: int | None = 4
+    ranges: Mapping[str, tuple[float, float]] = field(
+        default_factory=lambda: {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
+    )
+    max_tokens_field: str = "max_tokens"
+
+
+class ChatCompletionsAdapter(BaseAdapter):
+    """An adapter of the family. A provider's own file says only what is its own."""
+
+    limits: ClassVar[ChatLimits] = ChatLimits()
+    losses = frozenset({"result_status", "tool_output_schema"})
+    repairs = frozenset({"maps_call_ids"})
+
+    def endpoint(self, options: CallOptions) -> str:
+        del options
+        return "/chat/completions"
+
+    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
+        conversation = self.check(prompt, options)
+        if not conversation.turns:
+            self.refuse("it is empty; give at least one message", rule="openai.messages-nonempty")
+        ids = self.map_call_ids(prompt)
+        messages: list[Payload] = []
+        for turn in conversation.turns:
+            match turn:
+                case SystemTurn():
+                    messages.append(self._system(turn))
+                case UserTurn():
+                    messages.append(self._named("user", turn.message, turn.index))
+                case AssistantTurn():
+                    messages += self._assistant(turn, ids)
+        payload: Payload = {"model": options.model or self.model, "messages": messages}
+        payload |= self._options(options)
+        return self.merge_provider_fields(payload, options)
+
+    def map_call_ids(self, prompt: ArtStandardPrompt) -> dict[str, str]:
+        """An id that is too long becomes one made from its digest: the same for call and result, in any prompt."""
+        longest = self.limits.call_id_length  # openai.tool-call-id-len40
+        if longest is None:
+            return {}
+        return {call_id: _short_id(call_id) for call_id in _call_ids(prompt) if len(call_id) > longest}
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        answer = _decode_answer(body)
+        if not answer.choices:
+            message = "no choices"
+            raise ValueError(message)
+        choice = answer.choices[0]
+        if choice.finish_reason is None:
+            message = "choices[0].finish_reason is null: the answer is not finished"
+            raise ValueError(message)
+        return Answer(
+            pieces=tuple(_pieces(choice.message, info)),
+            stop_reason=_STOP_REASONS.get(choice.finish_reason, "other"),
+            raw_stop_reason=choice.finish_reason,
+            usage=_usage(answer.usage),
+            request_id=head.headers.get(self.request_id_header) or answer.id,
+        )
+
+    def _system(self, turn: SystemTurn) -> Payload:
+        if turn.splits:
+            reason = (
+                "a system message stands between a call and its result; move it before the call or after the result"
+            )
+            self.refuse(reason, index=turn.index, rule="openai.tool-calls-answered")
+        return self._named("system", turn.message, turn.index)
+
+    def _named(self, role: str, message: SystemMessage | UserMessage, index: int) -> Payload:
+        content = message.content
+        written: Payload = {"role": role, "content": content if isinstance(content, str) else _parts(content)}
+        return self._with_name(written, message.name, index)
+
+    def _with_name(self, written: Payload, name: str | None, index: int) -> Payload:
+        if name is not None:
+            if not re.fullmatch(self.limits.message_name_pattern, name):  # openai.message-name-pattern
+                pattern = self.limits.message_name_pattern
+                self.refuse(f"the name {name!r} must match {pattern}", index=index, rule="openai.message-name-pattern")
+            written["name"] = name
+        return written
+
+    def _assistant(self, turn: AssistantTurn, ids: Mapping[str, str]) -> Iterator[Payload]:
+        """The assistant's message, and one tool message for each of its calls."""
+        message = turn.message
+        if message.content is None and not turn.calls:  # openai.content-not-null
+            reason = "an assistant message with neither text nor calls; leave it out"
+            self.refuse(reason, index=turn.index, rule="openai.content-not-null")
+        written = self._with_name({"role": "assistant", "content": message.content}, message.name, turn.index)
+        if turn.calls:  # openai.tool-calls-nonempty-array: no empty list
+            written["tool_calls"] = [self._call(call, turn.index, ids) for call in turn.calls]
+        yield written
+        for answer in turn.answers.values():  # openai.tool-calls-answered: right after the calls, in the order given
+            call_id = answer.message.tool_call_id
+            yield {"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.message.content}
+
+    def _call(self, call: ToolCall, index: int, ids: Mapping[str, str]) -> Payload:
+        function = call.function
+        self._hold_name(function.name, "the called tool", index)
+        arguments = function.arguments if function.arguments.strip() else "{}"
+        return {
+            "id": ids.get(call.id, call.id),
+            "type": "function",
+            "function": {"name": function.name, "arguments": arguments},
+        }
+
+    def _options(self, options: CallOptions) -> Payload:
+        self._hold_limits(options)
+        written: Payload = {
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            self.limits.max_tokens_field: options.max_tokens,
+            "stop": list(options.stop) or None,
+            "parallel_tool_calls": options.parallel_tool_calls,
+            "tools": [self._tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
+            "tool_choice": _tool_choice(options.tool_choice),
+            "response_format": _response_format(options.response_schema),
+        }
+        return {name: value for name, value in written.items() if value is not None}
+
+    def _tool(self, tool: ToolSchema) -> Payload:
+        self._hold_name(tool.name, "the tool", None)
+        longest = self.limits.description_length
+        if longest is not None and len(tool.description) > longest:
+            reason = f"the description of the tool {tool.name!r} has {len(tool.description)} characters, {longest} fit"
+            self.refuse(reason, rule="openai.tool-description-len1024")
+        function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+        return {"type": "function", "function": function}
+
+    def _hold_name(self, name: str, whose: str, index: int | None) -> None:
+        if not re.fullmatch(self.limits.name_pattern, name):
+            reason = f"the name of {whose}, {name!r}, must match {self.limits.name_pattern}; rename the tool"
+            self.refuse(reason, index=index, rule="openai.tool-name-pattern")
+
+    def _hold_limits(self, options: CallOptions) -> None:
+        """Refuses what the provider answers with 400."""
+        limits = self.limits
+        if limits.tools is not None and len(options.tools) > limits.tools:
+            self.refuse(f"{len(options.tools)} tools; {limits.tools} fit", rule="openai.tools-max128")
+        if limits.stops is not None and len(options.stop) > limits.stops:
+            self.refuse(f"{len(options.stop)} stop sequences; {limits.stops} fit", rule="openai.stop-max4")
+        for name, (low, high) in limits.ranges.items():
+            value = getattr(options, name)
+            if value is not None and not low <= value <= high:
+                self.refuse(f"{name} is {value}; it goes from {low} to {high}", rule="openai.temperature-range")
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if getattr(options, name) is not None and not options.tools:
+                self.refuse(f"{name} is only allowed with tools", rule="openai.tool-choice-needs-tools")
+
+
+def _parts(parts: tuple[Any, ...]) -> list[Payload]:
+    return [{"type": "text", "text": part.text} for part in parts if not isinstance(part, ImagePart)]
+
+
+def _call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
+    for message in prompt:
+        if type(message) is AssistantMessage:
+            for call in message.tool_calls:
+                yield call.id
+        elif type(message) is ToolRequestMessage and message.content is not None:
+            yield message.content.id
+
+
+def _short_id(call_id: str) -> str:
+    """37 characters; two ids meet only where SHA-256 meets in 128 bits."""
+    return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:32]}"
+
+
+def _tool_choice(choice: str | None) -> Any:
+    if choice in (None, "auto", "none", "required"):
+        return choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+def _response_format(schema: dict[str, Any] | None) -> Payload | None:
+    """The name is required by the provider and carries nothing."""
+    if schema is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": "response", "schema": schema}}
+
+
+# What the family answers: the fields that are read, the rest is left alone.
+
+
+class _Function(Struct):
+    name: str
+    arguments: str
+
+
+class _Call(Struct):
+    function: _Function
+    id: str | None = None
+
+
+class _Message(Struct):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None  # DeepSeek
+    reasoning: str | None = None  # OpenRouter, Groq
+
+
+class _Choice(Struct):
+    message: _Message
+    finish_reason: str | None
+
+
+class _CompletionDetails(Struct):
+    reasoning_tokens: int | None = None
+
+
+class _PromptDetails(Struct):
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Answer(Struct):
+    choices: list[_Choice]
+    id: str | None = None
+    usage: dict[str, Any] | None = None
+
+
+_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+
+_STOP_REASONS: Final[Mapping[str, StopReason]] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+}
+
+
+def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+    thinking = message.reasoning_content or message.reasoning
+    if thinking:
+        yield Thinking(thinking)
+    if message.content or message.refusal:
+        yield Text(message.content or message.refusal or "")
+    for number, call in enumerate(message.tool_calls or (), info.calls_in_prompt + 1):
+        call_id = call.id or f"call_{number}"
+        function = FunctionCall(call.function.name, call.function.arguments)
+        yield ToolCall(info.id_map.get(call_id, call_id), function)
+
+
+def _usage(raw: dict[str, Any] | None) -> Usage:
+    if raw is None:
+        return Usage()
+    usage = msgspec.convert(raw, _Usage)
+    thinking, cached = usage.completion_tokens_details, usage.prompt_tokens_details
+    return Usage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        thinking_tokens=thinking.reasoning_tokens if thinking else None,
+        cached_tokens=cached.cached_tokens if cached else None,
+        raw=raw,
+    )

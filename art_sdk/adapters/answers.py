@@ -1,0 +1,141 @@
+"""A provider's answer, read: one value for what it said, and the events that tell it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct, field
+
+from art_sdk.errors import ARTError
+from art_sdk.messages import AssistantMessage, ToolCall
+from art_sdk.options import CALL_CONTEXTS
+from art_sdk.stream import (
+    EndEvent,
+    ErrorEvent,
+    LLMMetadata,
+    MetadataEvent,
+    StopReason,
+    StreamEvent,
+    TokenEvent,
+    TokenType,
+    ToolCallEvent,
+)
+
+
+class CallInfo(Struct, frozen=True, kw_only=True):
+    """What is known of a call when its answer is read.
+
+    `id_map` turns a call id that was sent into the prompt's own; `calls_in_prompt` counts the
+    calls of the whole conversation, so that an answer's calls without ids can be numbered on.
+    """
+
+    thread_id: str
+    trace_id: str
+    session_id: str | None = None
+    call_context: str | None = None
+    model: str
+    calls_in_prompt: int = 0
+    id_map: Mapping[str, str] = field(default_factory=dict[str, str])
+    clock: Callable[[], float] = time.perf_counter
+    started: float = 0.0
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the call began."""
+        return (self.clock() - self.started) * 1000
+
+    def stamps(self) -> dict[str, Any]:
+        """The three ids that every event carries."""
+        return {"thread_id": self.thread_id, "trace_id": self.trace_id, "session_id": self.session_id}
+
+
+class Text(NamedTuple):
+    """A piece of the answer's text."""
+
+    text: str
+
+
+class Thinking(NamedTuple):
+    """A piece of the model's reasoning."""
+
+    text: str
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Token counts, as `LLMMetadata` has them."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    thinking_tokens: int | None = None
+    cached_tokens: int | None = None
+    raw: dict[str, Any] | None = None
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """A whole answer, unstreamed, in the order in which the provider gave its pieces."""
+
+    pieces: tuple[Text | Thinking | ToolCall, ...]
+    stop_reason: StopReason
+    raw_stop_reason: str | None
+    usage: Usage = Usage()
+    request_id: str | None = None
+
+
+def answer_events(answer: Answer, info: CallInfo) -> Iterator[StreamEvent]:
+    """The events of a good answer."""
+    stamps = info.stamps()
+    for piece in answer.pieces:
+        match piece:
+            case Text() | Thinking():
+                kind = token_type(info.call_context, type(piece))
+                yield TokenEvent(text=piece.text, token_type=kind, **stamps)
+            case ToolCall():
+                yield ToolCallEvent(call=piece, **stamps)
+    yield MetadataEvent(metadata=_metadata(answer, info), **stamps)
+    yield EndEvent(message=_message(answer), finish=answer.stop_reason, **stamps)
+
+
+def failure_events(error: ARTError, info: CallInfo, arrived: AssistantMessage | None = None) -> Iterator[StreamEvent]:
+    """The events of a call that failed; `arrived` is what came before the failure."""
+    yield ErrorEvent(error=error, **info.stamps())
+    yield EndEvent(message=arrived, finish="error", **info.stamps())
+
+
+_TOKEN_TYPES: Final[Mapping[tuple[str | None, type[Text | Thinking]], TokenType]] = {
+    (None, Text): "LLM_RESPONSE",
+    (None, Thinking): "LLM_THINKING",
+    ("AGENT_THOUGHT", Text): "AGENT_THOUGHT_LLM_RESPONSE",
+    ("AGENT_THOUGHT", Thinking): "AGENT_THOUGHT_LLM_THINKING",
+    ("FINAL_SYNTHESIS", Text): "FINAL_SYNTHESIS_LLM_RESPONSE",
+    ("FINAL_SYNTHESIS", Thinking): "FINAL_SYNTHESIS_LLM_THINKING",
+}
+
+
+def token_type(call_context: str | None, kind: type[Text | Thinking]) -> TokenType:
+    """ART's token type: the kind, marked by the call context where that is one that marks."""
+    return _TOKEN_TYPES[call_context if call_context in CALL_CONTEXTS else None, kind]
+
+
+def _message(answer: Answer) -> AssistantMessage:
+    """The message to append. Its content is null only where calls stand in its place."""
+    texts = [piece.text for piece in answer.pieces if isinstance(piece, Text)]
+    calls = tuple(piece for piece in answer.pieces if isinstance(piece, ToolCall))
+    content = "".join(texts) if texts or not calls else None
+    return AssistantMessage(content, calls)
+
+
+def _metadata(answer: Answer, info: CallInfo) -> LLMMetadata:
+    usage = answer.usage
+    return LLMMetadata(
+        stop_reason=answer.stop_reason,
+        raw_stop_reason=answer.raw_stop_reason,
+        total_generation_time_ms=info.elapsed_ms(),
+        trace_id=info.trace_id,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        thinking_tokens=usage.thinking_tokens,
+        cached_tokens=usage.cached_tokens,
+        provider_raw_usage=usage.raw,
+        request_id=answer.request_id,
+    )

@@ -1,0 +1,289 @@
+"""BaseAdapter: what every adapter is. Write `translate`; everything else has a default or is a small step.
+
+    prompt + options ─ translate ─► payload ─ request ─► HttpRequest ─ transport ─► bytes ─ read_response ─► events
+
+The heart does no I/O: `prepare` and `read_response` are shared by `call` and `call_sync`.
+Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault into events.
+"""
+
+from __future__ import annotations
+
+import abc
+import time
+import uuid
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, cast
+
+import msgspec
+
+from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
+from art_sdk.adapters.capabilities import Capability, Loss, Repair, Request, find_undeclared_use
+from art_sdk.adapters.failures import FailedAnswer, describe_failure, describe_unreadable, strike_out
+from art_sdk.conversation import Conversation, Fault, FaultKind, count_calls, read_conversation
+from art_sdk.errors import InvalidConfig, LLMProviderError, PromptTranslationFailed
+from art_sdk.messages import ArtStandardPrompt
+from art_sdk.options import CallOptions, parse_options
+from art_sdk.stream import Completion, StreamEvent, fold
+from art_sdk.transport import HttpRequest, ResponseHead, Timeouts, Transport
+from art_sdk.validation import parse_prompt
+
+if TYPE_CHECKING:
+    import httpx2
+
+Payload = dict[str, Any]
+"""A request body as JSON data."""
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Prepared(NamedTuple):
+    """A call up to its I/O: the request, and what is needed to read its answer."""
+
+    request: HttpRequest
+    info: CallInfo
+    timeouts: Timeouts | None
+
+
+class BaseAdapter(abc.ABC):
+    """One provider's adapter, and the factory that the conformance suite takes.
+
+    `base_url` replaces `default_base_url`, version path included; `model` is used where a call
+    names none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
+    Raises InvalidConfig for a key or a URL that cannot be sent.
+    """
+
+    provider_name: ClassVar[str]
+    dialect: ClassVar[str]
+    default_model: ClassVar[str]
+    default_base_url: ClassVar[str]
+    request_id_header: ClassVar[str] = "x-request-id"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    losses: ClassVar[frozenset[Loss]] = frozenset()
+    repairs: ClassVar[frozenset[Repair]] = frozenset()
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str | None = None,
+        model: str | None = None,
+        timeouts: Timeouts | None = None,
+        headers: Mapping[str, str] | None = None,
+        http_client: httpx2.Client | httpx2.AsyncClient | None = None,
+    ) -> None:
+        self._api_key = _sendable_key(api_key, self.provider_name)
+        self.base_url = _sendable_url(base_url or self.default_base_url, self.provider_name)
+        self.model = model or self.default_model
+        self._headers = dict(headers or {})
+        self._transport = Transport(self.provider_name, timeouts=timeouts or Timeouts(), http_client=http_client)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
+
+    # What an adapter writes.
+
+    @abc.abstractmethod
+    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
+        """The provider's request body for the prompt. Pure: no I/O, no clock, arguments unchanged.
+
+        Raises PromptTranslationFailed for whatever the provider cannot take; nothing is lost silently.
+        """
+
+    def endpoint(self, options: CallOptions) -> str:
+        """The path under `base_url`, with a leading slash."""
+        raise NotImplementedError
+
+    def auth_headers(self) -> dict[str, str]:
+        """The headers that carry the key. Keys never go into a URL."""
+        return {"authorization": f"Bearer {self._api_key}"}
+
+    def map_call_ids(self, prompt: ArtStandardPrompt) -> dict[str, str]:
+        """Per call id of the prompt that must be changed, the id that is sent."""
+        del prompt
+        return {}
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        """A good answer's body, read. Raises ValueError for one that is not what the provider sends."""
+        raise NotImplementedError
+
+    # What every adapter has.
+
+    def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
+        """The prompt as turns, for `translate` to begin with.
+
+        Raises PromptTranslationFailed for broken tool conversations and for what the adapter does
+        not declare among its `capabilities`.
+        """
+        conversation = read_conversation(prompt)
+        if conversation.faults:
+            self._refuse_faults(conversation.faults)
+        use = find_undeclared_use(self.capabilities, Request(conversation, options, self.dialect))
+        if use is not None:
+            reason = f"the capability {use.capability!r} is not declared, and the prompt needs it for {use.what}"
+            self.refuse(reason, index=use.index)
+        return conversation
+
+    def refuse(
+        self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
+    ) -> NoReturn:
+        """Raises PromptTranslationFailed. `reason` says what stands in the way, and what to do."""
+        place = "the prompt" if index is None else f"message $[{index}]"
+        call = "" if call_id is None else f" (call {call_id!r})"
+        source = "" if rule is None else f" [{rule}]"
+        facts = {"adapter": self.provider_name, "index": index, "call_id": call_id, "rule": rule}
+        message = f"adapter {self.provider_name!r} cannot translate {place}{call}: {reason}{source}"
+        raise PromptTranslationFailed(message, details={k: v for k, v in facts.items() if v is not None})
+
+    def provider_fields(self, options: CallOptions) -> dict[str, Any]:
+        """The provider-only fields that the caller gave for this dialect."""
+        return options.provider.get(self.dialect, {})
+
+    def merge_provider_fields(self, payload: Payload, options: CallOptions) -> Payload:
+        """The payload with the caller's provider-only fields. They add; they never replace what stands there."""
+        clash = _merge(payload, self.provider_fields(options), "")
+        if clash:
+            self.refuse(f"options.provider[{self.dialect!r}]{clash} would replace a field that the adapter writes")
+        return payload
+
+    def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
+        """The HTTP request that carries the payload."""
+        headers = {"content-type": "application/json", "accept": "application/json"}
+        headers |= self._headers | self.auth_headers()
+        return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
+
+    def prepare(self, prompt: object, options: object) -> Prepared:
+        """Everything before the I/O. `prompt` and `options` are typed values, or JSON data.
+
+        Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
+        """
+        known = parse_options(options)
+        typed = parse_prompt(prompt)
+        request = self.request(self.translate(typed, known), known)
+        return Prepared(request, self._info(typed, known), known.timeouts)
+
+    def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
+        """The events of an unstreamed answer, whatever came. Never raises."""
+        if not 200 <= head.status < 300:
+            yield from failure_events(self.read_error(head, body), info)
+            return
+        try:
+            answer = self.parse_answer(head, body, info)
+        except (ValueError, RecursionError) as error:
+            failure = describe_unreadable(self._failed_answer(head, body), error)
+            yield from failure_events(failure, info)
+            return
+        yield from answer_events(answer, info)
+
+    def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
+        """What an answer outside 2xx stands for. Never raises."""
+        return describe_failure(self._failed_answer(head, body))
+
+    def _failed_answer(self, head: ResponseHead, body: bytes) -> FailedAnswer:
+        request_id = head.headers.get(self.request_id_header)
+        return FailedAnswer(self.provider_name, head, strike_out(body, self._api_key), request_id)
+
+    def call(self, prompt: object, options: object) -> AsyncGenerator[StreamEvent]:
+        """The events of one call. Raises the caller's faults at once; a provider's fault is an ERROR event."""
+        return self._exchange(self.prepare(prompt, options))
+
+    def call_sync(self, prompt: object, options: object) -> Generator[StreamEvent]:
+        """As `call`, without an event loop."""
+        return self._exchange_sync(self.prepare(prompt, options))
+
+    async def complete(self, prompt: object, options: object) -> Completion:
+        """The whole answer. Raises what `call` raises, and the error of an ERROR event."""
+        return fold([event async for event in self.call(prompt, options)])
+
+    def complete_sync(self, prompt: object, options: object) -> Completion:
+        """As `complete`, without an event loop."""
+        return fold(self.call_sync(prompt, options))
+
+    def close(self) -> None:
+        """Closes the connections of synchronous calls."""
+        self._transport.close()
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._transport.aclose()
+
+    async def _exchange(self, prepared: Prepared) -> AsyncGenerator[StreamEvent]:
+        try:
+            async with self._transport.send_async(prepared.request, prepared.timeouts) as (head, chunks):
+                body = b"".join([chunk async for chunk in chunks])
+        except LLMProviderError as error:
+            events = failure_events(error, prepared.info)
+        else:
+            events = self.read_response(head, body, prepared.info)
+        for event in events:
+            yield event
+
+    def _exchange_sync(self, prepared: Prepared) -> Generator[StreamEvent]:
+        try:
+            with self._transport.send(prepared.request, prepared.timeouts) as (head, chunks):
+                body = b"".join(chunks)
+        except LLMProviderError as error:
+            yield from failure_events(error, prepared.info)
+        else:
+            yield from self.read_response(head, body, prepared.info)
+
+    def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
+        return CallInfo(
+            thread_id=options.thread_id,
+            trace_id=options.trace_id or uuid.uuid4().hex,
+            session_id=options.session_id,
+            call_context=options.call_context,
+            model=options.model or self.model,
+            calls_in_prompt=count_calls(prompt),
+            id_map={sent: own for own, sent in self.map_call_ids(prompt).items()},
+            started=time.perf_counter(),
+        )
+
+    def _refuse_faults(self, faults: list[Fault]) -> NoReturn:
+        first, more = faults[0], len(faults) - 1
+        rest = f" (and {more} more such faults)" if more else ""
+        self.refuse(f"{first.message}; {_ADVICE[first.kind]}{rest}", index=first.index, call_id=first.call_id)
+
+
+_ADVICE: Final[Mapping[FaultKind, str]] = {
+    "orphan-result": "add the assistant message that made the call, or leave the result out",
+    "double-result": "keep one result a call",
+    "duplicate-id": "give every call an id of its own",
+    "unanswered-call": "add its tool_result before the next user or assistant message",
+    "pending-call": "add its tool_result, or leave the call out",
+    "contradicting-name": "name the tool that was called, or leave the name out",
+    "empty-request": "give it a call, or leave it out",
+    "bad-arguments": "give a JSON object",
+}
+
+
+def _sendable_key(key: str, provider: str) -> str:
+    """The key, if an HTTP header can carry it. The error never shows it."""
+    if not key:
+        message = f"{provider}: the API key is empty"
+        raise InvalidConfig(message)
+    if not all("!" <= char <= "~" for char in key):
+        message = f"{provider}: the API key holds white space or characters outside ASCII; it was likely pasted wrongly"
+        raise InvalidConfig(message)
+    return key
+
+
+def _sendable_url(url: str, provider: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        message = f"{provider}: base_url must begin with http:// or https://, is {url!r}"
+        raise InvalidConfig(message)
+    return url.rstrip("/")
+
+
+def _merge(into: dict[str, Any], fields: Mapping[str, Any], path: str) -> str | None:
+    """Adds the fields, objects into objects. Gives the path of the first that stands there already."""
+    for name, value in fields.items():
+        here = into.get(name)
+        if isinstance(here, dict) and isinstance(value, dict):
+            clash = _merge(cast("dict[str, Any]", here), cast("dict[str, Any]", value), f"{path}[{name!r}]")
+            if clash:
+                return clash
+        elif name in into:
+            return f"{path}[{name!r}]"
+        else:
+            into[name] = value
+    return None

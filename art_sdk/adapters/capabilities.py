@@ -1,0 +1,149 @@
+"""What an adapter declares: capabilities, losses and repairs. The lists are closed and versioned with the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, NamedTuple, get_args
+
+from msgspec import Struct
+
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, Turn, UserTurn
+from art_sdk.messages import ImagePart
+from art_sdk.options import CallOptions
+
+Capability = Literal[
+    "system",
+    "late_system",
+    "tools",
+    "parallel_tools",
+    "tool_choice",
+    "streaming",
+    "reasoning",
+    "images",
+    "response_schema",
+    "stop",
+    "prefill",
+]
+"""What a provider can do. One that is declared must work; one that is not, the adapter refuses to use."""
+
+Loss = Literal[
+    "message_name",
+    "result_status",
+    "call_ids",
+    "tool_output_schema",
+    "sampling_option:temperature",
+    "sampling_option:top_p",
+    "sampling_option:max_tokens",
+    "sampling_option:stop",
+    "sampling_option:parallel_tool_calls",
+]
+"""What a provider has no place for, and the adapter drops knowingly."""
+
+Repair = Literal[
+    "joins_turns",
+    "hoists_late_system",
+    "maps_call_ids",
+    "drops_blank_text",
+    "adds_filler_turn",
+    "wraps_result",
+    "renames_tools",
+]
+"""What an adapter changes knowingly, so that the provider accepts the prompt."""
+
+CAPABILITIES: Final[frozenset[Capability]] = frozenset(get_args(Capability))
+LOSSES: Final[frozenset[Loss]] = frozenset(get_args(Loss))
+REPAIRS: Final[frozenset[Repair]] = frozenset(get_args(Repair))
+
+
+class Use(Struct, frozen=True):
+    """A place where a prompt or its options use a capability; `index` is the message's."""
+
+    capability: Capability
+    what: str
+    index: int | None = None
+
+
+class Request(NamedTuple):
+    """What a detector looks at."""
+
+    conversation: Conversation
+    options: CallOptions
+    dialect: str
+
+
+def find_undeclared_use(declared: frozenset[Capability], request: Request) -> Use | None:
+    """The first use of a capability that is not declared, or None."""
+    for capability, detect in USES.items():
+        if capability not in declared:
+            use = detect(request)
+            if use is not None:
+                return use
+    return None
+
+
+def _system(request: Request) -> Use | None:
+    return _first_turn(request, lambda turn: isinstance(turn, SystemTurn), "system", "a system message")
+
+
+def _late_system(request: Request) -> Use | None:
+    if request.options.late_system == "hoist":
+        return None
+    what = 'a system message in mid-conversation; move it to the front, or set late_system="hoist"'
+    return _first_turn(request, lambda turn: isinstance(turn, SystemTurn) and turn.late, "late_system", what)
+
+
+def _tools(request: Request) -> Use | None:
+    if request.options.tools:
+        return Use("tools", "tools")
+    return _first_turn(request, lambda turn: isinstance(turn, AssistantTurn) and bool(turn.calls), "tools", "a call")
+
+
+def _parallel_tools(request: Request) -> Use | None:
+    what = "several calls in one turn"
+    return _first_turn(
+        request, lambda turn: isinstance(turn, AssistantTurn) and len(turn.calls) > 1, "parallel_tools", what
+    )
+
+
+def _first_turn(request: Request, is_use: Callable[[Turn], bool], capability: Capability, what: str) -> Use | None:
+    return next((Use(capability, what, turn.index) for turn in request.conversation.turns if is_use(turn)), None)
+
+
+def _images(request: Request) -> Use | None:
+    for turn in request.conversation.turns:
+        parts = turn.message.content if isinstance(turn, UserTurn) else ()
+        if not isinstance(parts, str) and any(isinstance(part, ImagePart) for part in parts):
+            return Use("images", "an image", turn.index)
+    return None
+
+
+def _reasoning(request: Request) -> Use | None:
+    for turn in request.conversation.turns:
+        if isinstance(turn, AssistantTurn) and request.dialect in (turn.message.extensions or ()):
+            return Use("reasoning", f"extensions for {request.dialect}", turn.index)
+    return None
+
+
+def _prefill(request: Request) -> Use | None:
+    turns = request.conversation.turns
+    if turns and isinstance(turns[-1], AssistantTurn) and not turns[-1].calls:
+        return Use("prefill", "an assistant message at the end", turns[-1].index)
+    return None
+
+
+USES: Final[Mapping[Capability, Callable[[Request], Use | None]]] = {
+    "system": _system,
+    "late_system": _late_system,
+    "tools": _tools,
+    "parallel_tools": _parallel_tools,
+    "tool_choice": lambda r: Use("tool_choice", "the option tool_choice") if r.options.tool_choice else None,
+    "streaming": lambda r: Use("streaming", "the option stream") if r.options.stream else None,
+    "reasoning": _reasoning,
+    "images": _images,
+    "response_schema": lambda r: (
+        Use("response_schema", "the option response_schema") if r.options.response_schema is not None else None
+    ),
+    "stop": lambda r: Use("stop", "the option stop") if r.options.stop else None,
+    "prefill": _prefill,
+}
+"""Per capability, how to see that a request uses it."""

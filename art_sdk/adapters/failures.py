@@ -1,0 +1,128 @@
+"""A provider's error answer, read: status, its own words, and whether trying again may help."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from art_sdk.errors import LLMProviderError
+from art_sdk.json_data import is_array, is_object
+from art_sdk.transport import ResponseHead
+
+RETRYABLE_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+"""Answers after which the same request may succeed; the official OpenAI and Anthropic clients retry these."""
+
+SCRUBBED: Final = b"[api key]"
+
+
+class Words(NamedTuple):
+    """What a provider says of an error: its code, and its message."""
+
+    code: str | None
+    message: str | None
+
+
+class FailedAnswer(NamedTuple):
+    """An answer that is no good. The key is struck out of `body` already."""
+
+    provider: str
+    head: ResponseHead
+    body: bytes
+    request_id: str | None
+
+
+def strike_out(body: bytes, api_key: str) -> bytes:
+    """The body without the key: some providers repeat it in their error text."""
+    return body.replace(api_key.encode(), SCRUBBED)
+
+
+def describe_failure(answer: FailedAnswer) -> LLMProviderError:
+    """The error that an answer outside 2xx stands for."""
+    words = read_words(answer.body)
+    status = answer.head.status
+    said = f": {words.message}" if words.message else " without a message that can be read"
+    return LLMProviderError(
+        f"{answer.provider} answered {status}{said}",
+        provider=answer.provider,
+        status=status,
+        provider_code=words.code,
+        provider_message=words.message,
+        request_id=answer.request_id,
+        retry_after=read_retry_after(answer.head),
+        is_retryable=status in RETRYABLE_STATUSES,
+        raw_body=answer.body,
+    )
+
+
+def describe_unreadable(answer: FailedAnswer, error: Exception) -> LLMProviderError:
+    """The error that an answer of status 2xx stands for when its body is not what the provider sends."""
+    kind = answer.head.headers.get("content-type", "no content type")
+    return LLMProviderError(
+        f"{answer.provider} answered {answer.head.status} with a body that cannot be read ({kind}): {error}",
+        provider=answer.provider,
+        status=answer.head.status,
+        request_id=answer.request_id,
+        raw_body=answer.body,
+        cause=error,
+    )
+
+
+def read_words(body: bytes) -> Words:
+    """Code and message out of an error body of any shape that providers are known to use.
+
+    `{"error": {...}}` (OpenAI, Anthropic, Gemini, OpenRouter), the same in a list (Gemini, when
+    streaming), `{"error": "text"}` (Ollama, xAI), `{"message"}` (Bedrock, Cohere), `{"detail"}` (Mistral).
+    """
+    try:
+        data: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return Words(None, None)
+    outer = data[0] if is_array(data) and data else data
+    if not is_object(outer):
+        return Words(None, None)
+    inner = outer.get("error")
+    fault = inner if is_object(inner) else outer
+    return Words(_code(fault), _message(fault))
+
+
+def read_retry_after(head: ResponseHead) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds, or an HTTP date: RFC 9110, 10.2.3)."""
+    milliseconds = _number(head.headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = head.headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _code(fault: dict[str, Any]) -> str | None:
+    """A word before a number: Gemini's `code` repeats the HTTP status, its `status` says what happened."""
+    values = [fault.get(name) for name in ("code", "status", "type")]
+    words = [value for value in values if isinstance(value, str) and value]
+    numbers = [str(value) for value in values if isinstance(value, int)]
+    return next(iter(words + numbers), None)
+
+
+def _message(fault: dict[str, Any]) -> str | None:
+    values = [fault.get(name) for name in ("message", "error", "detail")]
+    said = next((value for value in values if value), None)
+    if said is None or isinstance(said, str):
+        return said
+    return msgspec.json.encode(said).decode()
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else max(float(text), 0.0)
+    except ValueError:
+        return None

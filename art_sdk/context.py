@@ -1,0 +1,69 @@
+"""PromptContext: what an agent knows when it asks for a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from art_sdk.messages import ArtStandardPrompt, ToolResult, ToolSchema, dump_prompt
+
+_BLUEPRINT_NAMES: Final = {
+    "query": "query",
+    "history": "history",
+    "available_tools": "availableTools",
+    "tool_results": "toolResults",
+    "system_prompt": "systemPrompt",
+}
+
+
+class PromptContext(Mapping[str, Any]):
+    """The data of one prompt, read by name as JSON data: `context["availableTools"]`.
+
+    Five names are standard and typed; any other key is the agent's own and must be given by its
+    blueprint name. In Python the standard ones are snake_case; blueprints see the names above.
+    A standard name that was not given is absent, not null.
+
+    Raises TypeError for a key that stands twice under both of its names.
+    """
+
+    def __init__(
+        self,
+        *,
+        query: str | None = None,
+        history: ArtStandardPrompt | None = None,
+        available_tools: tuple[ToolSchema, ...] | None = None,
+        tool_results: tuple[ToolResult, ...] | None = None,
+        system_prompt: str | None = None,
+        **own: Any,
+    ) -> None:
+        given: dict[str, Any] = {
+            "query": query,
+            "history": None if history is None else dump_prompt(history),
+            "available_tools": _plain(available_tools),
+            "tool_results": _plain(tool_results),
+            "system_prompt": system_prompt,
+        }
+        standard = {_BLUEPRINT_NAMES[name]: value for name, value in given.items() if value is not None}
+        doubled = sorted(standard.keys() & own.keys())
+        if doubled:
+            message = f"given under both of its names: {', '.join(doubled)}"
+            raise TypeError(message)
+        self._values: dict[str, Any] = standard | own
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"PromptContext({', '.join(self._values)})"
+
+
+def _plain(values: tuple[ToolSchema, ...] | tuple[ToolResult, ...] | None) -> Any:
+    return None if values is None else msgspec.json.decode(msgspec.json.encode(values))

@@ -1,0 +1,119 @@
+"""Every error of the SDK, one class and one stable code each.
+
+ARTError
+├── PromptValidationFailed    PROMPT_VALIDATION_FAILED    yours: the prompt is malformed
+├── PromptTranslationFailed   PROMPT_TRANSLATION_FAILED   yours: this provider cannot take this prompt
+├── InvalidConfig             INVALID_CONFIG              yours: options, keys, names, settings
+└── LLMProviderError          LLM_PROVIDER_ERROR          theirs: network, status, or an unreadable answer
+
+A message names what is wrong and where, and ends in what to do about it where that is known.
+`details` holds the same as JSON data. The bytes of an API key never stand in any of them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar, Final
+
+RAW_BODY_LIMIT: Final = 4096
+"""How many bytes of a provider's raw error body an `LLMProviderError` keeps."""
+
+
+class ErrorCode(StrEnum):
+    """The stable codes. A code is never reused for another meaning."""
+
+    PROMPT_VALIDATION_FAILED = "PROMPT_VALIDATION_FAILED"
+    PROMPT_TRANSLATION_FAILED = "PROMPT_TRANSLATION_FAILED"
+    INVALID_CONFIG = "INVALID_CONFIG"
+    LLM_PROVIDER_ERROR = "LLM_PROVIDER_ERROR"
+
+
+class ARTError(Exception):
+    """What every error of the SDK is.
+
+    `code` is stable, `message` is for people, `details` is JSON data that says the same to
+    programs, and `cause` is kept as `__cause__`.
+    """
+
+    code: ClassVar[ErrorCode]
+
+    def __init__(
+        self, message: str, *, cause: BaseException | None = None, details: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: dict[str, Any] = details or {}
+        self.__cause__ = cause
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class PromptValidationFailed(ARTError):
+    """A prompt that is not an `ArtStandardPrompt`.
+
+    `details["violations"]` lists every fault found, each `{"path", "message"}`; a path reads
+    `$[3].tool_calls[0].function.arguments`. `details["layer"]` is `shape` or `conversation`.
+    """
+
+    code = ErrorCode.PROMPT_VALIDATION_FAILED
+
+
+class PromptTranslationFailed(ARTError):
+    """A well-shaped prompt that this adapter's provider has no way to take.
+
+    `details` names `adapter`, and where they apply `index` (of the message), `call_id` and
+    `rule` (the provider's rule that stands in the way).
+    """
+
+    code = ErrorCode.PROMPT_TRANSLATION_FAILED
+
+
+class InvalidConfig(ARTError):
+    """An adapter, its options, a file or a name that cannot be used as given."""
+
+    code = ErrorCode.INVALID_CONFIG
+
+
+class LLMProviderError(ARTError):
+    """The provider, or the network before it, did not give a usable answer.
+
+    `status` is the HTTP status (None where no answer came), `provider_code` and
+    `provider_message` the provider's own words, `retry_after` seconds, `raw_body` at most
+    `RAW_BODY_LIMIT` bytes of what came.
+    """
+
+    code = ErrorCode.LLM_PROVIDER_ERROR
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str,
+        status: int | None = None,
+        provider_code: str | None = None,
+        provider_message: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        is_retryable: bool = False,
+        raw_body: bytes = b"",
+        cause: BaseException | None = None,
+    ) -> None:
+        self.provider = provider
+        self.status = status
+        self.provider_code = provider_code
+        self.provider_message = provider_message
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.is_retryable = is_retryable
+        self.raw_body = raw_body[:RAW_BODY_LIMIT]
+        facts = {
+            "provider": provider,
+            "status": status,
+            "provider_code": provider_code,
+            "provider_message": provider_message,
+            "request_id": request_id,
+            "retry_after": retry_after,
+            "is_retryable": is_retryable,
+        }
+        super().__init__(message, cause=cause, details={k: v for k, v in facts.items() if v is not None})

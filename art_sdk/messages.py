@@ -1,0 +1,141 @@
+"""The types of `ArtStandardPrompt`, version 1.1: one frozen struct a role.
+
+JSON exists only at the edge: `validation.parse_prompt` makes these values out of it, and
+`dump_prompt` makes JSON data out of them. An optional field is left out of JSON when it is unset.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+ART_STANDARD_VERSION: Final = "1.1"
+
+NonEmpty = Annotated[str, Meta(min_length=1)]
+ResultStatus = Literal["success", "error"]
+ArtStandardMessageRole = Literal["system", "user", "assistant", "tool_request", "tool_result", "tool"]
+
+
+class _Value(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    pass
+
+
+class FunctionCall(_Value, frozen=True):
+    """The tool's name, and its arguments: a JSON object as text."""
+
+    name: NonEmpty
+    arguments: str
+
+
+class ToolCall(_Value, frozen=True, omit_defaults=False):
+    """One call of a tool, made by the model in an assistant message."""
+
+    id: NonEmpty
+    function: FunctionCall
+    type: Literal["function"] = "function"
+
+
+class TextPart(_Value, frozen=True, tag_field="type", tag="text"):
+    """A piece of text in a user message made of parts."""
+
+    text: str
+
+
+class ImagePart(_Value, frozen=True, tag_field="type", tag="image"):
+    """An image in a user message: `data` (base64) or `url`, one of the two."""
+
+    mime_type: NonEmpty
+    data: str | None = None
+    url: str | None = None
+
+
+Part = TextPart | ImagePart
+
+
+class SystemMessage(_Value, frozen=True, tag_field="role", tag="system"):
+    """Instructions for the model."""
+
+    content: str
+    name: str | None = None
+
+
+class UserMessage(_Value, frozen=True, tag_field="role", tag="user"):
+    """What the user says: text, or parts (1.1)."""
+
+    content: str | tuple[Part, ...]
+    name: str | None = None
+
+
+class AssistantMessage(_Value, frozen=True, tag_field="role", tag="assistant"):
+    """What the model said: text, calls, or both. `content` is null when it only calls tools.
+
+    `extensions` (1.1) holds, per dialect, opaque provider parts that must go back unchanged with
+    the next turn; an adapter of another dialect leaves them aside.
+    """
+
+    content: str | None
+    tool_calls: tuple[ToolCall, ...] = ()
+    name: str | None = None
+    extensions: dict[str, dict[str, Any]] | None = None
+
+
+class ToolResultMessage(_Value, frozen=True, tag_field="role", tag="tool_result"):
+    """A tool's output, or its error, as text. On input the role may also be called `tool`."""
+
+    content: str
+    tool_call_id: NonEmpty
+    name: str | None = None
+    status: ResultStatus = "success"
+
+
+class ToolRequest(_Value, frozen=True):
+    """An explicit wish to call a tool. `arguments` is an object, or JSON text."""
+
+    id: NonEmpty
+    name: NonEmpty
+    arguments: str | dict[str, Any]
+
+
+class ToolRequestMessage(_Value, frozen=True, tag_field="role", tag="tool_request"):
+    """Means the same as an assistant message with that one call."""
+
+    content: ToolRequest | None
+
+
+ArtStandardMessage = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage | ToolRequestMessage
+ArtStandardPrompt = tuple[ArtStandardMessage, ...]
+ArtToolCallRequest = ToolCall
+
+
+class ToolSchema(_Value, frozen=True, rename="camel"):
+    """A tool as the model is told of it. `input_schema` is a JSON Schema whose root is an object."""
+
+    name: NonEmpty
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+
+
+class ToolResult(_Value, frozen=True, rename="camel"):
+    """What a tool gave back: `output` of a success, `error` of a failure."""
+
+    call_id: NonEmpty
+    tool_name: NonEmpty
+    status: ResultStatus
+    output: Any = None
+    error: str | None = None
+
+
+class ParsedToolCall(_Value, frozen=True, rename="camel"):
+    """A call with its arguments parsed, ready to be executed."""
+
+    call_id: str
+    tool_name: str
+    arguments: dict[str, Any]
+
+
+def dump_prompt(prompt: ArtStandardPrompt) -> list[dict[str, Any]]:
+    """The prompt as JSON data: what `parse_prompt` reads back to an equal value."""
+    return cast("list[dict[str, Any]]", msgspec.json.decode(msgspec.json.encode(prompt)))

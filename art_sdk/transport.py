@@ -1,0 +1,214 @@
+"""The only I/O of the SDK: send a request, get status, headers and byte chunks.
+
+Faults of the network become `LLMProviderError` with the client's own exception as `__cause__`.
+httpx2 is imported when the first request is sent, not before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from art_sdk.errors import LLMProviderError
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class Timeouts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Time limits of one call, in seconds; None means no limit.
+
+    `whole_call` bounds the others: no wait begins that could outlast what is left of it.
+    """
+
+    connect: float | None = 10.0
+    first_byte: float | None = 600.0
+    between_bytes: float | None = 60.0
+    whole_call: float | None = None
+
+
+class HttpRequest(Struct, frozen=True):
+    """A request, ready to be sent. Its repr shows no header values and no body: keys stand there."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        names = ", ".join(sorted(self.headers))
+        return f"HttpRequest({self.method} {self.url}, headers: {names}, body: {len(self.body)} bytes)"
+
+
+class ResponseHead(Struct, frozen=True):
+    """Status and headers of an answer; header names are lower-case."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+class _Clock:
+    """Holds a call's time limits against httpx2, which knows only a limit per read."""
+
+    def __init__(self, limits: Timeouts) -> None:
+        self._limits = limits
+        self._ends = None if limits.whole_call is None else time.monotonic() + limits.whole_call
+
+    def to_start(self) -> httpx2.Timeout:
+        import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        first = self._within(self._limits.first_byte)
+        connect = self._within(self._limits.connect)
+        return httpx2.Timeout(connect=connect, read=first, write=first, pool=connect)
+
+    def before_each_read(self, request: httpx2.Request) -> None:
+        """Sets the limit of the next read. httpx2 reads it from the request at every read."""
+        if self._ends is not None and time.monotonic() >= self._ends:
+            import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+            message = f"the whole call took longer than {self._limits.whole_call} s"
+            raise httpx2.ReadTimeout(message, request=request)
+        request.extensions["timeout"]["read"] = self._within(self._limits.between_bytes)
+
+    def _within(self, limit: float | None) -> float | None:
+        if self._ends is None:
+            return limit
+        left = max(self._ends - time.monotonic(), 0.001)
+        return left if limit is None else min(limit, left)
+
+
+class Transport:
+    """Sends requests for one provider, asynchronously and synchronously, over pooled connections.
+
+    A client that is handed in is used for its own kind of call and is not closed here.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        *,
+        timeouts: Timeouts,
+        http_client: httpx2.Client | httpx2.AsyncClient | None = None,
+    ) -> None:
+        self._provider = provider
+        self._timeouts = timeouts
+        self._given = http_client
+        self._sync: httpx2.Client | None = None
+        self._async: httpx2.AsyncClient | None = None
+
+    @contextmanager
+    def send(
+        self, request: HttpRequest, timeouts: Timeouts | None = None
+    ) -> Generator[tuple[ResponseHead, Iterator[bytes]]]:
+        """Status, headers and byte chunks of the answer. The connection closes with the context."""
+        client = self._sync_client()
+        clock = _Clock(timeouts or self._timeouts)
+        with self._faults(), client.stream(**_arguments(request, clock)) as response:
+            yield _head(response), self._chunks(response, clock)
+
+    @asynccontextmanager
+    async def send_async(
+        self, request: HttpRequest, timeouts: Timeouts | None = None
+    ) -> AsyncGenerator[tuple[ResponseHead, AsyncIterator[bytes]]]:
+        """As `send`, asynchronously."""
+        client = self._async_client()
+        clock = _Clock(timeouts or self._timeouts)
+        with self._faults():
+            async with client.stream(**_arguments(request, clock)) as response:
+                yield _head(response), self._chunks_async(response, clock)
+
+    def close(self) -> None:
+        """Closes the connections of synchronous calls."""
+        if self._sync is not None and self._sync is not self._given:
+            self._sync.close()
+        self._sync = None
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        self.close()
+        if self._async is not None and self._async is not self._given:
+            await self._async.aclose()
+        self._async = None
+
+    def _chunks(self, response: httpx2.Response, clock: _Clock) -> Iterator[bytes]:
+        chunks = response.iter_bytes()
+        while True:
+            clock.before_each_read(response.request)
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+
+    async def _chunks_async(self, response: httpx2.Response, clock: _Clock) -> AsyncIterator[bytes]:
+        chunks = response.aiter_bytes()
+        while True:
+            clock.before_each_read(response.request)
+            chunk = await anext(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+
+    def _sync_client(self) -> httpx2.Client:
+        if self._sync is None:
+            import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+            self._sync = self._given if isinstance(self._given, httpx2.Client) else httpx2.Client()
+        return self._sync
+
+    def _async_client(self) -> httpx2.AsyncClient:
+        if self._async is None:
+            import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+            self._async = self._given if isinstance(self._given, httpx2.AsyncClient) else httpx2.AsyncClient()
+        return self._async
+
+    @contextmanager
+    def _faults(self) -> Generator[None]:
+        """The client's exceptions as ours."""
+        import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        try:
+            yield
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            raise self._fault(error) from error
+
+    def _fault(self, error: Exception) -> LLMProviderError:
+        name = type(error).__name__
+        happened, retryable = next((_FAULTS[n] for n in _lineage(error) if n in _FAULTS), ("failed", False))
+        message = f"the call to {self._provider} {happened} ({name})"
+        return LLMProviderError(message, provider=self._provider, is_retryable=retryable)
+
+
+_FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
+    "ConnectTimeout": ("could not connect in time", True),
+    "TimeoutException": ("took longer than its time limit", True),
+    "ConnectError": ("could not connect", True),
+    "DecodingError": ("came back with a body that does not decompress", False),
+    "RemoteProtocolError": ("was cut off, or answered by something that does not speak HTTP", True),
+    "NetworkError": ("was cut off", True),
+    "UnsupportedProtocol": ("has a base_url without http:// or https://", False),
+    "InvalidURL": ("has a base_url that is no URL", False),
+}
+"""By the name of httpx2's exception or a base of it: what happened, and whether trying again may help."""
+
+
+def _lineage(error: Exception) -> Iterator[str]:
+    return (kind.__name__ for kind in type(error).__mro__)
+
+
+def _arguments(request: HttpRequest, clock: _Clock) -> dict[str, Any]:
+    return {
+        "method": request.method,
+        "url": request.url,
+        "headers": dict(request.headers),
+        "content": request.body,
+        "timeout": clock.to_start(),
+    }
+
+
+def _head(response: httpx2.Response) -> ResponseHead:
+    return ResponseHead(response.status_code, {name.lower(): value for name, value in response.headers.items()})

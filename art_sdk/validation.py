@@ -1,0 +1,172 @@
+"""Untrusted JSON data to typed values. The only place that doubts; everything behind it trusts.
+
+Two layers, told apart in the error: *shape* (always on) and *conversation* (on request; the rules
+are those of `conversation.py`). Every fault is reported, not the first one alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, Literal, TypedDict, TypeVar
+
+import msgspec
+
+from art_sdk.conversation import argument_faults, read_conversation
+from art_sdk.errors import PromptValidationFailed
+from art_sdk.json_data import find_unsendable, is_array, is_surely_sendable, json_type
+from art_sdk.messages import (
+    ArtStandardMessage,
+    ArtStandardPrompt,
+    AssistantMessage,
+    SystemMessage,
+    ToolRequestMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+
+T = TypeVar("T")
+
+
+class Violation(TypedDict):
+    """One fault: where it is, and what is wrong there."""
+
+    path: str
+    message: str
+
+
+class _ToolAlias(ToolResultMessage, frozen=True, tag_field="role", tag="tool"):
+    """The other name of the role `tool_result`; exists only on the way in."""
+
+
+_Incoming = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage | ToolRequestMessage | _ToolAlias
+_ROLES: Final = "system, user, assistant, tool_request, tool_result (or tool)"
+
+_encode_into: Final = msgspec.json.Encoder().encode_into
+
+
+def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardPrompt:
+    """The prompt that JSON data (a list of objects) or typed messages stand for.
+
+    With `conversation=True` the rules of a tool conversation are held as well.
+    Raises PromptValidationFailed with every violation found.
+    """
+    if not is_array(data):
+        found = json_type(data)
+        raise _failed(
+            layer="shape", violations=[{"path": "$", "message": f"expected an array of messages, got {found}"}]
+        )
+    plain = _without_structs(data)
+    try:
+        incoming = msgspec.convert(plain, tuple[_Incoming, ...])
+    except (msgspec.ValidationError, RecursionError):
+        raise _failed(layer="shape", violations=list(_shape_violations(plain))) from None
+    prompt = tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming])
+    _refuse_unsendable(prompt, plain)
+    if conversation:
+        _hold_conversation(prompt)
+    return prompt
+
+
+def parse_prompt_json(text: str | bytes, *, conversation: bool = False) -> ArtStandardPrompt:
+    """`parse_prompt` for JSON text. Raises PromptValidationFailed for text that is not JSON, too."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _failed(layer="shape", violations=[{"path": "$", "message": f"not JSON: {error}"}]) from error
+    return parse_prompt(data, conversation=conversation)
+
+
+def parse_value(data: object, kind: type[T]) -> T:
+    """A typed value out of JSON data. Raises ValueError with path and reason in words."""
+    try:
+        value = msgspec.convert(_without_structs(data), kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        violation = _read_msgspec(str(error), "$")
+        message = f"{violation['path']}: {violation['message']}"
+        raise ValueError(message) from None
+    if not is_surely_sendable(value) and (found := find_unsendable(msgspec.to_builtins(value))):
+        message = f"{found.path}: {found.reason}"
+        raise ValueError(message)
+    return value
+
+
+def _standard(alias: ToolResultMessage) -> ToolResultMessage:
+    return ToolResultMessage(alias.content, alias.tool_call_id, alias.name, alias.status)
+
+
+def _without_structs(data: Any) -> Any:
+    """Typed values back to plain data: `convert` would let their fields pass unchecked."""
+    if is_array(data) and all(type(item) is dict for item in data):
+        return data
+    try:
+        return msgspec.to_builtins(data)
+    except (TypeError, RecursionError):
+        return data
+
+
+def _refuse_unsendable(prompt: ArtStandardPrompt, plain: list[Any] | tuple[Any, ...]) -> None:
+    """Refuses what cannot be sent as UTF-8 JSON. Encoding each message is the cheapest way to look."""
+    suspects: list[int] | range = [index for index, message in enumerate(prompt) if _holds_free_json(message)]
+    buffer = bytearray()
+    try:
+        for message in prompt:
+            _encode_into(message, buffer)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        suspects = range(len(plain))
+    found = [one for index in suspects if (one := find_unsendable(plain[index], f"$[{index}]"))]
+    if found:
+        raise _failed(layer="shape", violations=[{"path": one.path, "message": one.reason} for one in found])
+
+
+def _holds_free_json(message: ArtStandardMessage) -> bool:
+    """Whether the message has a field of any JSON data, in which encoding would let NaN pass as null."""
+    if type(message) is AssistantMessage:
+        return message.extensions is not None
+    return type(message) is ToolRequestMessage
+
+
+def _hold_conversation(prompt: ArtStandardPrompt) -> None:
+    conversation = read_conversation(prompt)
+    faults = sorted([*conversation.faults, *argument_faults(conversation)], key=lambda fault: fault.index)
+    if faults:
+        raise _failed(
+            layer="conversation", violations=[{"path": fault.path, "message": fault.message} for fault in faults]
+        )
+
+
+def _shape_violations(plain: list[Any] | tuple[Any, ...]) -> Iterator[Violation]:
+    """The first fault of each message: what msgspec gives when it is asked message by message."""
+    for index, item in enumerate(plain):
+        try:
+            msgspec.convert(item, _Incoming)
+        except msgspec.ValidationError as error:
+            yield _read_msgspec(str(error), f"$[{index}]")
+        except RecursionError:
+            yield {"path": f"$[{index}]", "message": "nested too deeply"}
+
+
+_AT: Final = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
+_UNKNOWN_FIELD: Final = re.compile(r"^Object contains unknown field `(?P<name>.*)`$", re.DOTALL)
+_MISSING_FIELD: Final = re.compile(r"^Object missing required field `(?P<name>.*)`$")
+
+
+def _read_msgspec(text: str, root: str) -> Violation:
+    """Path and reason out of msgspec's message; an unknown field's own path, not its parent's."""
+    at = _AT.search(text)
+    path = root + (at["path"] if at else "")
+    reason = text[: at.start()] if at else text
+    if unknown := _UNKNOWN_FIELD.match(reason):
+        return {"path": f"{path}.{unknown['name']}", "message": "unknown field"}
+    if missing := _MISSING_FIELD.match(reason):
+        return {"path": f"{path}.{missing['name']}", "message": "required, but missing"}
+    if path.endswith(".role"):
+        return {"path": path, "message": f"{reason}; a role is one of {_ROLES}"}
+    return {"path": path, "message": reason}
+
+
+def _failed(*, layer: Literal["shape", "conversation"], violations: list[Violation]) -> PromptValidationFailed:
+    first, more = violations[0], len(violations) - 1
+    message = f"{first['path']}: {first['message']}" + (f" (and {more} more)" if more else "")
+    return PromptValidationFailed(message, details={"layer": layer, "violations": violations})

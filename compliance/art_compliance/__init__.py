@@ -1,0 +1,53 @@
+"""The conformance suite for LLM provider adapters. Everything public is imported from here.
+
+The package is loaded at every pytest start of every repository that installs it, so its names
+are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from art_compliance.dialects import Decoded, DecodeFailed, decode
+    from art_compliance.findings import Finding, HarnessError
+    from art_compliance.report import Report, Result
+    from art_compliance.runner import Selection, certify
+    from art_compliance.scenarios import Scenario, load_scenarios
+
+_HOMES: Final = {
+    "DecodeFailed": "dialects",
+    "Decoded": "dialects",
+    "Finding": "findings",
+    "HarnessError": "findings",
+    "Report": "report",
+    "Result": "report",
+    "Scenario": "scenarios",
+    "Selection": "runner",
+    "certify": "runner",
+    "decode": "dialects",
+    "load_scenarios": "scenarios",
+}
+
+__all__ = [
+    "DecodeFailed",
+    "Decoded",
+    "Finding",
+    "HarnessError",
+    "Report",
+    "Result",
+    "Scenario",
+    "Selection",
+    "certify",
+    "decode",
+    "load_scenarios",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module 'art_compliance' has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(f"art_compliance.{home}"), name)

@@ -1,0 +1,56 @@
+"""What a check is: one decorated function, given a trial, yielding findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.scenarios import Level, Scenario
+from art_sdk import Capability
+
+Stage = Literal["preflight", "translation"]
+STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation")
+
+
+class Check(Struct, frozen=True):
+    """A check: its id is a dotted sentence that is true of a good adapter, its clause the law in words."""
+
+    id: str
+    stage: Stage
+    clause: str
+    run: Callable[[Trial], Iterator[Finding]]
+    once: bool
+    needs: tuple[Capability, ...]
+
+    def __call__(self, trial: Trial) -> list[Finding]:
+        """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
+        missing = [name for name in self.needs if name not in trial.scenario.needs]
+        if missing:
+            message = f"the scenario does not use {', '.join(missing)}"
+            raise NotApplicable(message)
+        return list(self.run(trial))
+
+    def level(self, scenario: Scenario) -> Level:
+        """The level that the check counts for on a scenario: what uses tools counts for `tools`."""
+        return "tools" if "tools" in scenario.needs else "core"
+
+
+def check(
+    name: str, *, clause: str, once: bool = False, needs: tuple[Capability, ...] = ()
+) -> Callable[[Callable[[Trial], Iterator[Finding]]], Check]:
+    """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone."""
+    stage: Any = name.partition(".")[0]
+    if stage not in STAGES:
+        message = f"the check id {name!r} is of no stage; stages: {', '.join(STAGES)}"
+        raise ValueError(message)
+    return lambda function: Check(name, stage, clause, function, once, needs)
+
+
+def checks_of(module: ModuleType) -> tuple[Check, ...]:
+    """The checks that a module declares, in their order there."""
+    return tuple(value for value in vars(module).values() if isinstance(value, Check))

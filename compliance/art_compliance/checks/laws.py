@@ -1,0 +1,264 @@
+"""Translation, by comparing several: pure, aliased, stable in its prefix, equivariant, sent as translated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.conservation import as_finding
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.dialects import DecodeFailed
+from art_compliance.findings import Finding
+from art_compliance.normal_form import normal_form, same_json
+from art_compliance.rewriting import Rewriting
+from art_compliance.subjects import Refused, Sent
+from art_sdk.json_data import is_array, is_object
+
+GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
+
+
+@check("translation.leaves-its-arguments-alone", clause="Translating changes neither the prompt nor the options.")
+def leaves_its_arguments_alone(trial: Trial) -> Iterator[Finding]:
+    """Pure: the caller's values stay the caller's."""
+    if trial.subject.changes_arguments(trial.scenario.prompt, trial.scenario.call_options()):
+        text = "the prompt or the options were changed while translating; work on a copy"
+        yield Finding(check="translation.leaves-its-arguments-alone", message=text)
+
+
+@check(
+    "translation.same-prompt-same-request",
+    clause="The same prompt and options give the same request: again, after another prompt, and on another thread.",
+)
+def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
+    """Pure: no clock, no randomness, no memory."""
+    first = trial.sent.payload
+    again = {"a second time": trial.observe(trial.scenario.prompt)}
+    trial.observe(GREETING, {"thread_id": "another"})
+    again["after another prompt"] = trial.observe(trial.scenario.prompt)
+    if trial.subject.has_translate:
+        with ThreadPoolExecutor(1) as pool:
+            again["on another thread"] = pool.submit(trial.observe, trial.scenario.prompt).result()
+    for when, seen in again.items():
+        if not isinstance(seen, Sent):
+            text = f"{when} it was not sent: {seen}"
+            yield Finding(check="translation.same-prompt-same-request", message=text)
+        elif json.dumps(seen.payload) != json.dumps(first):
+            pointer = _first_difference(first, seen.payload)
+            text = f"{when} the request is another one"
+            yield Finding(check="translation.same-prompt-same-request", message=text, pointer=pointer)
+
+
+@check(
+    "translation.tool-means-tool-result",
+    clause="The roles tool and tool_result give equal requests.",
+    needs=("tools",),
+)
+def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
+    """One role, two names."""
+    name = "translation.tool-means-tool-result"
+    swapped = [{**message, "role": _ALIAS.get(message["role"], message["role"])} for message in trial.scenario.prompt]
+    if swapped == trial.scenario.prompt:
+        message = "the scenario has no result"
+        raise NotApplicable(message)
+    look = trial.subject.send if trial.subject.has_call else trial.subject.translate
+    options = trial.scenario.call_options()
+    first, second = look(trial.scenario.prompt, options), look(swapped, options)
+    if isinstance(first, Refused) and isinstance(second, Refused):
+        message = f"refused: {first.code}"
+        raise NotApplicable(message)
+    if not (isinstance(first, Sent) and isinstance(second, Sent)):
+        yield Finding(check=name, message=f"under one name {_short(first)}, under the other {_short(second)}")
+    elif not same_json(first.payload, second.payload):
+        pointer = _first_difference(first.payload, second.payload)
+        yield Finding(check=name, message="the requests are not equal", pointer=pointer)
+
+
+_ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
+
+
+@check(
+    "translation.prefix-is-stable",
+    clause="Appending a message changes no earlier one, beyond closing or extending the last turn.",
+)
+def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
+    """Providers' prompt caches depend on it."""
+    whole, history = trial.sent.payload, trial.dialect.history
+    longer = _at(whole, history)
+    if not is_array(longer):
+        message = f"the request has no list at {history}"
+        raise NotApplicable(message)
+    for length in _prefix_lengths(trial.scenario.prompt):
+        seen = trial.observe(trial.scenario.prompt[:length])
+        shorter = _at(seen.payload, history) if isinstance(seen, Sent) else None
+        if not is_array(shorter):
+            continue
+        at = _first_rewritten(shorter, longer)
+        if at is not None:
+            text = f"it is written otherwise when only the first {length} messages are there"
+            yield Finding(check="translation.prefix-is-stable", message=text, pointer=f"{history}/{at}")
+            return
+
+
+_PREFIXES: Final = 8
+
+
+def _prefix_lengths(prompt: list[dict[str, Any]]) -> list[int]:
+    """Where the prompt could have ended, a few of them for a long one."""
+    lengths = list(range(1, len(prompt)))
+    return lengths[:: max(len(lengths) // _PREFIXES, 1)]
+
+
+def _first_rewritten(shorter: Sequence[Any], longer: Sequence[Any]) -> int | None:
+    """The first turn that is not the same, the last one of the shorter being allowed to have grown."""
+    for at, (one, other) in enumerate(zip(shorter, longer, strict=False)):
+        grown = at == len(shorter) - 1 and _extends(one, other)
+        if not (same_json(one, other) or grown):
+            return at
+    return len(longer) if len(shorter) > len(longer) else None
+
+
+def _extends(one: Any, other: Any) -> bool:
+    """Whether the turn is the other one's beginning: lists and texts may have grown at their end."""
+    if is_object(one) and is_object(other):
+        return all(key in other and _extends(one[key], other[key]) for key in one)
+    if is_array(one) and is_array(other):
+        return same_json(one, other[: len(one)])
+    return same_json(one, other) or (isinstance(one, str) and isinstance(other, str) and other.startswith(one))
+
+
+@check(
+    "translation.follows-renaming",
+    clause="Renaming ids and tools, or replacing texts, changes those in the request and nothing else.",
+)
+def follows_renaming(trial: Trial) -> Iterator[Finding]:
+    """Equivariant: no behaviour hides in content."""
+    name = "translation.follows-renaming"
+    if trial.comparison.differences:
+        message = "the prompt itself does not survive: see the other checks"
+        raise NotApplicable(message)
+    renaming = _renaming(trial)
+    prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
+    seen = trial.observe(prompt, options)
+    if not isinstance(seen, Sent):
+        yield Finding(check=name, message=f"with other names and texts it was not sent: {_short(seen)}")
+        return
+    try:
+        decoded = trial.decode(seen)
+    except DecodeFailed as error:
+        yield Finding(check=name, message=f"with other names and texts it cannot be decoded: {error}")
+        return
+    for difference in trial.compare(decoded, prompt, options, seen).differences:
+        if difference.loss not in trial.subject.losses:
+            yield as_finding(name, difference)
+    for pointer in sorted(decoded.opaque.keys() ^ trial.decoded.opaque.keys()):
+        yield Finding(check=name, message="a field comes or goes with the content", pointer=pointer)
+    for option in sorted({*decoded.options, *trial.decoded.options} - {"tool_choice"}):
+        if not same_json(decoded.options.get(option), trial.decoded.options.get(option)):
+            place = trial.decoded.places.get(f"options/{option}") or decoded.places.get(f"options/{option}")
+            yield Finding(check=name, message=f"the option {option} changes with the content", pointer=place)
+
+
+def _renaming(trial: Trial) -> Rewriting:
+    """Plain words for every text, plain names for every id and tool; equal ones stay equal."""
+    random = Random(f"{trial.seed} renaming {trial.scenario.id}")
+    known: dict[tuple[str, str], str] = {}
+
+    def renamed(prefix: str, text: str) -> str:
+        return known.setdefault((prefix, text), f"{prefix}{random.randbytes(6).hex()}")
+
+    return Rewriting(
+        system=lambda text: renamed("plain words ", text),
+        user=lambda text: renamed("plain words ", text),
+        assistant=lambda text: renamed("plain words ", text),
+        result=lambda text: renamed("plain words ", text),
+        description=lambda text: renamed("plain words ", text),
+        call_id=lambda text: renamed("call_", text),
+        tool_name=lambda text: renamed("tool_", text),
+    )
+
+
+@check(
+    "translation.order-of-answers-means-nothing",
+    clause="Permuting the results of one turn's calls does not change the meaning of the request.",
+    needs=("parallel_tools",),
+)
+def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
+    """Tools finish when they finish."""
+    name = "translation.order-of-answers-means-nothing"
+    permuted = _results_reversed(trial.scenario.prompt)
+    if permuted == trial.scenario.prompt:
+        message = "no turn has several results"
+        raise NotApplicable(message)
+    _ = trial.sent
+    seen = trial.observe(permuted)
+    if not isinstance(seen, Sent):
+        yield Finding(check=name, message=f"with the results reversed it was not sent: {_short(seen)}")
+        return
+    one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
+    for wanted, found in zip(one, other, strict=False):
+        told = [(call.id, call.result and (call.result.text, call.result.status)) for call in wanted.calls]
+        heard = [(call.id, call.result and (call.result.text, call.result.status)) for call in found.calls]
+        if told != heard or wanted.role != found.role:
+            text = "with the results reversed, a call has another result"
+            yield Finding(check=name, message=text, path=wanted.path)
+            return
+
+
+def _results_reversed(prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = []
+    run: list[dict[str, Any]] = []
+    for message in prompt:
+        if message["role"] in _ALIAS:
+            run.insert(0, message)
+        else:
+            told += run
+            run = []
+            told.append(message)
+    return told + run
+
+
+@check(
+    "translation.sends-what-it-translates",
+    clause="What arrives at the provider when the adapter is called is what translate returns.",
+)
+def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
+    """The judged payload is the real one."""
+    if trial.subject.kind != "white box":
+        message = f"the adapter is {trial.subject.kind}"
+        raise NotApplicable(message)
+    translated = trial.sent
+    seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
+    if not isinstance(seen, Sent):
+        yield Finding(check="translation.sends-what-it-translates", message=f"call did not send it: {_short(seen)}")
+    elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
+        pointer = _first_difference(translated.payload, seen.payload)
+        text = "the body that arrived is not the payload"
+        yield Finding(check="translation.sends-what-it-translates", message=text, pointer=pointer)
+
+
+def _first_difference(one: Any, other: Any, pointer: str = "") -> str:
+    """Where two JSON values first part."""
+    if is_object(one) and is_object(other):
+        for key in {**one, **other}:
+            if not same_json(one.get(key, ...), other.get(key, ...)):
+                return _first_difference(one.get(key), other.get(key), f"{pointer}/{key}")
+    if is_array(one) and is_array(other):
+        for at, (a, b) in enumerate(zip(one, other, strict=False)):
+            if not same_json(a, b):
+                return _first_difference(a, b, f"{pointer}/{at}")
+    return pointer
+
+
+def _at(payload: Any, pointer: str) -> Any:
+    for step in pointer.strip("/").split("/"):
+        payload = payload.get(step) if is_object(payload) else None
+    return payload
+
+
+def _short(seen: object) -> str:
+    text = str(seen)
+    return text if len(text) <= 160 else f"{text[:160]}…"

@@ -1,0 +1,43 @@
+"""Preflight: can the suite work with this adapter at all? A failure here is the harness's, and stops the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from art_compliance.checks.base import check
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.provider import WRITTEN_TEXT
+from art_compliance.subjects import Answered, Sent
+
+
+@check(
+    "preflight.greeting-translates",
+    clause="A prompt of one user message becomes a request.",
+    once=True,
+)
+def greeting_translates(trial: Trial) -> Iterator[Finding]:
+    """The simplest prompt there is."""
+    if not isinstance(trial.observation, Sent):
+        yield Finding(check="preflight.greeting-translates", message=str(trial.observation))
+
+
+@check(
+    "preflight.answer-is-read",
+    clause="The loopback provider's written answer is read: tokens, METADATA, END with the answer's text.",
+    once=True,
+)
+def answer_is_read(trial: Trial) -> Iterator[Finding]:
+    """The way there and back."""
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    answered = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
+    if not isinstance(answered, Answered):
+        yield Finding(check="preflight.answer-is-read", message=f"call raised: {answered}")
+    elif answered.error is not None and trial.subject.dialect is not None:
+        yield Finding(check="preflight.answer-is-read", message=f"call gave an ERROR event: {answered.error}")
+    elif trial.subject.dialect is not None and answered.text != WRITTEN_TEXT:
+        told = ", ".join(answered.kinds) or "no events"
+        text = f"expected END with the text {WRITTEN_TEXT!r}, got {answered.text!r} after {told}"
+        yield Finding(check="preflight.answer-is-read", message=text)

@@ -1,0 +1,121 @@
+"""A trial: one subject on one scenario. What several checks look at is observed once."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.dialects import Decoded, DecodeFailed, Dialect
+from art_compliance.scenarios import Scenario
+from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject
+from art_sdk import Capability, parse_options, parse_prompt
+
+
+class NotApplicable(Exception):
+    """A check has nothing to say of a trial; the reason goes into the report."""
+
+
+class Trial:
+    """What the checks are given. `seed` makes this run's canaries."""
+
+    def __init__(self, subject: Subject, scenario: Scenario, seed: int) -> None:
+        self.subject = subject
+        self.scenario = scenario
+        self.seed = seed
+
+    @cached_property
+    def undeclared(self) -> tuple[Capability, ...]:
+        """What the scenario needs and the adapter does not declare: such a prompt is to be refused."""
+        return tuple(name for name in self.scenario.needs if name not in self.subject.capabilities)
+
+    @cached_property
+    def observation(self) -> Observation:
+        """What the adapter makes of the scenario's prompt."""
+        return self.subject.translate(self.scenario.prompt, self.scenario.call_options())
+
+    @property
+    def sent(self) -> Sent:
+        """The request. Raises NotApplicable where there is none: other checks judge that."""
+        return self._require_sent(self.observation)
+
+    @property
+    def dialect(self) -> Dialect:
+        """The subject's dialect. Raises NotApplicable where it is unknown: only format-free checks apply."""
+        if self.subject.dialect is None:
+            message = "the dialect is unknown"
+            raise NotApplicable(message)
+        return self.subject.dialect
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        """The request in the standard format. Raises NotApplicable, and DecodeFailed for one of another format."""
+        return self.decode(self.sent)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The scenario against the decoded request."""
+        try:
+            return self.compare(self.decoded, self.scenario.prompt, self.scenario.call_options(), self.sent)
+        except DecodeFailed as error:
+            message = "the request cannot be decoded: see translation.request-is-of-its-dialect"
+            raise NotApplicable(message) from error
+
+    def decode(self, sent: Sent) -> Decoded:
+        """A request in the standard format. Raises DecodeFailed."""
+        return self.dialect.decode(sent.payload, url=sent.url)
+
+    def compare(
+        self, decoded: Decoded, prompt: list[dict[str, Any]], options: dict[str, Any], sent: Sent
+    ) -> Comparison:
+        """Any prompt against what was decoded of its request."""
+        wanted = expected_options(options)
+        if sent.url is None and "model" not in decoded.options:
+            wanted.pop("model", None)
+        tools = parse_options(options).tools
+        return compare(Expected(prompt=parse_prompt(prompt), tools=tools, options=wanted), decoded)
+
+    def observe(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Observation:
+        """What the adapter makes of another prompt."""
+        return self.subject.translate(prompt, options or self.scenario.call_options())
+
+    def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
+        """As `observe`, where only a request is of interest. Raises NotApplicable."""
+        return self._require_sent(self.observe(prompt, options))
+
+    def _require_sent(self, observation: Observation) -> Sent:
+        match observation:
+            case Sent():
+                if not is_json(observation.payload):
+                    message = "the payload is not JSON data: see translation.is-total"
+                    raise NotApplicable(message)
+                return observation
+            case Refused():
+                message = f"refused: {observation.code}"
+                raise NotApplicable(message)
+            case Crashed():
+                message = "it crashed: see translation.is-total"
+                raise NotApplicable(message)
+
+
+def is_json(payload: object) -> bool:
+    """Whether a payload is JSON data, finite numbers and all."""
+    try:
+        json.dumps(payload, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+_NOT_IN_THE_REQUEST = frozenset(
+    {"thread_id", "trace_id", "session_id", "user_id", "call_context", "tools", "late_system", "timeouts", "provider"}
+)
+
+
+def expected_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that must be found in the request, by name."""
+    found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST}
+    if "stop" in found:
+        found["stop"] = tuple(found["stop"])
+    return found

@@ -1,0 +1,131 @@
+"""The subcommands of `art`: thin views over the runner."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from art_compliance.checks import CHECKS
+from art_compliance.findings import HarnessError
+from art_compliance.report import Report, Result, suite_version, write_reports
+from art_compliance.runner import Selection, certify
+from art_compliance.scenarios import load_scenarios, scenario_schema
+from art_compliance.schemas import prompt_schema
+from art_compliance.summary import describe_counts, describe_failures
+from art_sdk import BUILT_IN
+
+app: Final = typer.Typer(no_args_is_help=True, add_completion=False, help="Certifies LLM provider adapters, offline.")
+_out: Final = Console(highlight=False, soft_wrap=True)
+_err: Final = Console(highlight=False, soft_wrap=True, stderr=True)
+
+ADAPTER_FAILS: Final = 1
+HARNESS_FAILS: Final = 2
+
+
+@app.command("certify")
+def certify_command(
+    adapters: Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")] = None,
+    built_in: Annotated[bool, typer.Option("--built-in", help="Certify every reference adapter.")] = False,
+    dialect: Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")] = None,
+    check: Annotated[list[str] | None, typer.Option(help="Only this check (may be repeated).")] = None,
+    scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
+    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
+    report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+) -> None:
+    """Judge adapters by every check and scenario, and write report.json."""
+    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
+    if not names:
+        _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
+    sys.path.insert(0, "")  # a console script does not see the working directory
+    selection = Selection(checks=tuple(check or ()), scenarios=tuple(scenario or ()), extra=scenarios_from)
+    try:
+        reports = [_certify(name, dialect, selection, seed, verbose=verbose) for name in names]
+        path = write_reports(reports, report)
+    except HarnessError as error:
+        _stop(str(error))
+    _out.print(f"report: {path}", markup=False)
+    raise typer.Exit(_exit_code(reports))
+
+
+def _certify(name: str, dialect: str | None, selection: Selection, seed: int | None, *, verbose: bool) -> Report:
+    with _progress() as progress:
+        told = certify(name, dialect=dialect, selection=selection, seed=seed, on_result=_teller(progress, name))
+    for line in (*describe_failures(told, verbose=verbose), *describe_counts(told)):
+        _out.print(line, markup=False, style=_style(line))
+    return told
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
+    return Progress(*columns, console=_err, transient=True)
+
+
+def _teller(progress: Progress, name: str) -> Callable[[Result, int, int], None]:
+    task = progress.add_task(name, total=None, now="")
+    failed = 0
+
+    def tell(result: Result, number: int, total: int) -> None:
+        nonlocal failed
+        failed += result.verdict == "fail"
+        now = f"{failed} failed  {result.check}" if failed else result.check
+        progress.update(task, completed=number, total=total, now=now)
+
+    return tell
+
+
+def _style(line: str) -> str | None:
+    if line.startswith(("FAIL", "HARNESS")) or "NOT certified" in line or "FAIL " in line:
+        return "bold red"
+    return "bold green" if line.startswith("  certified") else None
+
+
+def _exit_code(reports: list[Report]) -> int:
+    if any(told.harness_errors for told in reports):
+        return HARNESS_FAILS
+    return ADAPTER_FAILS if any(told.failures for told in reports) else 0
+
+
+@app.command("checks")
+def checks_command() -> None:
+    """List every check with its law."""
+    for check in CHECKS.values():
+        _out.print(f"{check.id}\n    {check.clause}", markup=False)
+
+
+@app.command("scenarios")
+def scenarios_command() -> None:
+    """List every scenario with what it is for."""
+    try:
+        for scenario in load_scenarios():
+            _out.print(f"{scenario.group}/{scenario.id}\n    {scenario.purpose}", markup=False)
+    except HarnessError as error:
+        _stop(str(error))
+
+
+@app.command("schema")
+def schema_command(what: Annotated[str, typer.Argument(help="prompt or scenario")]) -> None:
+    """Print the JSON Schema of the prompt format, or of a scenario file."""
+    schemas: dict[str, Callable[[], dict[str, Any]]] = {"prompt": prompt_schema, "scenario": scenario_schema}
+    if what not in schemas:
+        _stop(f"no schema of {what!r}; there are {', '.join(schemas)}")
+    _out.print(json.dumps(schemas[what](), indent=2, ensure_ascii=False), markup=False)
+
+
+@app.command("version")
+def version_command() -> None:
+    """Print the suite's version."""
+    _out.print(suite_version(), markup=False)
+
+
+def _stop(message: str) -> NoReturn:
+    _err.print(f"harness: {message}", markup=False, style="bold red")
+    raise typer.Exit(HARNESS_FAILS)

@@ -1,0 +1,33 @@
+"""The wire formats that the suite knows, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, WrittenAnswer
+from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
+from art_compliance.dialects.openai_chat import OPENAI_CHAT
+from art_compliance.findings import HarnessError
+
+DIALECTS: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in (GEMINI_GENERATE, OPENAI_CHAT)}
+
+
+def find_dialect(name: str) -> Dialect:
+    """The dialect of that name. Raises HarnessError with the names that there are."""
+    dialect = DIALECTS.get(name)
+    if dialect is None:
+        message = f"unknown dialect {name!r}; known: {', '.join(sorted(DIALECTS))}"
+        raise HarnessError(message)
+    return dialect
+
+
+def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
+    """A request of the dialect in the standard format.
+
+    Raises DecodeFailed, with a JSON pointer, for a request that is not of the dialect.
+    """
+    return find_dialect(dialect).decode(payload, url=url)
+
+
+__all__ = ["DIALECTS", "DecodeFailed", "Decoded", "Dialect", "WrittenAnswer", "decode", "find_dialect"]

@@ -1,0 +1,304 @@
+"""`gemini-generate`: generateContent of the Gemini API and of Vertex AI.
+
+Taken for the same thing: camelCase and snake_case field names, and one object for a list of one
+(both are how protobuf's JSON reads them); a turn without role and one of role `user`; the model's
+texts of one turn are one text; a result's wrappers `output`, `result`, `return_value` and `content`
+around one text, `error` being a failed one, any other object its compact JSON; `parameters` in
+protobuf's upper-case types, `parametersJsonSchema`, and no parameters as `{}`; calls without ids
+are numbered in order, and a result without id answers the next open call of its name. Model and
+stream stand in the URL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, cast
+from urllib.parse import unquote
+
+from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer
+from art_compliance.dialects.numbering import OpenCalls
+from art_sdk import (
+    ArtStandardMessage,
+    AssistantMessage,
+    FunctionCall,
+    ImagePart,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolResultMessage,
+    ToolSchema,
+    UserMessage,
+)
+from art_sdk.json_data import is_array, is_object
+
+
+def decode(payload: object, *, url: str | None = None) -> Decoded:
+    """The request in the standard format. Raises DecodeFailed."""
+    ledger = Ledger()
+    with ledger.open(payload, "") as body:
+        contents = _Contents(ledger)
+        contents.system(body.take("systemInstruction", "system_instruction"))
+        for index, content in enumerate(body.take_list("contents")):
+            contents.turn(content, f"/contents/{index}")
+        tools = tuple(_tools(ledger, body.take_list("tools")))
+        options = _options(ledger, body)
+    options |= _from_url(url)
+    return Decoded(
+        prompt=tuple(contents.prompt), tools=tools, options=options, opaque=ledger.opaque, places=ledger.places
+    )
+
+
+_URL: Final = re.compile(r"/models/(?P<model>[^/:?]+):(?P<stream>stream)?[gG]enerateContent")
+
+
+def _from_url(url: str | None) -> dict[str, Any]:
+    found = _URL.search(url) if url else None
+    if found is None:
+        return {}
+    streams = {"stream": True} if found["stream"] else {}
+    return {"model": unquote(found["model"]), **streams}
+
+
+class _Contents:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._calls = OpenCalls()
+        self.prompt: list[ArtStandardMessage] = []
+
+    def system(self, instruction: object) -> None:
+        if instruction is None:
+            return
+        with self._ledger.open(instruction, "/systemInstruction") as content:
+            content.take("role")  # recorded as `user`, and as absent; it means nothing
+            for part, pointer in self._parts(content):
+                text = part.take_text("text")
+                if text is not None:
+                    self._append(SystemMessage(text), pointer)
+
+    def turn(self, item: object, pointer: str) -> None:
+        with self._ledger.open(item, pointer) as content:
+            role = content.take_text("role")
+            if role in (None, "user", "function"):
+                self._user(content)
+            elif role == "model":
+                self._model(content)
+            else:
+                raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
+
+    def _user(self, content: Fields) -> None:
+        """Texts and images that stand together are one message; results stand alone."""
+        said: list[TextPart | ImagePart] = []
+        for part, pointer in self._parts(content):
+            answer = part.take("functionResponse", "function_response")
+            if answer is not None:
+                self._flush_user(said, content.pointer)
+                self._append(self._result(answer, f"{pointer}/functionResponse"), pointer)
+            else:
+                said += self._said(part, pointer)
+        self._flush_user(said, content.pointer)
+
+    def _flush_user(self, said: list[TextPart | ImagePart], pointer: str) -> None:
+        if said:
+            only = said[0] if len(said) == 1 else None
+            self._append(UserMessage(only.text if isinstance(only, TextPart) else tuple(said)), pointer)
+            said.clear()
+
+    def _said(self, part: Fields, pointer: str) -> Iterator[TextPart | ImagePart]:
+        text = part.take_text("text")
+        if text is not None:
+            yield TextPart(text)
+        for names, payload, key in (
+            (("inlineData", "inline_data"), "data", "data"),
+            (("fileData", "file_data"), "fileUri", "url"),
+        ):
+            blob = part.take(*names)
+            if blob is not None:
+                with self._ledger.open(blob, f"{pointer}/{names[0]}") as fields:
+                    kind = fields.take_text("mimeType", "mime_type") or "image/*"
+                    value = fields.take_text(payload, "file_uri")
+                yield ImagePart(kind, **{key: value})
+
+    def _model(self, content: Fields) -> None:
+        texts: list[str] = []
+        calls: list[ToolCall] = []
+        for part, pointer in self._parts(content):
+            call = part.take("functionCall", "function_call")
+            if call is not None:
+                self._ledger.places[f"prompt/{len(self.prompt)}/tool_calls/{len(calls)}"] = f"{pointer}/functionCall"
+                calls.append(self._call(call, f"{pointer}/functionCall"))
+            elif part.left.get("thought") is not True:
+                text = part.take_text("text")
+                texts += [] if text is None else [text]
+        self._append(AssistantMessage("".join(texts) if texts else None, tuple(calls)), content.pointer)
+
+    def _call(self, call: object, pointer: str) -> ToolCall:
+        with self._ledger.open(call, pointer) as fields:
+            name = fields.take_text("name") or ""
+            arguments = fields.take_object("args")
+            call_id = self._calls.open(fields.take_text("id"), name)
+        return ToolCall(call_id, FunctionCall(name, _compact(arguments or {})))
+
+    def _result(self, answer: object, pointer: str) -> ToolResultMessage:
+        with self._ledger.open(answer, pointer) as fields:
+            name = fields.take_text("name")
+            call_id = fields.take_text("id")
+            response = fields.take_object("response")
+        text, failed = _unwrap(response or {})
+        known = self._calls.answer(call_id, name) or call_id or "unknown"
+        return ToolResultMessage(text, known, name, "error" if failed else "success")
+
+    def _parts(self, content: Fields) -> Iterator[tuple[Fields, str]]:
+        for index, item in enumerate(content.take_list("parts")):
+            pointer = f"{content.pointer}/parts/{index}"
+            with self._ledger.open(item, pointer) as part:
+                yield part, pointer
+
+    def _append(self, message: ArtStandardMessage, pointer: str) -> None:
+        self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
+        self.prompt.append(message)
+
+
+_WRAPPERS: Final = frozenset({"output", "result", "return_value", "content"})
+
+
+def _unwrap(response: dict[str, Any]) -> tuple[str, bool]:
+    """A result's text, and whether it is of a failed call."""
+    if len(response) == 1:
+        key, value = next(iter(response.items()))
+        if isinstance(value, str) and (key in _WRAPPERS or key == "error"):
+            return value, key == "error"
+    return _compact(response), False
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _tools(ledger: Ledger, tools: list[Any]) -> Iterator[ToolSchema]:
+    number = 0
+    for index, item in enumerate(tools):
+        with ledger.open(item, f"/tools/{index}") as tool:
+            declarations = tool.take_list("functionDeclarations", "function_declarations")
+            for at, declaration in enumerate(declarations):
+                pointer = f"/tools/{index}/functionDeclarations/{at}"
+                ledger.places[f"tools/{number}"] = pointer
+                number += 1
+                with ledger.open(declaration, pointer) as fields:
+                    yield _tool(fields)
+
+
+def _tool(fields: Fields) -> ToolSchema:
+    takes = fields.take_object("parametersJsonSchema", "parameters_json_schema")
+    gives = fields.take_object("responseJsonSchema", "response_json_schema")
+    return ToolSchema(
+        fields.take_text("name") or "",
+        fields.take_text("description") or "",
+        takes if takes is not None else _json_schema(fields.take_object("parameters") or {}),
+        gives if gives is not None else _json_schema(fields.take_object("response")),
+    )
+
+
+def _json_schema(schema: Any) -> Any:
+    """Protobuf's Schema as JSON Schema: its types are the same words in upper case."""
+    if is_array(schema):
+        return [_json_schema(item) for item in schema]
+    if not is_object(schema):
+        return schema
+    table = schema
+    plain = {name: _json_schema(value) for name, value in table.items()}
+    if isinstance(table.get("type"), str):
+        plain["type"] = table["type"].lower()
+    return plain
+
+
+_CONFIG: Final = {
+    "temperature": ("temperature", "temperature"),
+    "top_p": ("topP", "top_p"),
+    "max_tokens": ("maxOutputTokens", "max_output_tokens"),
+}
+
+
+def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    config = body.take("generationConfig", "generation_config")
+    if config is not None:
+        with ledger.open(config, "/generationConfig") as fields:
+            for ours, theirs in _CONFIG.items():
+                _note(ledger, options, ours, fields.take(*theirs), f"/generationConfig/{theirs[0]}")
+            stop = tuple(fields.take_list("stopSequences", "stop_sequences"))
+            _note(ledger, options, "stop", stop or None, "/generationConfig/stopSequences")
+            _note(ledger, options, "response_schema", _response_schema(fields), "/generationConfig/responseJsonSchema")
+    _note(ledger, options, "tool_choice", _tool_choice(ledger, body), "/toolConfig/functionCallingConfig")
+    return options
+
+
+def _note(ledger: Ledger, options: dict[str, Any], name: str, value: Any, pointer: str) -> None:
+    if value is not None:
+        options[name] = value
+        ledger.places[f"options/{name}"] = pointer
+
+
+def _response_schema(fields: Fields) -> Any:
+    schema = fields.take_object("responseJsonSchema", "response_json_schema")
+    if schema is None:
+        schema = _json_schema(fields.take_object("responseSchema", "response_schema"))
+    mime = fields.take("responseMimeType", "response_mime_type")
+    if mime is not None and (schema is None or mime != "application/json"):
+        fields.put_back("responseMimeType", mime)
+    return schema
+
+
+_MODES: Final = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
+
+
+def _tool_choice(ledger: Ledger, body: Fields) -> str | None:
+    config = body.take("toolConfig", "tool_config")
+    if config is None:
+        return None
+    with ledger.open(config, "/toolConfig") as outer:
+        calling = outer.take("functionCallingConfig", "function_calling_config")
+        if calling is None:
+            return None
+        with ledger.open(calling, "/toolConfig/functionCallingConfig") as fields:
+            mode = fields.take_text("mode")
+            names = fields.take_list("allowedFunctionNames", "allowed_function_names")
+            if mode == "ANY" and len(names) == 1:
+                return cast("str", names[0])
+            if names:
+                fields.put_back("allowedFunctionNames", names)
+            if mode not in _MODES:
+                fields.put_back("mode", mode)
+            return _MODES.get(mode or "")
+
+
+def write_response(answer: WrittenAnswer) -> bytes:
+    """An unstreamed answer, in the fields that Gemini sends (recorded answers of 2025 and 2026)."""
+    message = answer.message
+    parts: list[dict[str, Any]] = [] if message.content is None else [{"text": message.content}]
+    parts += [
+        {"functionCall": {"id": c.id, "name": c.function.name, "args": json.loads(c.function.arguments or "{}")}}
+        for c in message.tool_calls
+    ]
+    body = {
+        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": answer.input_tokens,
+            "candidatesTokenCount": answer.output_tokens,
+            "totalTokenCount": answer.input_tokens + answer.output_tokens,
+        },
+        "modelVersion": answer.model,
+        "responseId": "written",
+    }
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+GEMINI_GENERATE: Final = Dialect(
+    name="gemini-generate",
+    path=r"/models/[^/]+:generateContent$",
+    base_path="/v1beta",
+    history="/contents",
+    decode=decode,
+    write_response=write_response,
+)

@@ -1,0 +1,28 @@
+"""Ids for calls that came without one, and the call that a result without id answers."""
+
+from __future__ import annotations
+
+
+class OpenCalls:
+    """The calls of a request, in order, and which of them still wait for a result."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._open: list[tuple[str, str]] = []
+
+    def open(self, call_id: str | None, name: str) -> str:
+        """The call's id: its own, or `call_<n>`, n counting all calls of the request."""
+        self._count += 1
+        known = call_id or f"call_{self._count}"
+        self._open.append((known, name))
+        return known
+
+    def answer(self, call_id: str | None, name: str | None) -> str | None:
+        """The id of the call that is answered: by id, else by name, else the next one; None where none waits."""
+        for waiting in self._open:
+            by_id = call_id is not None and waiting[0] == call_id
+            by_name = call_id is None and name in (None, waiting[1])
+            if by_id or by_name:
+                self._open.remove(waiting)
+                return waiting[0]
+        return None

@@ -1,0 +1,33 @@
+"""What every check yields: findings; and what they add up to: a verdict."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Severity = Literal["reject", "ignored", "note"]
+"""`reject` counts against the adapter; `ignored` says that a provider disregards it; `note` is to be read."""
+
+Verdict = Literal["pass", "fail", "not applicable", "known", "provisional", "harness error"]
+
+
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is wrong, told to the adapter's author.
+
+    `path` is where in the prompt or the options (`$[2].content`), `pointer` where in the payload
+    (a JSON pointer, RFC 6901), `provider_text` the provider's own words where there are any, and
+    `source` where those were found.
+    """
+
+    check: str
+    message: str
+    severity: Severity = "reject"
+    path: str | None = None
+    pointer: str | None = None
+    provider_text: str | None = None
+    source: str | None = None
+
+
+class HarnessError(Exception):
+    """The suite cannot do its work: a bad name, file, setting or environment. Never the adapter's failure."""

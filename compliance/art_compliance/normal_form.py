@@ -1,0 +1,158 @@
+"""The normal form of a prompt: what two ways of writing the same conversation have in common.
+
+Explicit tool requests stand in the assistant turn that they belong to; a result stands with the
+call that it answers; text is a tuple of fragments, so that a joined turn can be told from a lost
+one; arguments are JSON values. The pairing is the suite's own: the judge shares no code with the judged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from msgspec import Struct, field
+
+from art_sdk import (
+    ArtStandardPrompt,
+    AssistantMessage,
+    ImagePart,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolRequestMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+from art_sdk.json_data import is_array, is_object
+
+Role = Literal["system", "user", "assistant", "result"]
+
+
+class Result(Struct, frozen=True):
+    """A call's result, at `path` of its prompt."""
+
+    text: str
+    status: str
+    path: str
+
+
+class Call(Struct):
+    """A call with its result. `arguments` is a JSON value, or the text itself where it is none."""
+
+    id: str
+    name: str
+    arguments: Any
+    path: str
+    result: Result | None = None
+
+
+class Entry(Struct):
+    """One turn. A result that answers no call is an entry of its own, of role `result`."""
+
+    role: Role
+    texts: tuple[str, ...]
+    path: str
+    index: int
+    name: str | None = None
+    calls: list[Call] = field(default_factory=list[Call])
+    images: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stands in it but blank text."""
+        return not self.calls and not self.images and not any(text.strip() for text in self.texts)
+
+
+NOT_JSON: Final = "not JSON"
+
+
+def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
+    """The prompt's turns, calls paired with results."""
+    entries: list[Entry] = []
+    calls: dict[str, Call] = {}
+    may_extend = False
+    for index, message in enumerate(prompt):
+        path = f"$[{index}]"
+        match message:
+            case SystemMessage() | UserMessage():
+                entries.append(_spoken(message, path, index))
+            case AssistantMessage():
+                entries.append(_assistant(message, path, index, calls))
+            case ToolRequestMessage():
+                if message.content is not None:
+                    if not (may_extend and entries):
+                        entries.append(Entry("assistant", (), path, index))
+                    _add_request(entries[-1], message, path, calls)
+            case ToolResultMessage():
+                result = Result(message.content, message.status, path)
+                call = calls.get(message.tool_call_id)
+                if call is None or call.result is not None:
+                    entries.append(Entry("result", (message.content,), path, index, message.tool_call_id))
+                else:
+                    call.result = result
+        may_extend = isinstance(message, AssistantMessage | ToolRequestMessage)
+    return entries
+
+
+def _spoken(message: SystemMessage | UserMessage, path: str, index: int) -> Entry:
+    role: Role = "system" if isinstance(message, SystemMessage) else "user"
+    if isinstance(message.content, str):
+        return Entry(role, (message.content,), path, index, message.name)
+    texts = tuple(part.text for part in message.content if isinstance(part, TextPart))
+    images = tuple(
+        (part.mime_type, part.data or part.url or "") for part in message.content if isinstance(part, ImagePart)
+    )
+    return Entry(role, texts, path, index, message.name, images=images)
+
+
+def _assistant(message: AssistantMessage, path: str, index: int, calls: dict[str, Call]) -> Entry:
+    """Empty text beside calls says nothing, and is the same as none."""
+    texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
+    entry = Entry("assistant", texts, path, index, message.name)
+    for position, call in enumerate(message.tool_calls):
+        _add_call(entry, call, f"{path}.tool_calls[{position}]", calls)
+    return entry
+
+
+def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: dict[str, Call]) -> None:
+    wish = message.content
+    if wish is not None:
+        arguments = _arguments(wish.arguments) if isinstance(wish.arguments, str) else wish.arguments
+        call = Call(wish.id, wish.name, arguments, f"{path}.content")
+        entry.calls.append(call)
+        calls.setdefault(wish.id, call)
+
+
+def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, Call]) -> None:
+    known = Call(call.id, call.function.name, _arguments(call.function.arguments), path)
+    entry.calls.append(known)
+    calls.setdefault(call.id, known)
+
+
+def _arguments(text: str) -> Any:
+    """The JSON value, integers exact at any size; blank text is the empty object."""
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return (NOT_JSON, text)
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, an integer being no float and no boolean."""
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(same_json(a, b) for a, b in zip(one, other, strict=True))
+    return type(one) is type(other) and bool(one == other)
+
+
+def walk_texts(entries: list[Entry]) -> Iterator[str]:
+    """Every text of the conversation, in order: turns, then the results of their calls."""
+    for entry in entries:
+        yield from entry.texts
+        for call in entry.calls:
+            if call.result is not None:
+                yield call.result.text

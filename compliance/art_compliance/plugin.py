@@ -1,0 +1,85 @@
+"""The pytest plugin: options and hooks only. It is loaded at every pytest start, so it imports nothing but pytest.
+
+pytest --art-adapter my_pkg.adapters:MyAdapter        # no test file needed
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+RUN: Final = pytest.StashKey["Any"]()
+"""Where the run of `--art-adapter` is kept: an `art_compliance.pytest_run.Run`."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("art", "LLM provider adapter conformance")
+    group.addoption("--art-adapter", metavar="MODULE:ATTR", help="certify this adapter, given by its factory")
+    group.addoption("--art-dialect", metavar="NAME", help="its wire format, where the adapter does not say it")
+    group.addoption("--art-check", metavar="ID", action="append", default=[], help="only this check")
+    group.addoption("--art-scenario", metavar="ID", action="append", default=[], help="only this scenario")
+    group.addoption("--art-scenarios-from", metavar="DIR", help="a folder of scenarios of your own, run as well")
+    group.addoption("--art-seed", metavar="N", type=int, help="the seed of the canaries; random when not given")
+    group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--art-adapter"):
+        return
+    try:
+        from art_compliance.pytest_run import Run  # noqa: PLC0415 - only when it is asked for
+    except ModuleNotFoundError as error:
+        from art_compliance.cli import explain_missing  # noqa: PLC0415 - only when something is missing
+
+        pytest.exit(explain_missing(error), returncode=2)
+    config.stash[RUN] = run = Run.of_options(config)
+    config.pluginmanager.register(_XdistHooks(), "art-xdist")
+    run.hold_preflight(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """One more collector under the session: counted, and seen by -k, --lf, --ff, --deselect and xdist."""
+    report = yield
+    run = collector.config.stash.get(RUN, None)
+    if run is not None and isinstance(collector, pytest.Session) and report.outcome == "passed":
+        from art_compliance.pytest_run import Catalogue, make  # noqa: PLC0415 - only when it is asked for
+
+        report.result.append(make(Catalogue, collector, name="art", nodeid="art"))
+    return report
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if "art_compliance.suite" in sys.modules:
+        from art_compliance.pytest_run import hold_fixture_scope  # noqa: PLC0415 - only when the suite is used
+
+        hold_fixture_scope(session)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    run = session.config.stash.get(RUN, None)
+    if run is not None:
+        run.finish(session)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if "art_compliance.runner" in sys.modules:
+        from art_compliance.pytest_run import write_summary  # noqa: PLC0415 - only when checks were run
+
+        write_summary(terminalreporter, config)
+
+
+class _XdistHooks:
+    """Hands the controller's seed to its workers, so that they plant the same canaries."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["art_seed"] = node.config.stash[RUN].seed

@@ -1,0 +1,239 @@
+"""The suite inside pytest: a run, its items, and what is said at the end."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn
+
+import msgspec
+import pytest
+
+from art_compliance.checks import Check
+from art_compliance.findings import HarnessError
+from art_compliance.plugin import RUN
+from art_compliance.report import Adapter, Result, make_report, write_reports
+from art_compliance.runner import Selection, Session, describe
+from art_compliance.scenarios import Scenario
+from art_compliance.subjects import Factory, Subject, find_factory
+from art_compliance.summary import describe_counts, describe_failure
+
+HARNESS_EXIT: Final = 2
+RESULT: Final = "art_result"
+ADAPTER: Final = "art_adapter"
+
+
+class Told(NamedTuple):
+    """What a run under pytest is of."""
+
+    adapter: Adapter
+    seed: int
+
+
+class Failed(Exception):
+    """A check that failed; its text is what pytest shows."""
+
+
+class Run:
+    """One adapter under pytest. The subject is opened when the first check runs, in the process that runs it."""
+
+    def __init__(self, make: Factory, name: str, *, dialect: str | None, selection: Selection, seed: int) -> None:
+        self.seed = seed
+        self._selection = selection
+        self._subject = Subject(make, name=name, dialect=dialect)
+        self._session: Session | None = None
+
+    @classmethod
+    def of_options(cls, config: pytest.Config) -> Run:
+        """The run that the command line asks for. Leaves pytest with exit code 2 where it cannot be."""
+        _see_working_directory(config)
+        name, dialect = option(config, "--art-adapter"), option(config, "--art-dialect")
+        try:
+            run = cls(find_factory(name), name, dialect=dialect, selection=selection_of(config), seed=seed_of(config))
+            run.plan()
+        except HarnessError as error:
+            leave(str(error))
+        return run
+
+    def plan(self) -> list[tuple[Check, Scenario]]:
+        """What is to be run. Raises HarnessError."""
+        return self._selection.plan()
+
+    def hold_preflight(self, config: pytest.Config) -> None:
+        """Runs preflight before anything is collected: a failure there is one message, not a thousand."""
+        if hasattr(config, "workerinput"):
+            return
+        try:
+            for check, scenario in self.plan():
+                if check.once:
+                    result = self.session().run(check, scenario)
+                    if result.verdict == "harness error":
+                        leave("\n".join(describe_failure(result, self._subject.name)))
+        except HarnessError as error:
+            leave(str(error))
+        finally:
+            self.close()
+
+    def session(self) -> Session:
+        """The open session. Raises HarnessError."""
+        if self._session is None:
+            self._session = Session(self._subject.__enter__(), self.seed)
+        return self._session
+
+    def close(self) -> None:
+        """Ends what was opened."""
+        if self._session is not None:
+            self._session = None
+            self._subject.__exit__(None, None, None)
+
+    def finish(self, session: pytest.Session) -> None:
+        """Closes, and tells a harness error from an adapter's failure by the exit code."""
+        self.close()
+        reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and any(result.verdict == "harness error" for result in _results(reporter)):
+            session.exitstatus = HARNESS_EXIT
+
+
+class Item(pytest.Item):
+    """One check on one scenario: `art::<check>::<scenario>`."""
+
+    def __init__(self, *, check: Check, scenario: Scenario, **kwargs: Any) -> None:
+        super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType] - pytest's has no types
+        self._check = check
+        self._scenario = scenario
+
+    def runtest(self) -> None:
+        hold(self, self.config.stash[RUN].session(), self._check, self._scenario)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, Failed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, f"{self._check.id} on {self._scenario.id}"
+
+
+class CheckNode(pytest.Collector):
+    """A check with its scenarios."""
+
+    def __init__(self, *, planned: list[tuple[Check, Scenario]], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._planned = planned
+
+    def collect(self) -> Iterator[Item]:
+        for check, scenario in self._planned:
+            yield make(Item, self, name=scenario.id, check=check, scenario=scenario)
+
+
+class Catalogue(pytest.Collector):
+    """All checks of the run."""
+
+    def collect(self) -> Iterator[CheckNode]:
+        by_check: dict[str, list[tuple[Check, Scenario]]] = {}
+        for check, scenario in self.config.stash[RUN].plan():
+            by_check.setdefault(check.id, []).append((check, scenario))
+        for name, planned in by_check.items():
+            yield make(CheckNode, self, name=name, planned=planned)
+
+
+def make(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
+    """A node of pytest's tree. `from_parent` has no types."""
+    return kind.from_parent(parent, **values)
+
+
+def hold(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
+    """Runs one check as a test: passes, skips with the reason, or fails with the findings."""
+    result = session.run(check, scenario)
+    item.user_properties.append((RESULT, msgspec.json.encode(result).decode()))
+    if check.once:
+        told = Told(describe(session.subject), session.seed)
+        item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
+    if result.verdict == "not applicable":
+        pytest.skip(f"not applicable: {result.reason}")
+    if result.verdict != "pass":
+        raise Failed("\n".join(describe_failure(result, session.subject.name)))
+
+
+def option(config: pytest.Config, name: str) -> Any:
+    """A command line option of the plugin's."""
+    return config.getoption(name)
+
+
+def selection_of(config: pytest.Config) -> Selection:
+    """What the command line selects."""
+    extra = option(config, "--art-scenarios-from")
+    return Selection(
+        checks=tuple(option(config, "--art-check")),
+        scenarios=tuple(option(config, "--art-scenario")),
+        extra=Path(extra) if extra else None,
+    )
+
+
+def seed_of(config: pytest.Config) -> int:
+    """The seed: the controller's under xdist, else the one asked for, else a random one."""
+    worker: dict[str, Any] = getattr(config, "workerinput", {})
+    asked: int | None = worker.get("art_seed", option(config, "--art-seed"))
+    return random.SystemRandom().randrange(2**32) if asked is None else asked
+
+
+def leave(message: str) -> NoReturn:
+    """Ends pytest with exit code 2 and the message."""
+    pytest.exit(f"harness: {message}", returncode=HARNESS_EXIT)
+
+
+def hold_fixture_scope(session: pytest.Session) -> None:
+    """`art_adapter` must be session-scoped: the adapter is made once, not once a check."""
+    for item in session.items:
+        if isinstance(item, pytest.Function) and "art_adapter" in item.fixturenames:
+            definitions: Any = vars(item)["_fixtureinfo"].name2fixturedefs.get("art_adapter", ())
+            if definitions and definitions[-1].scope != "session":
+                scope, place = definitions[-1].scope, definitions[-1].baseid or "a conftest"
+                leave(
+                    f"the fixture art_adapter in {place} has the scope {scope!r}; "
+                    'write @pytest.fixture(scope="session") above it'
+                )
+
+
+def write_summary(reporter: Any, config: pytest.Config) -> None:
+    """The counts by level, and `report.json` where it is asked for."""
+    results = list(_results(reporter))
+    told = next((msgspec.json.decode(value, type=Told) for value in _properties(reporter, ADAPTER)), None)
+    if not results or told is None:
+        return
+    selection = selection_of(config)
+    report = make_report(
+        told.adapter,
+        results,
+        seed=told.seed,
+        is_filtered=not selection.is_whole or len(results) != len(selection.plan()),
+        started=datetime.now(UTC),
+        seconds=sum(result.seconds for result in results),
+    )
+    reporter.section("adapter conformance")
+    for line in describe_counts(report):
+        reporter.write_line(line)
+    folder = option(config, "--art-report")
+    if folder:
+        reporter.write_line(f"report: {write_reports([report], Path(folder))}")
+
+
+def _properties(reporter: Any, name: str) -> Iterator[str]:
+    for reports in reporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                yield from (value for key, value in report.user_properties if key == name)
+
+
+def _results(reporter: Any) -> Iterator[Result]:
+    return (msgspec.json.decode(value, type=Result) for value in _properties(reporter, RESULT))
+
+
+def _see_working_directory(config: pytest.Config) -> None:
+    """The console script `pytest` does not put the working directory on `sys.path`."""
+    here = str(config.invocation_params.dir)
+    if here not in sys.path:
+        sys.path.insert(0, here)

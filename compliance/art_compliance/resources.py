@@ -1,0 +1,24 @@
+"""Finds `fixtures/` and `cassettes/`: in the installed package, else beside the checkout's `pyproject.toml`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from art_compliance.findings import HarnessError
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
+
+
+@cache
+def data_folder(name: str) -> Path:
+    """The folder `fixtures` or `cassettes`. Raises HarnessError, naming both places, where there is none."""
+    installed = _PACKAGE / "_data" / name
+    if installed.is_dir():
+        return installed
+    beside = _CHECKOUT / name
+    if (_CHECKOUT / "pyproject.toml").is_file() and beside.is_dir():
+        return beside
+    message = f"the folder {name!r} is missing: neither {installed} nor {beside} is there; reinstall art-adapter-sdk"
+    raise HarnessError(message)

@@ -1,0 +1,167 @@
+"""Runs the checks on an adapter. Without pytest: the plugin and the command are views over this."""
+
+from __future__ import annotations
+
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.report import Adapter, Report, Result, make_report
+from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.subjects import Factory, Subject, find_factory
+
+GREETING_SCENARIO: Final = Scenario(
+    id="greeting",
+    group="preflight",
+    purpose="The simplest prompt there is: one user message.",
+    prompt=[{"role": "user", "content": "hello"}],
+    outcomes={"default": ("exact",)},
+)
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own."""
+
+    checks: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    extra: Path | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not (self.checks or self.scenarios)
+
+    def plan(self) -> list[tuple[Check, Scenario]]:
+        """Check and scenario, in order: preflight always, then stage by stage.
+
+        Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
+        """
+        known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
+        _hold_names("check", self.checks, tuple(CHECKS))
+        _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
+        planned: list[tuple[Check, Scenario]] = []
+        for stage in STAGES:
+            for check in CHECKS.values():
+                if check.stage != stage:
+                    continue
+                if check.once:
+                    planned.append((check, GREETING_SCENARIO))
+                elif not self.checks or check.id in self.checks:
+                    planned += [(check, s) for s in known if not self.scenarios or s.id in self.scenarios]
+        return planned
+
+
+class Session:
+    """One adapter under the suite: runs single checks, observing each scenario once."""
+
+    def __init__(self, subject: Subject, seed: int) -> None:
+        self.subject = subject
+        self.seed = seed
+        self._trials: dict[str, Trial] = {}
+
+    def run(self, check: Check, scenario: Scenario) -> Result:
+        """One check on one scenario. Never raises: what goes wrong here is a harness error."""
+        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed))
+        began = time.perf_counter()
+        findings: tuple[Finding, ...] = ()
+        reason: str | None = None
+        try:
+            findings = tuple(check(trial))
+        except NotApplicable as error:
+            verdict: Verdict = "not applicable"
+            reason = str(error)
+        except Exception:  # noqa: BLE001 - a bug of the suite must not be taken for the adapter's
+            verdict, reason = "harness error", traceback.format_exc()
+        else:
+            failed = any(finding.severity == "reject" for finding in findings)
+            verdict = "fail" if failed else "pass"
+            if failed and check.stage == "preflight":
+                verdict = "harness error"
+        return Result(
+            check=check.id,
+            scenario=scenario.id,
+            level=check.level(scenario),
+            verdict=verdict,
+            findings=findings,
+            reason=reason,
+            seconds=round(time.perf_counter() - began, 6),
+        )
+
+
+def certify(
+    make: Factory | str,
+    *,
+    dialect: str | None = None,
+    selection: Selection = Selection(),  # noqa: B008 - frozen
+    seed: int | None = None,
+    on_result: Callable[[Result, int, int], None] | None = None,
+) -> Report:
+    """Judges an adapter, given by its factory or by name, and reports.
+
+    `on_result` is told each result, its number and how many there will be. Where preflight fails,
+    the rest is not run. Raises HarnessError for what is no adapter's fault.
+    """
+    factory = find_factory(make) if isinstance(make, str) else make
+    name = make if isinstance(make, str) else name_of(make)
+    known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+    plan = selection.plan()
+    started, began = datetime.now(UTC), time.perf_counter()
+    with Subject(factory, name=name, dialect=dialect) as subject:
+        results: list[Result] = []
+        for number, result in enumerate(_run_all(Session(subject, known_seed), plan), 1):
+            results.append(result)
+            if on_result is not None:
+                on_result(result, number, len(plan))
+        adapter = describe(subject)
+    seconds = time.perf_counter() - began
+    return make_report(
+        adapter, results, seed=known_seed, is_filtered=not selection.is_whole, started=started, seconds=seconds
+    )
+
+
+def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:
+    """All results; only those of preflight where it fails."""
+    stopped = False
+    for check, scenario in plan:
+        if stopped and check.stage != "preflight":
+            return
+        result = session.run(check, scenario)
+        stopped = stopped or (check.stage == "preflight" and result.verdict == "harness error")
+        yield result
+
+
+def describe(subject: Subject) -> Adapter:
+    """What was judged, for the report."""
+    return Adapter(
+        name=subject.name,
+        kind=subject.kind,
+        dialect=None if subject.dialect is None else subject.dialect.name,
+        capabilities=tuple(sorted(subject.capabilities)),
+        losses=tuple(sorted(subject.losses)),
+        repairs=tuple(sorted(subject.repairs)),
+    )
+
+
+def name_of(make: Factory) -> str:
+    """`module:attribute` of a factory, as well as it can be told."""
+    module, attribute = getattr(make, "__module__", "?"), getattr(make, "__qualname__", repr(make))
+    return f"{module}:{attribute}"
+
+
+def _hold_names(what: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for the message
+
+    for name in asked:
+        if name not in known:
+            near = get_close_matches(name, known, n=3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            message = f"there is no {what} {name!r}{hint}"
+            raise HarnessError(message)

@@ -1,0 +1,143 @@
+"""Scenarios: one JSON file each, `fixtures/scenarios/<group>/<id>.json`. The stem is the id, everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from art_compliance.findings import HarnessError
+from art_compliance.resources import data_folder
+from art_sdk import ARTError, Capability, parse_options, parse_prompt
+
+Outcome = Annotated[
+    str,
+    Meta(
+        pattern=r"^(exact|repair:(joins_turns|hoists_late_system|maps_call_ids|drops_blank_text|adds_filler_turn"
+        r"|wraps_result|renames_tools)|refused:[A-Z_]+)$"
+    ),
+]
+"""What may rightly come of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""
+
+Level = Literal["core", "tools", "streaming", "resilience", "replay", "properties"]
+"""What a certificate counts by."""
+
+DEFAULT: Final = "default"
+
+
+class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A prompt, what it is for, what it needs, and what must come of it.
+
+    `prompt` is an `ArtStandardPrompt` as JSON data; `options` are call options without
+    `thread_id`. `outcomes` gives, per dialect or by `default`, the set of right outcomes. `id` and
+    `group` come from the file's place and do not stand in it.
+    """
+
+    purpose: Annotated[str, Meta(min_length=10, max_length=200)]
+    prompt: list[dict[str, Any]]
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    needs: tuple[Capability, ...] = ()
+    outcomes: Annotated[dict[str, tuple[Outcome, ...]], Meta(min_length=1)]
+    id: str = ""
+    group: str = ""
+
+    def outcomes_for(self, dialect: str | None) -> tuple[str, ...]:
+        """The right outcomes at a dialect; the default ones where it has none of its own."""
+        return self.outcomes.get(dialect or DEFAULT, self.outcomes[DEFAULT])
+
+    def call_options(self) -> dict[str, Any]:
+        """The options of the call, as JSON data, complete."""
+        return {"thread_id": f"scenario-{self.id}", **self.options}
+
+
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario file, made from the type."""
+    (schema,), definitions = msgspec.json.schema_components([Scenario], ref_template="#/$defs/{name}")
+    name = schema["$ref"].rsplit("/", 1)[-1]
+    top = definitions.pop(name)
+    for derived in ("id", "group"):
+        del top["properties"][derived]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": definitions}
+
+
+@cache
+def load_scenarios(folder: Path | None = None) -> tuple[Scenario, ...]:
+    """Every scenario of the folder (the suite's own by default), ordered by group and id.
+
+    Raises HarnessError, naming file and field, for a file that breaks the schema, a prompt or
+    options that do not parse, a missing default outcome, or an id that is used twice.
+    """
+    root = folder or data_folder("fixtures") / "scenarios"
+    scenarios = tuple(load_scenario(path, root) for path in sorted(root.rglob("*.json")))
+    if not scenarios:
+        message = f"no scenarios in {root}"
+        raise HarnessError(message)
+    seen: dict[str, str] = {}
+    for scenario in scenarios:
+        if scenario.id in seen:
+            message = f"the scenario id {scenario.id!r} is used in the groups {seen[scenario.id]} and {scenario.group}"
+            raise HarnessError(message)
+        seen[scenario.id] = scenario.group
+    return scenarios
+
+
+def load_scenario(path: Path, root: Path | None = None) -> Scenario:
+    """One scenario file, held against the schema and parsed whole. Raises HarnessError."""
+    data = _read_json(path)
+    faults = list(_schema_faults(data))
+    if faults:
+        raise _bad(path, "; ".join(faults))
+    group = path.parent.relative_to(root).as_posix() if root else path.parent.name
+    scenario: Scenario = msgspec.convert({**data, "id": path.stem, "group": group}, Scenario)
+    if not _ID.fullmatch(scenario.id):
+        raise _bad(path, f"the file's name must match {_ID.pattern}: it is the scenario's id")
+    if DEFAULT not in scenario.outcomes:
+        raise _bad(path, f"$.outcomes: the key {DEFAULT!r} is missing")
+    _parse_whole(path, scenario)
+    return scenario
+
+
+_ID: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def _parse_whole(path: Path, scenario: Scenario) -> None:
+    try:
+        parse_prompt(scenario.prompt)
+    except ARTError as error:
+        raise _bad(path, f"$.prompt: {error.message}") from error
+    try:
+        parse_options(scenario.call_options())
+    except ARTError as error:
+        raise _bad(path, f"$.options: {error.message}") from error
+
+
+def _read_json(path: Path) -> Mapping[str, Any]:
+    try:
+        data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _bad(path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise _bad(path, f"is not JSON: {error}") from error
+    return data
+
+
+def _schema_faults(data: object) -> Iterator[str]:
+    for error in _validator().iter_errors(data):
+        yield f"{error.json_path}: {error.message}"
+
+
+@cache
+def _validator() -> Any:
+    import jsonschema  # noqa: PLC0415 - slow to import, and only needed when scenarios are read
+
+    return jsonschema.Draft202012Validator(scenario_schema())
+
+
+def _bad(path: Path, what: str) -> HarnessError:
+    return HarnessError(f"scenario file {path}: {what}")

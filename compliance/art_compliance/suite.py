@@ -1,0 +1,50 @@
+"""What a downstream test file imports, to have every check as a test of its own.
+
+from art_compliance.suite import *
+
+@pytest.fixture(scope="session")
+def art_adapter():
+    return MyAdapter          # the factory, not an instance
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from art_compliance.checks import Check
+from art_compliance.findings import HarnessError
+from art_compliance.pytest_run import hold, leave, seed_of
+from art_compliance.runner import Selection, Session, name_of
+from art_compliance.scenarios import Scenario
+from art_compliance.subjects import Factory, Subject
+
+_PLAN: Final = Selection().plan()
+
+
+@pytest.fixture(scope="session")
+def art_adapter() -> Factory:
+    """The factory of the adapter under test. Define your own in your test file or conftest."""
+    leave("define a session-scoped fixture art_adapter that returns your adapter's factory")
+
+
+@pytest.fixture(scope="session")
+def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterator[Session]:
+    """The adapter, opened for the whole test session."""
+    dialect: str | None = request.config.getoption("--art-dialect")
+    try:
+        with Subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
+            yield Session(subject, seed_of(request.config))
+    except HarnessError as error:
+        leave(str(error))
+
+
+@pytest.mark.parametrize(("check", "scenario"), [pytest.param(c, s, id=f"{c.id}-{s.id}") for c, s in _PLAN])
+def test_adapter(check: Check, scenario: Scenario, art_session: Session, request: pytest.FixtureRequest) -> None:
+    """One check on one scenario."""
+    hold(request.node, art_session, check, scenario)
+
+
+__all__ = ["art_adapter", "art_session", "test_adapter"]

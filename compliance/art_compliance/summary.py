@@ -1,0 +1,86 @@
+"""A report as lines of text, for the terminal: the same for the command and for pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from art_compliance.checks import CHECKS
+from art_compliance.report import Report, Result
+from art_compliance.scenarios import load_scenarios
+
+_SCENARIOS_NAMED: Final = 6
+_FINDINGS_SHOWN: Final = 3
+
+
+def summarize(report: Report, *, verbose: bool = False) -> Iterator[str]:
+    """What was found, what failed and where, and what it adds up to. `verbose` tells every failure whole."""
+    yield from describe_failures(report, verbose=verbose)
+    yield from describe_counts(report)
+
+
+def describe_counts(report: Report) -> Iterator[str]:
+    """One line a level, and the verdict."""
+    adapter = report.adapter
+    yield f"{adapter.name}  ({adapter.kind}, {adapter.dialect or 'unknown dialect: format-free checks only'})"
+    for level, count in report.levels.items():
+        mark = "pass" if count.is_passed else "FAIL"
+        numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
+        yield f"  {level:<8} {mark}   {numbers}"
+    if adapter.losses:
+        yield f"  declared losses: {', '.join(adapter.losses)}"
+    if adapter.repairs:
+        yield f"  declared repairs: {', '.join(adapter.repairs)}"
+    yield f"  {describe_verdict(report)}"
+
+
+def describe_verdict(report: Report) -> str:
+    """What the run adds up to, in a sentence."""
+    if report.harness_errors:
+        return "no verdict: the suite could not do its work (see above)"
+    if report.failures:
+        return f"NOT certified: {len(report.failures)} checks failed (seed {report.seed})"
+    if report.is_filtered:
+        return "nothing failed, but a filtered run never certifies"
+    return f"certified by suite {report.suite_version} in {report.seconds:.1f} s (seed {report.seed})"
+
+
+def describe_failures(report: Report, *, verbose: bool = False) -> Iterator[str]:
+    """Check by check: the law, one scenario told whole, and the names of the others."""
+    by_check: dict[str, list[Result]] = {}
+    for result in (*report.harness_errors, *report.failures):
+        by_check.setdefault(result.check, []).append(result)
+    for results in by_check.values():
+        for result in results if verbose else results[:1]:
+            yield from describe_failure(result, report.adapter.name)
+        others = [] if verbose else [result.scenario for result in results[1:]]
+        if others:
+            more = f" and {len(others) - _SCENARIOS_NAMED} more" if len(others) > _SCENARIOS_NAMED else ""
+            yield f"  also    {', '.join(others[:_SCENARIOS_NAMED])}{more}"
+        yield ""
+
+
+def describe_failure(result: Result, adapter: str) -> Iterator[str]:
+    """One failure whole: check, law, scenario, what is wrong and where, and how to run it again."""
+    word = "FAIL" if result.verdict == "fail" else "HARNESS"
+    yield f"{word} {result.check}"
+    yield f"  law     {CHECKS[result.check].clause}"
+    yield f"  on      {result.scenario}{_purpose(result.scenario)}"
+    for finding in result.findings[:_FINDINGS_SHOWN]:
+        places = [f"prompt {finding.path}"] if finding.path else []
+        places += [f"payload {finding.pointer or '/'}"] if finding.pointer is not None else []
+        yield f"  wrong   {finding.message}"
+        if places:
+            yield f"  where   {', '.join(places)}"
+        if finding.provider_text:
+            yield f"  says    {finding.provider_text} ({finding.source})"
+    if len(result.findings) > _FINDINGS_SHOWN:
+        yield f"  wrong   {len(result.findings) - _FINDINGS_SHOWN} findings more; all are in report.json"
+    if result.reason:
+        yield from (f"  {line}" for line in result.reason.rstrip().splitlines())
+    if result.verdict == "fail":
+        yield f"  again   art certify {adapter} --check {result.check} --scenario {result.scenario}"
+
+
+def _purpose(scenario: str) -> str:
+    return next((f": {known.purpose}" for known in load_scenarios() if known.id == scenario), "")

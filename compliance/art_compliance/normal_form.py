@@ -65,6 +65,7 @@ class Entry(Struct):
 
 
 NOT_JSON: Final = "not JSON"
+DOUBLED_KEY: Final = "a key stands twice"
 
 
 def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
@@ -131,13 +132,19 @@ def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, Call]) -
 
 
 def _arguments(text: str) -> Any:
-    """The JSON value, integers exact at any size; blank text is the empty object."""
+    """The JSON value, integers exact at any size, doubled keys kept; blank text is the empty object."""
     if not text.strip():
         return {}
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return (NOT_JSON, text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    """An object; one with a key that stands twice is none, and is equal only to its like."""
+    table = dict(pairs)
+    return table if len(table) == len(pairs) else (DOUBLED_KEY, *pairs)
 
 
 def same_json(one: Any, other: Any) -> bool:

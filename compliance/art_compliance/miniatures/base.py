@@ -1,0 +1,85 @@
+"""What a miniature is: an adapter made wrong in one named way, and the checks that must see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from art_sdk import BaseAdapter, parse_options, parse_prompt
+from msgspec import Struct
+
+from art_compliance.subjects import Factory
+
+Prompt = list[dict[str, Any]]
+Options = dict[str, Any]
+Translate = Callable[[Prompt, Options], Any]
+"""Prompt and options as JSON data to a payload: every adapter's `translate`, whatever values it takes."""
+
+Spoil = Callable[[Any], None]
+"""Makes a fresh adapter wrong, in place."""
+
+
+class Miniature(Struct, frozen=True):
+    """One way to be wrong, told in a sentence, and the ids of the checks that must fail for it."""
+
+    id: str
+    wrong: str
+    fails: frozenset[str]
+    spoil: Spoil
+
+    def of(self, make: Factory) -> Factory:
+        """The factory of the wrong adapter."""
+
+        def made(**settings: Any) -> Any:
+            adapter = make(**settings)
+            self.spoil(adapter)
+            return adapter
+
+        return made
+
+
+def miniature(*fails: str) -> Callable[[Spoil], Miniature]:
+    """Declares a miniature: its name is the function's, its docstring says how it is wrong."""
+
+    def declare(spoil: Spoil) -> Miniature:
+        return Miniature(spoil.__name__.replace("_", "-"), (spoil.__doc__ or "").strip(), frozenset(fails), spoil)
+
+    return declare
+
+
+def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], Any]) -> None:
+    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`."""
+    own = adapter.translate
+
+    def on_data(prompt: Prompt, options: Options) -> Any:
+        if isinstance(adapter, BaseAdapter):
+            return own(parse_prompt(prompt), parse_options(options))
+        return own(prompt, options)
+
+    adapter.translate = lambda prompt, options: spoiled(on_data, as_data(prompt), as_data(options))
+
+
+def change_prompt(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
+    """The adapter translates another prompt than it was given."""
+    retranslate(adapter, lambda translate, prompt, options: translate(change(prompt), options))
+
+
+def change_messages(adapter: Any, role: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """The adapter translates other messages of a role than it was given."""
+    change_prompt(adapter, lambda prompt: [change(m) if m["role"] == role else m for m in prompt])
+
+
+def change_options(adapter: Any, change: Callable[[Options], Options]) -> None:
+    """The adapter translates with other options than it was given."""
+    retranslate(adapter, lambda translate, prompt, options: translate(prompt, change(options)))
+
+
+def change_payload(adapter: Any, change: Callable[[Any], Any]) -> None:
+    """The adapter gives another payload than it made."""
+    retranslate(adapter, lambda translate, prompt, options: change(translate(prompt, options)))
+
+
+def as_data(value: Any) -> Any:
+    """Typed values as JSON data; a copy in any case."""
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,0 +1,81 @@
+"""Adapters whose translation may be right, and whose conduct is not: impure, unsaid, or not what is sent."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from art_compliance.miniatures.base import Options, Prompt, Translate, as_data, change_payload, miniature, retranslate
+
+
+@miniature("preflight.greeting-translates")
+def translates_nothing(adapter: Any) -> None:
+    """Translating raises, whatever the prompt."""
+
+    def translate(prompt: Any, options: Any) -> Any:
+        raise RuntimeError("not today")
+
+    adapter.translate = translate
+
+
+@miniature("preflight.answer-is-read")
+def loses_the_answer(adapter: Any) -> None:
+    """The answer arrives, and no event tells of it."""
+    adapter.call = lambda prompt, options: iter(())
+
+
+@miniature("translation.repairs-are-declared")
+def hides_its_repairs(adapter: Any) -> None:
+    """What it changes so that the provider accepts it is not declared."""
+    adapter.repairs = frozenset()
+
+
+@miniature("translation.leaves-its-arguments-alone")
+def edits_the_callers_tools(adapter: Any) -> None:
+    """The schemas of the caller's tools are changed in place."""
+    own = adapter.translate
+
+    def translate(prompt: Any, options: Any) -> Any:
+        for schema in _schemas(options):
+            schema["additionalProperties"] = False
+        return own(prompt, options)
+
+    adapter.translate = translate
+
+
+@miniature("translation.same-prompt-same-request")
+def counts_its_calls(adapter: Any) -> None:
+    """Every payload carries a number of its own."""
+    numbers = count()
+    change_payload(adapter, lambda payload: {**payload, "sequence": next(numbers)})
+
+
+@miniature("translation.follows-renaming")
+def obeys_the_content(adapter: Any) -> None:
+    """A text with braces changes the temperature."""
+    retranslate(adapter, _cooler_for_braces)
+
+
+@miniature("translation.tool-means-tool-result")
+def forgets_the_alias(adapter: Any) -> None:
+    """A result under the role `tool` is left out when the adapter is called."""
+    own = adapter.call
+    adapter.call = lambda prompt, options: own([m for m in as_data(prompt) if m["role"] != "tool"], options)
+
+
+@miniature("translation.sends-what-it-translates")
+def sends_something_else(adapter: Any) -> None:
+    """What is sent has one message more than what translate returns."""
+    own = adapter.call
+    adapter.call = lambda prompt, options: own([*as_data(prompt), {"role": "user", "content": "Go on."}], options)
+
+
+def _schemas(options: Any) -> list[dict[str, Any]]:
+    if isinstance(options, dict):
+        return [tool["inputSchema"] for tool in options.get("tools", ())]
+    return [tool.input_schema for tool in options.tools]
+
+
+def _cooler_for_braces(translate: Translate, prompt: Prompt, options: Options) -> Any:
+    told = any("{{" in str(message["content"]) for message in prompt)
+    return translate(prompt, {**options, "temperature": 0.125} if told else options)

@@ -1,0 +1,133 @@
+"""Adapters that lose, change or invent what the prompt says."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from typing import Any
+
+from art_compliance.miniatures.base import (
+    Prompt,
+    change_messages,
+    change_options,
+    change_payload,
+    change_prompt,
+    miniature,
+)
+
+
+@miniature("translation.system-text-survives", "translation.canary-texts-stand-whole")
+def drops_system_messages(adapter: Any) -> None:
+    """System messages are left out, without a word."""
+    change_prompt(adapter, lambda prompt: [m for m in prompt if m["role"] != "system"] or prompt)
+
+
+@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+def trims_user_text(adapter: Any) -> None:
+    """Blanks at the ends of user texts are cut off."""
+    change_messages(adapter, "user", lambda m: _with_text(m, str.strip))
+
+
+@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+def escapes_html(adapter: Any) -> None:
+    """Text is escaped as if it went into a page."""
+    change_messages(adapter, "user", lambda m: _with_text(m, html.escape))
+
+
+@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+def normalizes_unicode(adapter: Any) -> None:
+    """Text is brought into Unicode's composed form."""
+    change_messages(adapter, "user", lambda m: _with_text(m, lambda text: unicodedata.normalize("NFC", text)))
+
+
+@miniature("translation.assistant-text-survives", "translation.canary-texts-stand-whole")
+def drops_text_beside_calls(adapter: Any) -> None:
+    """An assistant turn with calls loses its text."""
+    change_messages(adapter, "assistant", lambda m: {**m, "content": None} if m.get("tool_calls") else m)
+
+
+@miniature("translation.message-names-survive")
+def drops_names_silently(adapter: Any) -> None:
+    """Message names are dropped, and the loss is not declared."""
+    adapter.losses = frozenset(adapter.losses) - {"message_name"}
+    change_messages(adapter, "user", lambda m: {k: v for k, v in m.items() if k != "name"})
+
+
+@miniature("translation.turns-keep-their-order", "translation.canary-order-is-kept")
+def puts_the_last_question_first(adapter: Any) -> None:
+    """The last user message goes before the first."""
+    change_prompt(adapter, _last_question_first)
+
+
+@miniature("translation.nothing-is-invented")
+def adds_an_instruction(adapter: Any) -> None:
+    """A system message that nobody wrote stands in front."""
+    change_prompt(adapter, lambda prompt: [{"role": "system", "content": "Be helpful and honest."}, *prompt])
+
+
+@miniature("translation.undeclared-use-is-refused")
+def leaves_images_out(adapter: Any) -> None:
+    """Images, which the adapter does not declare, are dropped instead of refused."""
+    change_messages(adapter, "user", _without_images)
+
+
+@miniature("translation.tools-survive", "translation.canary-tools-are-told")
+def drops_tool_descriptions(adapter: Any) -> None:
+    """The model is told a tool's name, and not what it does."""
+    change_options(adapter, lambda o: {**o, "tools": [{**t, "description": ""} for t in o.get("tools", ())]})
+
+
+@miniature("translation.options-survive", "translation.canary-options-are-told")
+def drops_temperature(adapter: Any) -> None:
+    """The temperature is not sent."""
+    change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "temperature"})
+
+
+@miniature("translation.options-survive")
+def takes_zero_for_absent(adapter: Any) -> None:
+    """An option that is 0 is left out, as if it were not set."""
+    change_options(adapter, lambda o: {k: v for k, v in o.items() if v != 0})
+
+
+@miniature("translation.request-is-of-its-dialect")
+def speaks_another_format(adapter: Any) -> None:
+    """The payload is put inside another one."""
+    change_payload(adapter, lambda payload: {"contents": "see input", "messages": "see input", "input": payload})
+
+
+@miniature("translation.is-total")
+def gives_payloads_that_are_not_json(adapter: Any) -> None:
+    """The payload holds a set."""
+    change_payload(adapter, lambda payload: {**payload, "flags": {"a", "b"}})
+
+
+@miniature("translation.prefix-is-stable", "translation.user-text-survives")
+def numbers_the_turns(adapter: Any) -> None:
+    """Every user text begins with its place among all, so that each new message rewrites the old ones."""
+    change_prompt(adapter, _numbered)
+
+
+def _with_text(message: dict[str, Any], change: Any) -> dict[str, Any]:
+    content = message["content"]
+    return {**message, "content": change(content)} if isinstance(content, str) else message
+
+
+def _last_question_first(prompt: Prompt) -> Prompt:
+    asked = [at for at, message in enumerate(prompt) if message["role"] == "user"]
+    if len(asked) < 2:
+        return prompt
+    rest = [message for at, message in enumerate(prompt) if at != asked[-1]]
+    return [*rest[: asked[0]], prompt[asked[-1]], *rest[asked[0] :]]
+
+
+def _without_images(message: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(message["content"], str):
+        return message
+    return {**message, "content": [part for part in message["content"] if part["type"] == "text"]}
+
+
+def _numbered(prompt: Prompt) -> Prompt:
+    return [
+        _with_text(message, f"({at}/{len(prompt)}) ".__add__) if message["role"] == "user" else message
+        for at, message in enumerate(prompt, 1)
+    ]

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 import pytest
+
 from art_compliance import Selection, certify
 from art_compliance.checks import CHECKS
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_sdk import GeminiAdapter, OpenAIAdapter
 
-CHECK_IDS = """
-preflight.greeting-translates
-preflight.answer-is-read
-translation.is-total
-translation.request-is-of-its-dialect
-translation.outcome-is-right
-translation.undeclared-use-is-refused
-translation.repairs-are-declared
-translation.system-text-survives
-translation.user-text-survives
-translation.assistant-text-survives
-translation.message-names-survive
-translation.turns-keep-their-order
-translation.calls-survive
-translation.call-ids-survive
-translation.arguments-survive
-translation.results-survive
-translation.result-status-survives
-translation.tools-survive
-translation.options-survive
-translation.nothing-is-invented
-translation.leaves-its-arguments-alone
-translation.same-prompt-same-request
-translation.tool-means-tool-result
-translation.prefix-is-stable
-translation.follows-renaming
-translation.order-of-answers-means-nothing
-translation.sends-what-it-translates
-translation.canary-texts-stand-whole
-translation.canary-order-is-kept
-translation.canary-results-are-linked
-translation.canary-arguments-decode-once
-translation.canary-tools-are-told
-translation.canary-options-are-told
-""".split()
+CHECK_IDS = [
+    "preflight.greeting-translates",
+    "preflight.answer-is-read",
+    "translation.is-total",
+    "translation.request-is-of-its-dialect",
+    "translation.outcome-is-right",
+    "translation.undeclared-use-is-refused",
+    "translation.repairs-are-declared",
+    "translation.system-text-survives",
+    "translation.user-text-survives",
+    "translation.assistant-text-survives",
+    "translation.message-names-survive",
+    "translation.turns-keep-their-order",
+    "translation.calls-survive",
+    "translation.call-ids-survive",
+    "translation.arguments-survive",
+    "translation.results-survive",
+    "translation.result-status-survives",
+    "translation.tools-survive",
+    "translation.options-survive",
+    "translation.nothing-is-invented",
+    "translation.leaves-its-arguments-alone",
+    "translation.same-prompt-same-request",
+    "translation.tool-means-tool-result",
+    "translation.prefix-is-stable",
+    "translation.follows-renaming",
+    "translation.order-of-answers-means-nothing",
+    "translation.sends-what-it-translates",
+    "translation.canary-texts-stand-whole",
+    "translation.canary-order-is-kept",
+    "translation.canary-results-are-linked",
+    "translation.canary-arguments-decode-once",
+    "translation.canary-tools-are-told",
+    "translation.canary-options-are-told",
+]
 
 
 def test_the_checks_are_these():

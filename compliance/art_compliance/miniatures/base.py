@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from art_sdk import BaseAdapter, parse_options, parse_prompt
 from msgspec import Struct
 
 from art_compliance.subjects import Factory
+from art_sdk import BaseAdapter, parse_options, parse_prompt
 
 Prompt = list[dict[str, Any]]
 Options = dict[str, Any]
@@ -57,7 +57,20 @@ def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], An
             return own(parse_prompt(prompt), parse_options(options))
         return own(prompt, options)
 
-    adapter.translate = lambda prompt, options: spoiled(on_data, as_data(prompt), as_data(options))
+    def translate(prompt: Any, options: Any) -> Any:
+        return spoiled(on_data, as_data(prompt), as_data(options))
+
+    adapter.translate = translate
+
+
+def recall(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
+    """When it is called, the adapter sends another prompt than it was given."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        return own(change(as_data(prompt)), options)
+
+    adapter.call = call
 
 
 def change_prompt(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:

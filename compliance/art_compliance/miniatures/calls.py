@@ -95,7 +95,11 @@ def _with_arguments(message: dict[str, Any], change: Any) -> dict[str, Any]:
 
 
 def _as_doubles(text: str) -> str:
-    return _parsed_and_written(text, parse_int=lambda digits: int(float(digits)))
+    return _parsed_and_written(text, parse_int=_through_a_double)
+
+
+def _through_a_double(digits: str) -> int:
+    return int(float(digits))
 
 
 def _parsed_and_written(text: str, **how: Any) -> str:

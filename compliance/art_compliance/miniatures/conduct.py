@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from art_compliance.miniatures.base import Options, Prompt, Translate, as_data, change_payload, miniature, retranslate
+from art_compliance.miniatures.base import Options, Prompt, Translate, change_payload, miniature, recall, retranslate
+from art_sdk.json_data import is_object
 
 
 @miniature("preflight.greeting-translates")
 def translates_nothing(adapter: Any) -> None:
     """Translating raises, whatever the prompt."""
 
-    def translate(prompt: Any, options: Any) -> Any:
-        raise RuntimeError("not today")
+    def translate(*_: Any) -> Any:
+        raise RuntimeError
 
     adapter.translate = translate
 
@@ -21,7 +23,11 @@ def translates_nothing(adapter: Any) -> None:
 @miniature("preflight.answer-is-read")
 def loses_the_answer(adapter: Any) -> None:
     """The answer arrives, and no event tells of it."""
-    adapter.call = lambda prompt, options: iter(())
+
+    def call(*_: Any) -> Iterator[Any]:
+        return iter(())
+
+    adapter.call = call
 
 
 @miniature("translation.repairs-are-declared")
@@ -59,19 +65,17 @@ def obeys_the_content(adapter: Any) -> None:
 @miniature("translation.tool-means-tool-result")
 def forgets_the_alias(adapter: Any) -> None:
     """A result under the role `tool` is left out when the adapter is called."""
-    own = adapter.call
-    adapter.call = lambda prompt, options: own([m for m in as_data(prompt) if m["role"] != "tool"], options)
+    recall(adapter, lambda prompt: [message for message in prompt if message["role"] != "tool"])
 
 
 @miniature("translation.sends-what-it-translates")
 def sends_something_else(adapter: Any) -> None:
     """What is sent has one message more than what translate returns."""
-    own = adapter.call
-    adapter.call = lambda prompt, options: own([*as_data(prompt), {"role": "user", "content": "Go on."}], options)
+    recall(adapter, lambda prompt: [*prompt, {"role": "user", "content": "Go on."}])
 
 
 def _schemas(options: Any) -> list[dict[str, Any]]:
-    if isinstance(options, dict):
+    if is_object(options):
         return [tool["inputSchema"] for tool in options.get("tools", ())]
     return [tool.input_schema for tool in options.tools]
 

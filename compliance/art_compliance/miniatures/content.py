@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from functools import partial
 from typing import Any
 
 from art_compliance.miniatures.base import (
@@ -37,7 +38,7 @@ def escapes_html(adapter: Any) -> None:
 @miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
 def normalizes_unicode(adapter: Any) -> None:
     """Text is brought into Unicode's composed form."""
-    change_messages(adapter, "user", lambda m: _with_text(m, lambda text: unicodedata.normalize("NFC", text)))
+    change_messages(adapter, "user", lambda m: _with_text(m, partial(unicodedata.normalize, "NFC")))
 
 
 @miniature("translation.assistant-text-survives", "translation.canary-texts-stand-whole")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 from rich.console import Console
@@ -16,8 +15,8 @@ from art_compliance.checks import CHECKS
 from art_compliance.findings import HarnessError
 from art_compliance.report import Report, Result, suite_version, write_reports
 from art_compliance.runner import Selection, certify
-from art_compliance.scenarios import load_scenarios, scenario_schema
-from art_compliance.schemas import prompt_schema
+from art_compliance.scenarios import load_scenarios
+from art_compliance.schemas import SCHEMAS, published
 from art_compliance.summary import describe_counts, describe_failures
 from art_sdk import BUILT_IN
 
@@ -114,10 +113,9 @@ def scenarios_command() -> None:
 @app.command("schema")
 def schema_command(what: Annotated[str, typer.Argument(help="prompt or scenario")]) -> None:
     """Print the JSON Schema of the prompt format, or of a scenario file."""
-    schemas: dict[str, Callable[[], dict[str, Any]]] = {"prompt": prompt_schema, "scenario": scenario_schema}
-    if what not in schemas:
-        _stop(f"no schema of {what!r}; there are {', '.join(schemas)}")
-    _out.print(json.dumps(schemas[what](), indent=2, ensure_ascii=False), markup=False)
+    if what not in SCHEMAS:
+        _stop(f"no schema of {what!r}; there are {', '.join(SCHEMAS)}")
+    _out.print(published(what), markup=False)
 
 
 @app.command("version")

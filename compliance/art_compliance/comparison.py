@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from art_compliance.dialects import Decoded
 from art_compliance.normal_form import Call, Entry, normal_form, same_json
-from art_sdk import ArtStandardPrompt, Loss, Repair, ToolSchema
+from art_sdk.adapters.capabilities import Loss, Repair
+from art_sdk.messages import ArtStandardPrompt, ToolSchema
 
 Slot = Literal[
     "system-text",

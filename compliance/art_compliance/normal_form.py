@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
-from art_sdk import (
+from art_sdk.json_data import is_array, is_object
+from art_sdk.messages import (
     ArtStandardPrompt,
     AssistantMessage,
     ImagePart,
@@ -24,7 +25,6 @@ from art_sdk import (
     ToolResultMessage,
     UserMessage,
 )
-from art_sdk.json_data import is_array, is_object
 
 Role = Literal["system", "user", "assistant", "result"]
 

@@ -149,9 +149,8 @@ def hold(item: pytest.Item, session: Session, check: Check, scenario: Scenario) 
     """Runs one check as a test: passes, skips with the reason, or fails with the findings."""
     result = session.run(check, scenario)
     item.user_properties.append((RESULT, msgspec.json.encode(result).decode()))
-    if check.once:
-        told = Told(describe(session.subject), session.seed)
-        item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
+    told = Told(describe(session.subject), session.seed)
+    item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":

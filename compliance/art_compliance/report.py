@@ -24,10 +24,11 @@ REPORT_VERSION: Final = 1
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One check on one scenario."""
+    """One check on one scenario; `purpose` is the scenario's."""
 
     check: str
     scenario: str
+    purpose: str
     level: Level
     verdict: Verdict
     findings: tuple[Finding, ...] = ()

@@ -88,6 +88,7 @@ class Session:
         return Result(
             check=check.id,
             scenario=scenario.id,
+            purpose=scenario.purpose,
             level=check.level(scenario),
             verdict=verdict,
             findings=findings,

@@ -1,16 +1,21 @@
-"""The JSON Schema of the prompt format, made from the types, for implementers in other languages."""
+"""The JSON Schemas that are published, made from the types: for implementers in other languages."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
+from art_compliance.scenarios import scenario_schema
 from art_sdk import ART_STANDARD_VERSION, ArtStandardMessage
+from art_sdk.json_data import is_array, is_object
 
 
 def prompt_schema() -> dict[str, Any]:
-    """What `parse_prompt` takes, but for the conversation rules and the alias `tool`, which is added here."""
+    """What `parse_prompt` takes, but for the conversation rules. The alias `tool` is added here."""
     (schema,), definitions = msgspec.json.schema_components(
         [tuple[ArtStandardMessage, ...]], ref_template="#/$defs/{name}"
     )
@@ -24,3 +29,23 @@ def prompt_schema() -> dict[str, Any]:
         **schema,
         "$defs": definitions,
     }
+
+
+SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {"prompt": prompt_schema, "scenario": scenario_schema}
+"""By name, what makes the schema."""
+
+
+def published(name: str) -> str:
+    """The schema as JSON text, the same on every Python: 3.13 strips the indents of docstrings, older ones do not."""
+    return json.dumps(_clean(SCHEMAS[name]()), indent=2, ensure_ascii=False)
+
+
+def _clean(value: Any) -> Any:
+    if is_object(value):
+        return {key: _clean_text(item) if key == "description" else _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if is_array(value) else value
+
+
+def _clean_text(value: Any) -> Any:
+    """A docstring, or a property of that name."""
+    return inspect.cleandoc(value) if isinstance(value, str) else _clean(value)

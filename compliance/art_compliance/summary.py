@@ -7,7 +7,6 @@ from typing import Final
 
 from art_compliance.checks import CHECKS
 from art_compliance.report import Report, Result
-from art_compliance.scenarios import load_scenarios
 
 _SCENARIOS_NAMED: Final = 6
 _FINDINGS_SHOWN: Final = 3
@@ -65,7 +64,7 @@ def describe_failure(result: Result, adapter: str) -> Iterator[str]:
     word = "FAIL" if result.verdict == "fail" else "HARNESS"
     yield f"{word} {result.check}"
     yield f"  law     {CHECKS[result.check].clause}"
-    yield f"  on      {result.scenario}{_purpose(result.scenario)}"
+    yield f"  on      {result.scenario}: {result.purpose}"
     for finding in result.findings[:_FINDINGS_SHOWN]:
         places = [f"prompt {finding.path}"] if finding.path else []
         places += [f"payload {finding.pointer or '/'}"] if finding.pointer is not None else []
@@ -80,7 +79,3 @@ def describe_failure(result: Result, adapter: str) -> Iterator[str]:
         yield from (f"  {line}" for line in result.reason.rstrip().splitlines())
     if result.verdict == "fail":
         yield f"  again   art certify {adapter} --check {result.check} --scenario {result.scenario}"
-
-
-def _purpose(scenario: str) -> str:
-    return next((f": {known.purpose}" for known in load_scenarios() if known.id == scenario), "")

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from art_sdk import ArtStandardPrompt, AssistantMessage, ToolSchema
 from art_sdk.json_data import is_array, is_object, json_type
+from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolSchema
 
 
 class DecodeFailed(ValueError):

@@ -19,7 +19,8 @@ from urllib.parse import unquote
 
 from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer
 from art_compliance.dialects.numbering import OpenCalls
-from art_sdk import (
+from art_sdk.json_data import is_array, is_object
+from art_sdk.messages import (
     ArtStandardMessage,
     AssistantMessage,
     FunctionCall,
@@ -31,7 +32,6 @@ from art_sdk import (
     ToolSchema,
     UserMessage,
 )
-from art_sdk.json_data import is_array, is_object
 
 
 def decode(payload: object, *, url: str | None = None) -> Decoded:

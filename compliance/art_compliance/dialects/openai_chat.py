@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer, wrong_kind
 from art_compliance.dialects.numbering import OpenCalls
-from art_sdk import (
+from art_sdk.json_data import is_array, is_object
+from art_sdk.messages import (
     ArtStandardMessage,
     AssistantMessage,
     FunctionCall,
@@ -28,7 +29,6 @@ from art_sdk import (
     ToolSchema,
     UserMessage,
 )
-from art_sdk.json_data import is_array, is_object
 
 _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "stream")
 

@@ -1,0 +1,46 @@
+# `make certify`: certify every reference adapter. `make test`: every test and static check.
+# Both set up all that they need, from nothing but Python >= 3.11 and the package index.
+
+PYTHON ?= python3
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV := .venv/$(VERSION)
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+
+.PHONY: certify test static pytest bench clean python
+
+certify: $(VENV)/certify
+	$(BIN)/art certify --built-in
+
+test: static pytest
+
+static: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports --no-cache
+
+pytest: $(VENV)/test
+	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term
+
+bench: $(VENV)/test
+	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
+
+clean:
+	rm -rf .venv .coverage art-report
+
+$(VENV)/certify: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[compliance]'
+	@touch $@
+
+$(VENV)/test: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(BIN)/python: | python
+	$(PYTHON) -m venv $(VENV)
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; $(PYTHON) is $(VERSION). Say which: make PYTHON=python3.13 ..." >&2; exit 2; }

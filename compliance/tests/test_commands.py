@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance.cli import explain_missing
+from art_compliance.commands import app
+from art_compliance.resources import data_folder
+
+
+@pytest.fixture
+def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+def test_every_reference_adapter_is_certified(art, tmp_path: Path):
+    result = art("certify", "--built-in", "--seed", "3")
+    assert result.exit_code == 0
+    assert result.output.count("certified by suite") == 2
+    assert "report: art-report/report.json" in result.output
+    told = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))
+    assert [(one["adapter"]["name"], one["is_certified"], one["seed"]) for one in told["reports"]] == [
+        ("gemini", True, 3),
+        ("openai", True, 3),
+    ]
+    levels = told["reports"][0]["levels"]
+    assert levels["core"]["passed"] > 100
+    assert levels["tools"]["passed"] > 100
+
+
+def test_an_adapter_that_fails_is_told_from_a_suite_that_cannot_work(art, tmp_path: Path):
+    (tmp_path / "wrong_adapter.py").write_text(
+        "from art_compliance.miniatures.content import trims_user_text\n"
+        "from art_sdk import GeminiAdapter\n"
+        "Wrong = trims_user_text.of(GeminiAdapter)\n"
+    )
+    result = art("certify", "wrong_adapter:Wrong", "--scenario", "outer-blanks", "--verbose")
+    assert result.exit_code == 1
+    assert "FAIL translation.user-text-survives" in result.output
+    assert "payload /contents/0/parts/0" in result.output
+    assert art("certify", "wrong_adapter:Gone").exit_code == 2
+
+
+def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "my-prompt.json").write_text(
+        json.dumps(
+            {
+                "purpose": "What my agent really builds.",
+                "prompt": [{"role": "user", "content": "hi"}],
+                "outcomes": {"default": ["refused:PROMPT_TRANSLATION_FAILED"]},
+            }
+        )
+    )
+    result = art("certify", "openai", "--scenarios-from", "mine", "--scenario", "my-prompt")
+    assert result.exit_code == 1
+    assert "the outcome is exact; right is refused:PROMPT_TRANSLATION_FAILED" in result.output
+    assert "on      my-prompt: What my agent really builds." in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("certify",), "name an adapter"),
+        (("certify", "openai", "--check", "x"), "there is no check 'x'"),
+        (("certify", "openai", "--scenario", "one-question", "--report", "/dev/null/x"), "cannot write /dev/null/x"),
+        (("schema", "poem"), "no schema of 'poem'; there are prompt, scenario"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_code_2(art, arguments, told):
+    result = art(*arguments)
+    assert result.exit_code == 2
+    assert told in result.output
+    assert "Traceback" not in result.output
+
+
+def test_checks_and_scenarios_are_listed_with_what_they_are_for(art):
+    assert "translation.is-total\n    For every well-shaped prompt" in art("checks").output
+    assert "simple-chat/one-question\n    The smallest useful prompt" in art("scenarios").output
+
+
+def test_a_schema_is_printed_as_it_is_kept(art):
+    kept = data_folder("fixtures") / "schemas" / "scenario.schema.json"
+    assert art("schema", "scenario").output == kept.read_text(encoding="utf-8")
+
+
+def test_the_version_is_told(art):
+    assert art("version").output.strip()[0].isdigit()
+
+
+def test_a_module_that_no_extra_brings_is_not_explained_away():
+    with pytest.raises(ModuleNotFoundError):
+        explain_missing(ModuleNotFoundError("No module named 'my_own'", name="my_own"))

@@ -1,0 +1,173 @@
+"""The plugin in a project that is not ours, run as its author would run it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SUITE_FILE = """
+import pytest
+from art_compliance.suite import *
+from art_sdk import OpenAIAdapter
+
+@pytest.fixture(scope="{scope}")
+def art_adapter():
+    return OpenAIAdapter
+"""
+
+ONE_LINE_WRONG = """
+from art_sdk import OpenAIAdapter
+
+class MyAdapter(OpenAIAdapter):
+    def translate(self, prompt, options):
+        payload = super().translate(prompt, options)
+        payload["messages"] = [m for m in payload["messages"] if m["role"] != "system"]
+        return payload
+"""
+
+FEW = ("--art-scenario", "one-question", "--art-scenario", "parallel-calls")
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester):
+    return lambda *arguments: pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *arguments, timeout=120)
+
+
+def test_an_adapter_is_certified_without_a_test_file(run, pytester):
+    result = run("--art-adapter", "openai", "--art-report", "out", "--art-seed", "7")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["*adapter conformance*", "openai  (white box, openai-chat)", "*certified by suite*(seed 7)"]
+    )
+    report = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["reports"][0]["is_certified"] is True
+
+
+def test_two_workers_find_what_one_finds(run):
+    alone, together = run("--art-adapter", "gemini"), run("--art-adapter", "gemini", "-n", "2")
+    assert together.ret == 0
+    assert together.parseoutcomes() == alone.parseoutcomes()
+    together.stdout.fnmatch_lines(["*certified by suite*"])
+
+
+def test_a_broken_line_is_told_with_check_scenario_and_place(run, pytester):
+    pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
+    result = run("--art-adapter", "my_adapter:MyAdapter", *FEW)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "FAIL translation.system-text-survives",
+            "  law     Every system text is found once, character for character.",
+            "  on      one-question: *",
+            "  wrong   the system turn is lost: 'You answer in one word.'",
+            "  where   prompt $[[]0]*",
+            "  again   art certify my_adapter:MyAdapter --check translation.system-text-survives --scenario one-*",
+            "*NOT certified*",
+        ]
+    )
+
+
+def test_a_filtered_run_never_certifies(run):
+    for arguments in (FEW, ("-k", "one-question"), ("--art-check", "translation.is-total")):
+        result = run("--art-adapter", "openai", *arguments)
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(["*a filtered run never certifies*"])
+
+
+def test_failures_alone_can_be_run_again(pytester):
+    pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
+    first = pytester.runpytest_subprocess("-q", "--art-adapter", "my_adapter:MyAdapter", *FEW)
+    again = pytester.runpytest_subprocess("-q", "--art-adapter", "my_adapter:MyAdapter", "--lf", *FEW)
+    assert first.parseoutcomes()["failed"] == again.parseoutcomes()["failed"] > 0
+    assert "passed" not in again.parseoutcomes()
+
+
+def test_the_checks_stand_beside_an_authors_own_tests(run, pytester):
+    pytester.makepyfile(test_own="def test_own(): pass")
+    result = run("--art-adapter", "openai", *FEW)
+    assert result.ret == 0
+    assert run().parseoutcomes() == {"passed": 1}
+
+
+def test_a_test_file_of_ones_own_runs_every_check(run, pytester):
+    pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
+    result = run("--art-seed", "9")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["art_sdk.adapters.openai:OpenAIAdapter  (white box, openai-chat)", "*certified*(seed 9)"]
+    )
+
+
+def test_a_fixture_of_the_wrong_scope_is_told(run, pytester):
+    pytester.makepyfile(test_mine=SUITE_FILE.format(scope="function"))
+    result = run()
+    assert result.ret == 2
+    said = result.stdout.str() + result.stderr.str()
+    assert "the fixture art_adapter in test_mine.py has the scope 'function'; write @pytest.fixture(scope=" in said
+
+
+def test_a_missing_fixture_is_told(run, pytester):
+    pytester.makepyfile(test_mine="from art_compliance.suite import *")
+    result = run()
+    assert result.ret == 2
+    assert "define a session-scoped fixture art_adapter" in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "told"),
+    [
+        ({}, ("--art-adapter", "nowhere:X"), "importing 'nowhere' failed: ModuleNotFoundError"),
+        ({}, ("--art-adapter", "openia"), "'openia' is neither module:attribute nor the name of an installed adapter"),
+        ({"m": "1/0"}, ("--art-adapter", "m:X"), "importing 'm' failed: ZeroDivisionError: division by zero"),
+        ({"m": "X = 5"}, ("--art-adapter", "m:Y"), "'m' has no attribute 'Y'"),
+        ({"m": "X = 5"}, ("--art-adapter", "m:X"), "'X' is an int, not a factory"),
+        ({"m": "def X(**_): raise OSError('no')"}, ("--art-adapter", "m:X"), "the factory raised OSError: no"),
+        ({"m": "def X(): pass"}, ("--art-adapter", "m:X"), "it is called with api_key, base_url and model"),
+        ({"m": "def X(**_): return 5"}, ("--art-adapter", "m:X"), "made an int, which has neither translate nor call"),
+        (
+            {},
+            ("--art-adapter", "openai", "--art-dialect", "klingon"),
+            "unknown dialect 'klingon'; known: gemini-generate",
+        ),
+        ({}, ("--art-adapter", "openai", "--art-check", "translation.is-totl"), "did you mean translation.is-total"),
+        ({}, ("--art-adapter", "openai", "--art-scenario", "one-qestion"), "did you mean one-question"),
+        ({}, ("--art-adapter", "openai", "--art-scenarios-from", "gone"), "no scenarios in gone"),
+        (
+            {"m": "class X:\n  def __init__(self, **_): pass\n  def translate(self, p, o): return 1/0"},
+            ("--art-adapter", "m:X"),
+            "HARNESS preflight.greeting-translates",
+        ),
+    ],
+)
+def test_what_is_no_adapters_failure_ends_with_one_message_and_code_2(run, pytester, files, arguments, told):
+    if files:
+        pytester.makepyfile(**files)
+    result = run(*arguments)
+    said = result.stdout.str() + result.stderr.str()
+    assert result.ret == 2
+    assert told in said
+    assert "Traceback" not in said
+
+
+def test_a_missing_extra_is_told(pytester):
+    pytester.makepyfile(anyio="raise ModuleNotFoundError(\"No module named 'anyio'\", name='anyio')")
+    pytester.makeini("[pytest]\npythonpath = .")
+    result = pytester.runpython_c("import sys; sys.path.insert(0, '.')\nfrom art_compliance.cli import main\nmain()")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(
+        ["harness: anyio is not installed; install the suite with: pip install 'art-adapter-sdk*"]
+    )
+
+
+def test_the_plugin_loads_nothing_that_is_not_asked_for(pytester):
+    pytester.makepyfile(
+        test_own="""
+        import sys
+        def test_own():
+            loaded = [name for name in sys.modules if name.startswith(("art_sdk", "msgspec", "jsonschema", "httpx2"))]
+            ours = [name for name in sys.modules if name.startswith("art_compliance")]
+            assert loaded == [] and sorted(ours) == ["art_compliance", "art_compliance.plugin"]
+        """
+    )
+    assert pytester.runpytest_subprocess("-q").parseoutcomes() == {"passed": 1}

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from art_compliance.findings import HarnessError
+from art_compliance.resources import data_folder
+from art_compliance.scenarios import load_scenario, load_scenarios, scenario_schema
+from art_compliance.schemas import prompt_schema, published
+from art_sdk import ARTError, parse_prompt
+
+GOOD: dict[str, Any] = {
+    "purpose": "A scenario for a test.",
+    "prompt": [{"role": "user", "content": "hi"}],
+    "outcomes": {"default": ["exact"]},
+}
+
+
+def test_there_are_scenarios_and_each_says_what_it_is_for():
+    scenarios = load_scenarios()
+    assert len(scenarios) >= 25
+    assert len({scenario.id for scenario in scenarios}) == len(scenarios)
+    assert all(scenario.purpose.endswith(".") for scenario in scenarios)
+
+
+def test_the_kept_schemas_are_those_of_the_types():
+    kept = data_folder("fixtures") / "schemas"
+    assert (kept / "art-standard-prompt.schema.json").read_text(encoding="utf-8") == published("prompt") + "\n"
+    assert (kept / "scenario.schema.json").read_text(encoding="utf-8") == published("scenario") + "\n"
+
+
+def test_the_schemas_are_schemas():
+    for schema in (prompt_schema(), scenario_schema()):
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_every_scenarios_prompt_is_valid_by_the_kept_schema_too():
+    validator = jsonschema.Draft202012Validator(prompt_schema())
+    for scenario in load_scenarios():
+        assert list(validator.iter_errors(scenario.prompt)) == [], scenario.id
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        [{"role": "user"}],
+        [{"role": "user", "content": 5}],
+        [{"role": "robot", "content": "x"}],
+        [{"role": "user", "content": "x", "mood": "good"}],
+        [{"role": "tool_result", "content": "x"}],
+        [{"role": "tool", "tool_call_id": "", "content": "x"}],
+        [{"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "f"}}]}],
+        {"role": "user", "content": "x"},
+    ],
+)
+def test_the_kept_schema_refuses_what_the_types_refuse(prompt: Any):
+    assert list(jsonschema.Draft202012Validator(prompt_schema()).iter_errors(prompt))
+    with pytest.raises(ARTError):
+        parse_prompt(prompt)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"purpose": None}, r"\$\.purpose: None is not of type 'string'"),
+        ({"prompt": "hi"}, r"\$\.prompt: 'hi' is not of type 'array'"),
+        ({"mood": 1}, r"'mood' was unexpected"),
+        ({"outcomes": {}}, r"\$\.outcomes: {} should be non-empty"),
+        ({"outcomes": {"openai-chat": ["exact"]}}, r"\$\.outcomes: the key 'default' is missing"),
+        ({"outcomes": {"default": ["repair:magic"]}}, r"\$\.outcomes\.default\[0\]: 'repair:magic' does not match"),
+        ({"needs": ["wings"]}, r"\$\.needs\[0\]: 'wings' is not one of"),
+        ({"prompt": [{"role": "user"}]}, r"\$\.prompt: \$\[0\]\.content: required, but missing"),
+        ({"options": {"temprature": 1}}, r"\$\.options: bad call options: \$\.temprature: unknown field"),
+    ],
+)
+def test_a_scenario_file_that_breaks_its_schema_is_told_with_file_and_field(
+    tmp_path: Path, change: dict[str, Any], told: str
+):
+    path = tmp_path / "bad-one.json"
+    path.write_text(json.dumps(GOOD | change))
+    with pytest.raises(HarnessError, match=f"scenario file .*bad-one.json: .*{told}"):
+        load_scenario(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("{", "is not JSON: .* line 1"), ("[]", r"\$: \[\] is not of type 'object'")]
+)
+def test_a_file_that_is_no_scenario_is_told(tmp_path: Path, text: str, told: str):
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(HarnessError, match=told):
+        load_scenario(path)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path):
+    with pytest.raises(HarnessError, match=r"gone\.json: cannot be read: No such file"):
+        load_scenario(tmp_path / "gone.json")
+
+
+def test_a_folder_without_scenarios_is_told(tmp_path: Path):
+    with pytest.raises(HarnessError, match="no scenarios in"):
+        load_scenarios(tmp_path)
+
+
+def test_an_id_that_is_used_twice_is_told(tmp_path: Path):
+    for group in ("one", "two"):
+        (tmp_path / group).mkdir()
+        (tmp_path / group / "same.json").write_text(json.dumps(GOOD))
+    with pytest.raises(HarnessError, match="'same' is used in the groups one and two"):
+        load_scenarios(tmp_path)
+
+
+def test_an_id_that_is_no_id_is_told(tmp_path: Path):
+    path = tmp_path / "Not An Id.json"
+    path.write_text(json.dumps(GOOD))
+    with pytest.raises(HarnessError, match="the file's name must match"):
+        load_scenario(path)

@@ -1,0 +1,233 @@
+"""Every kind of adapter can be judged: ours, any object with `translate`, and a black box with `call` alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from typing import Any
+
+import pytest
+
+from art_compliance import HarnessError, Report, Selection, certify
+from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject, find_factory
+from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
+
+SIMPLE = Selection(scenarios=("one-question", "multi-turn-history", "unicode", "sampling", "late-system"))
+HELLO = [{"role": "user", "content": "hello"}]
+OPTIONS = {"thread_id": "t"}
+
+
+KNOWN_OPTIONS = ("temperature", "top_p", "max_tokens", "stop")
+
+
+class Refusal(Exception):
+    code = "PROMPT_TRANSLATION_FAILED"
+
+
+class OwnAdapter:
+    """An adapter that knows nothing of art_sdk: JSON data in, JSON data out, urllib on the wire."""
+
+    dialect = "openai-chat"
+    capabilities = ("system", "late_system", "stop")
+    losses = ("message_name",)
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        self.key, self.url = api_key, base_url
+        self.model = model or "own-model"
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        if any(message["role"] not in {"system", "user", "assistant"} for message in prompt):
+            raise Refusal("no tools here")
+        if options.keys() - {"thread_id", "model", "provider", "late_system", *KNOWN_OPTIONS}:
+            raise Refusal("no such options here")
+        if any(part["type"] == "image" for m in prompt if isinstance(m["content"], list) for part in m["content"]):
+            raise Refusal("no images here")
+        messages = [{"role": m["role"], "content": m["content"]} for m in prompt]
+        names = {name: options[name] for name in KNOWN_OPTIONS if name in options}
+        own = options.get("provider", {}).get(self.dialect, {})
+        return {"model": options.get("model", self.model), "messages": messages, **names, **own}
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        body = json.dumps(self.translate(prompt, options)).encode()
+        request = urllib.request.Request(f"{self.url}/chat/completions", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request) as response:
+            message = json.load(response)["choices"][0]["message"]
+        yield {"type": "TOKEN", "text": message["content"]}
+        yield {"type": "METADATA"}
+        yield {"type": "END", "message": message}
+
+
+class BlackBox:
+    """Only `call`, and that asynchronous."""
+
+    def __init__(self, **settings: Any) -> None:
+        self._own = OwnAdapter(**settings)
+
+    dialect = "openai-chat"
+    capabilities = OwnAdapter.capabilities
+    losses = OwnAdapter.losses
+
+    async def call(self, prompt: Any, options: Any) -> Any:
+        for event in await asyncio.to_thread(lambda: list(self._own.call(prompt, options))):
+            yield event
+
+
+class TranslateOnly:
+    """Only `translate`; no dialect that the suite knows."""
+
+    dialect = "my-own-format"
+    capabilities = OwnAdapter.capabilities
+    losses = OwnAdapter.losses
+
+    def __init__(self, **settings: Any) -> None:
+        self._own = OwnAdapter(**settings)
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        payload = self._own.translate(prompt, options)
+        return {"talk": {"said": payload.pop("messages")}, "settings": payload}
+
+
+def failed(report: Report) -> set[str]:
+    assert not report.harness_errors
+    return {result.check for result in report.failures}
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "dialect"),
+    [
+        (OwnAdapter, "white box", "openai-chat"),
+        (BlackBox, "black box", "openai-chat"),
+        (TranslateOnly, "translate only", None),
+        (OpenAIAdapter, "white box", "openai-chat"),
+    ],
+)
+def test_a_good_adapter_passes_however_it_is_reached(make: Any, kind: str, dialect: str | None):
+    report = certify(make, selection=SIMPLE)
+    assert (report.adapter.kind, report.adapter.dialect) == (kind, dialect)
+    assert failed(report) == set()
+    assert report.levels["core"].passed > 20
+
+
+def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
+    report = certify(OwnAdapter)
+    assert failed(report) == set()
+    assert report.levels["tools"].passed > 10
+    assert report.is_certified
+
+
+class Lossy(BlackBox):
+    async def call(self, prompt: Any, options: Any) -> Any:
+        async for event in super().call([m for m in prompt if m["role"] != "system"] or prompt, options):
+            yield event
+
+
+class Shouting(TranslateOnly):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        return super().translate([{**m, "content": m["content"].upper()} for m in prompt], options)
+
+
+def test_a_black_box_that_loses_the_system_message_is_found_by_its_traffic():
+    assert "translation.system-text-survives" in failed(certify(Lossy, selection=SIMPLE))
+
+
+def test_a_change_in_a_format_that_nobody_knows_is_found_by_the_canaries():
+    assert failed(certify(Shouting, selection=SIMPLE)) == {"translation.canary-texts-stand-whole"}
+
+
+def test_what_happens_is_told_apart():
+    class Moody(OwnAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            text = prompt[0]["content"]
+            if text == "refuse":
+                raise Refusal("not this")
+            if text == "crash":
+                raise KeyError("content")
+            return super().translate(prompt, options)
+
+    with Subject(Moody, name="moody") as subject:
+        assert isinstance(subject.translate(HELLO, OPTIONS), Sent)
+        refused = subject.translate([{"role": "user", "content": "refuse"}], OPTIONS)
+        assert refused == Refused("PROMPT_TRANSLATION_FAILED", "not this")
+        crashed = subject.send([{"role": "user", "content": "crash"}], OPTIONS)
+        assert isinstance(crashed, Crashed)
+        assert crashed.error == "KeyError: 'content'"
+        assert "in translate" in crashed.where
+        answered = subject.call(HELLO, OPTIONS)
+        assert isinstance(answered, Answered)
+        assert answered.kinds == ("TOKEN", "METADATA", "END")
+
+
+def test_a_call_that_sends_nothing_is_no_success():
+    class Silent(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            return iter(())
+
+    with Subject(Silent, name="silent") as subject:
+        assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a request to base_url", "")
+
+
+def test_a_body_that_is_not_json_is_no_success():
+    class Wrong(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            with urllib.request.urlopen(f"{self.url}/chat/completions", b"hello=1"):
+                return iter(())
+
+    with Subject(Wrong, name="wrong") as subject:
+        seen = subject.send(HELLO, OPTIONS)
+    assert isinstance(seen, Crashed)
+    assert seen.error.startswith("the request's body is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "told"),
+    [
+        ("capabilities", ("flying",), "unknown capabilities flying; known: images, late_system"),
+        ("losses", 5, "losses must be a set of names, is an int"),
+        ("repairs", ("magic",), "unknown repairs magic"),
+    ],
+)
+def test_a_declaration_that_means_nothing_is_told(attribute: str, value: Any, told: str):
+    make = type("Declares", (OwnAdapter,), {attribute: value})
+    with pytest.raises(HarnessError, match=told):
+        certify(make, selection=SIMPLE)
+
+
+def test_an_adapter_by_name_is_its_class():
+    assert find_factory("gemini") is GeminiAdapter
+    assert find_factory("art_sdk:OpenAIAdapter") is OpenAIAdapter
+
+
+def test_an_undeclared_adapter_is_judged_on_everything():
+    class Bare:
+        def __init__(self, **_: Any) -> None:
+            pass
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return OpenAIAdapter(api_key="k").translate(parse_prompt(prompt), parse_options(options))
+
+    report = certify(Bare, dialect="openai-chat")
+    assert "translation.repairs-are-declared" in failed(report)
+    assert "translation.result-status-survives" in failed(report)
+    assert report.adapter.losses == ()
+
+
+def test_the_adapter_is_closed_in_the_end():
+    closed: list[str] = []
+
+    class Closing(OpenAIAdapter):
+        async def aclose(self) -> None:
+            closed.append("yes")
+            await super().aclose()
+
+    certify(Closing, selection=Selection(scenarios=("one-question",)))
+    assert closed == ["yes"]
+
+
+def test_a_refusal_in_the_sdks_own_words_is_a_refusal():
+    class Refusing(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            raise PromptTranslationFailed("no")
+
+    with Subject(Refusing, name="refusing") as subject:
+        assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no")

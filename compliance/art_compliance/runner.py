@@ -47,15 +47,13 @@ class Selection(Struct, frozen=True, kw_only=True):
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
         _hold_names("check", self.checks, tuple(CHECKS))
         _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
+        chosen = [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
         planned: list[tuple[Check, Scenario]] = []
-        for stage in STAGES:
-            for check in CHECKS.values():
-                if check.stage != stage:
-                    continue
-                if check.once:
-                    planned.append((check, GREETING_SCENARIO))
-                elif not self.checks or check.id in self.checks:
-                    planned += [(check, s) for s in known if not self.scenarios or s.id in self.scenarios]
+        for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
+            if check.once:
+                planned.append((check, GREETING_SCENARIO))
+            elif not self.checks or check.id in self.checks:
+                planned += [(check, scenario) for scenario in chosen if check.applies_to(scenario)]
         return planned
 
 

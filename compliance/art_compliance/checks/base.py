@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
@@ -29,11 +29,11 @@ class Check(Struct, frozen=True):
 
     def __call__(self, trial: Trial) -> list[Finding]:
         """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
-        missing = [name for name in self.needs if name not in trial.scenario.needs]
-        if missing:
-            message = f"the scenario does not use {', '.join(missing)}"
-            raise NotApplicable(message)
         return list(self.run(trial))
+
+    def applies_to(self, scenario: Scenario) -> bool:
+        """Whether the scenario uses what the check is about."""
+        return set(self.needs) <= set(scenario.needs)
 
     def level(self, scenario: Scenario) -> Level:
         """The level that the check counts for on a scenario: what uses tools counts for `tools`."""

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial, expected_options
+from art_compliance.comparison import describe_change
 from art_compliance.dialects.base import escape
 from art_compliance.findings import Finding
 from art_compliance.normal_form import Entry, normal_form, same_json, walk_texts
@@ -133,8 +134,8 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
         elif not whole:
             traces = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and _token(text) in leaf.value]
             place = traces[0].pointer if traces else None
-            told = f"it was changed to {traces[0].value[:80]!r}" if traces else "it is lost"
-            yield Finding(check=name, message=f"expected {text[:80]!r}; {told}", pointer=place)
+            told = f"it changed: {describe_change(text, traces[0].value)}" if traces else "it is lost"
+            yield Finding(check=name, message=f"the text with {_token(text)}: {told}", pointer=place)
 
 
 @check(

@@ -89,20 +89,21 @@ class _Contents:
 
     def _user(self, content: Fields) -> None:
         """Texts and images that stand together are one message; results stand alone."""
-        said: list[TextPart | ImagePart] = []
+        said: list[tuple[TextPart | ImagePart, str]] = []
         for part, pointer in self._parts(content):
             answer = part.take("functionResponse", "function_response")
             if answer is not None:
-                self._flush_user(said, content.pointer)
+                self._flush_user(said)
                 self._append(self._result(answer, f"{pointer}/functionResponse"), pointer)
             else:
-                said += self._said(part, pointer)
-        self._flush_user(said, content.pointer)
+                said += [(one, pointer) for one in self._said(part, pointer)]
+        self._flush_user(said)
 
-    def _flush_user(self, said: list[TextPart | ImagePart], pointer: str) -> None:
+    def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
         if said:
-            only = said[0] if len(said) == 1 else None
-            self._append(UserMessage(only.text if isinstance(only, TextPart) else tuple(said)), pointer)
+            parts = tuple(part for part, _ in said)
+            only = parts[0] if len(parts) == 1 else None
+            self._append(UserMessage(only.text if isinstance(only, TextPart) else parts), said[0][1])
             said.clear()
 
     def _said(self, part: Fields, pointer: str) -> Iterator[TextPart | ImagePart]:

@@ -115,18 +115,25 @@ class _Reading:
                 left.remove(twin)
                 self._pair(entry, twin)
         for entry in left:
+            if self._is_moved(entry):
+                continue
             said = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
             self._add("invented", f"a {entry.role} turn that the prompt does not have: {_short(said)}", found=entry)
 
     def _lost(self, entry: Entry, near: list[Entry]) -> None:
         slot = _TEXT_SLOT[entry.role] if entry.texts else "call"
         shown = entry.texts[0] if entry.texts else ", ".join(call.id for call in entry.calls)
-        elsewhere = next((other for other in self._found if _key(other) == _key(entry)), None)
-        if elsewhere is not None:
+        if self._is_moved(entry):
+            elsewhere = next(other for other in self._found if _key(other) == _key(entry))
             text = f"the {entry.role} turn {_short(shown)} stands elsewhere: the order changed"
             self._add("turns", text, entry, elsewhere)
         else:
             self._add(slot, f"the {entry.role} turn is lost: {_short(shown)}", entry, near[0] if near else None)
+
+    def _is_moved(self, entry: Entry) -> bool:
+        """Whether the turn stands in both as often: then it is neither lost nor invented."""
+        wanted, found = (sum(_key(e) == _key(entry) for e in side) for side in (self._wanted, self._found))
+        return wanted == found
 
     def _pair(self, wanted: Entry, found: Entry) -> None:
         if wanted.texts != found.texts and not self._joined(wanted, found):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def their_project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+def their_project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("theirs")
     venv.create(folder / "env", with_pip=True)
     binaries = folder / "env" / "bin"
@@ -65,7 +64,7 @@ def their_project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     (project / "compliance" / "__init__.py").write_text("OURS = True\n")
     (project / "compliance" / "adapter.py").write_text(THEIR_ADAPTER)
     (project / "test_theirs.py").write_text(THEIR_TESTS)
-    yield binaries, project
+    return binaries, project
 
 
 def test_the_wheel_holds_both_packages_and_the_data_and_no_tests(wheel: Path):

@@ -1,0 +1,198 @@
+"""The comparison tells apart what is lost, changed, moved, invented, repaired and declared as lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from art_compliance.comparison import Comparison, Expected, compare, describe_change
+from art_compliance.dialects import Decoded
+from art_compliance.normal_form import normal_form, same_json
+from art_sdk import ToolSchema, parse_prompt
+
+
+def call(call_id: str, arguments: str = "{}", name: str = "f") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def user(text: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str | None, *calls: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": text, "tool_calls": list(calls)}
+
+
+def result(call_id: str, text: str, **fields: Any) -> dict[str, Any]:
+    return {"role": "tool_result", "tool_call_id": call_id, "content": text, **fields}
+
+
+def system(text: str) -> dict[str, Any]:
+    return {"role": "system", "content": text}
+
+
+def compared(wanted: list[dict[str, Any]], found: list[dict[str, Any]]) -> Comparison:
+    expected = Expected(prompt=parse_prompt(wanted), tools=(), options={})
+    return compare(expected, Decoded(prompt=parse_prompt(found)))
+
+
+TALK = [
+    system("s"),
+    user("a"),
+    assistant("b", call("1", '{"n": 1}'), call("2")),
+    result("1", "one"),
+    result("2", "two"),
+    user("c"),
+]
+
+
+@pytest.mark.parametrize(
+    ("found", "slots"),
+    [
+        (TALK, []),
+        (TALK[1:], ["system-text"]),
+        ([*TALK[:1], user("A"), *TALK[2:]], ["user-text"]),
+        ([*TALK[:2], assistant("x", *TALK[2]["tool_calls"]), *TALK[3:]], ["assistant-text"]),
+        ([*TALK[:2], assistant("b", call("1", '{"n": 1}')), TALK[3], TALK[5]], ["call"]),
+        ([*TALK[:2], assistant("b", call("1", '{"n": 1.0}'), call("2")), *TALK[3:]], ["arguments"]),
+        ([*TALK[:2], assistant("b", call("1", '{"n": 1}', "g"), call("2")), *TALK[3:]], ["call"]),
+        ([*TALK[:3], result("1", "ONE"), *TALK[4:]], ["result"]),
+        ([*TALK[:4], *TALK[5:]], ["result"]),
+        ([*TALK[:3], result("1", "one", status="error"), *TALK[4:]], ["result-status"]),
+        ([*TALK, user("d")], ["invented"]),
+        ([*TALK, user("c")], ["invented"]),
+        ([TALK[0], TALK[5], *TALK[1:5]], ["turns"]),
+        ([*TALK[:3], result("2", "two"), result("1", "one"), TALK[5]], []),
+        ([*TALK[:3], result("1", "two"), result("2", "one"), TALK[5]], ["result", "result"]),
+    ],
+)
+def test_a_difference_is_told_by_its_slot(found: list[dict[str, Any]], slots: list[str]):
+    comparison = compared(TALK, found)
+    assert sorted(difference.slot for difference in comparison.differences) == slots
+    assert comparison.repairs == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "repairs"),
+    [
+        ([user("a"), user("b")], [user("a\n\nb")], {"joins_turns"}),
+        ([user("a"), user("b")], [user("ab")], {"joins_turns"}),
+        ([system("s"), user("a"), system("t")], [system("s"), system("t"), user("a")], {"hoists_late_system"}),
+        ([user("a"), user(" "), assistant("b")], [user("a"), assistant("b")], {"drops_blank_text"}),
+        (
+            [user("a"), assistant(None, call("long")), result("long", "r")],
+            [user("a"), assistant(None, call("short")), result("short", "r")],
+            {"maps_call_ids"},
+        ),
+        (
+            [user("a"), system("t"), user("b")],
+            [system("t"), user("a\n\nb")],
+            {"hoists_late_system", "joins_turns"},
+        ),
+    ],
+)
+def test_what_a_repair_explains_is_no_difference(wanted: Any, found: Any, repairs: set[str]):
+    comparison = compared(wanted, found)
+    assert comparison.differences == ()
+    assert comparison.repairs == repairs
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ([user("a"), user("b")], [user("a and b")]),
+        ([user("a"), user("b")], [user("b\n\na")]),
+        ([user("a"), assistant("b"), user("c")], [user("a\n\nc"), assistant("b")]),
+    ],
+)
+def test_a_join_that_adds_moves_or_skips_is_a_difference(wanted: Any, found: Any):
+    assert compared(wanted, found).differences
+
+
+def test_ids_that_meet_are_no_map():
+    wanted = [user("a"), assistant(None, call("1"), call("2")), result("1", "x"), result("2", "y")]
+    found = [user("a"), assistant(None, call("0"), call("0")), result("0", "x"), result("0", "y")]
+    assert "call-id" in {difference.slot for difference in compared(wanted, found).differences}
+
+
+def test_a_request_folds_into_the_turn_that_it_belongs_to():
+    request = {"role": "tool_request", "content": {"id": "1", "name": "f", "arguments": {"n": 1}}}
+    wanted = [user("a"), assistant("b"), request, result("1", "x")]
+    assert compared(wanted, [user("a"), assistant("b", call("1", '{"n":1}')), result("1", "x")]).differences == ()
+    alone = [user("a"), request, result("1", "x")]
+    assert compared(alone, [user("a"), assistant(None, call("1", '{"n":1}')), result("1", "x")]).differences == ()
+
+
+def test_places_are_those_of_the_payload():
+    expected = Expected(prompt=parse_prompt(TALK), tools=(), options={"temperature": 1})
+    changed = [*TALK[:2], assistant("b", call("1", '{"n": 2}'), call("2")), *TALK[3:]]
+    places = {"prompt/2": "/m/2", "prompt/2/tool_calls/0": "/m/2/c/0", "options/temperature": "/t"}
+    decoded = Decoded(prompt=parse_prompt(changed), options={"temperature": 0.5}, places=places)
+    found = {difference.slot: difference for difference in compare(expected, decoded).differences}
+    assert found["arguments"].pointer == "/m/2/c/0"
+    assert found["arguments"].path == "$[2].tool_calls[0].function.arguments"
+    assert found["option"].pointer == "/t"
+
+
+TOOL = ToolSchema("f", "does f", {"type": "object"}, {"type": "string"})
+
+
+@pytest.mark.parametrize(
+    ("found", "slot", "loss"),
+    [
+        ((), "tool", None),
+        ((ToolSchema("f", "", {"type": "object"}, {"type": "string"}),), "tool", None),
+        ((ToolSchema("f", "does f", {}, {"type": "string"}),), "tool", None),
+        ((ToolSchema("f", "does f", {"type": "object"}),), "tool", "tool_output_schema"),
+        ((TOOL, ToolSchema("g", "", {})), "invented", None),
+    ],
+)
+def test_a_tool_is_compared_field_by_field(found: Any, slot: str, loss: str | None):
+    expected = Expected(prompt=(), tools=(TOOL,), options={})
+    (difference,) = compare(expected, Decoded(prompt=(), tools=found)).differences
+    assert (difference.slot, difference.loss) == (slot, loss)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent", "is_lost"),
+    [
+        ({"temperature": 1}, {"temperature": 1.0}, False),
+        ({"max_tokens": 5}, {"max_tokens": 5.0}, True),
+        ({"stop": ("a",)}, {"stop": ("a",)}, False),
+        ({"stop": ("a",)}, {}, True),
+        ({"temperature": 0}, {}, True),
+        ({}, {"temperature": 0.5}, False),
+    ],
+)
+def test_an_option_is_found_or_lost(wanted: Any, sent: Any, is_lost: Any):
+    expected = Expected(prompt=(), tools=(), options=wanted)
+    assert bool(compare(expected, Decoded(prompt=(), options=sent)).differences) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (1, 1.0, False),
+        (1, True, False),
+        (10**30, 10**30, True),
+        ([1, {"a": None}], [1, {"a": None}], True),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": None}, {}, False),
+        ([1], [1, 2], False),
+        ("1", 1, False),
+    ],
+)
+def test_json_values_are_equal_in_kind_too(one: Any, other: Any, is_same: Any):
+    assert same_json(one, other) is is_same
+
+
+def test_a_doubled_key_is_not_lost_on_the_way():
+    (one,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 1, "a": 2}'))]))
+    (other,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 2}'))]))
+    assert not same_json(one.calls[0].arguments, other.calls[0].arguments)
+
+
+def test_a_change_is_shown_where_it_is():
+    told = describe_change("x" * 100 + "one", "x" * 100 + "two")
+    assert told == f"expected '…{'x' * 20}one', found '…{'x' * 20}two', from character 100 on"

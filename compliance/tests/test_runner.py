@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from art_compliance import HarnessError, Selection, certify, resources
+from art_compliance.checks import CHECKS, NotApplicable
+from art_compliance.checks.base import Check, check
+from art_compliance.findings import Finding
+from art_compliance.provider import find_by_path, loopback_provider
+from art_compliance.report import LevelCount, Result, fixtures_digest, write_reports
+from art_compliance.runner import GREETING_SCENARIO, Session
+from art_compliance.subjects import Subject
+from art_compliance.summary import summarize
+from art_sdk import OpenAIAdapter
+
+FEW = Selection(scenarios=("one-question",))
+
+
+def test_results_are_told_as_they_come():
+    seen: list[tuple[int, int]] = []
+    report = certify("openai", selection=FEW, on_result=lambda result, number, total: seen.append((number, total)))
+    assert [number for number, _ in seen] == list(range(1, len(report.results) + 1))
+    assert {total for _, total in seen} == {len(report.results)}
+
+
+def test_the_same_seed_plants_the_same_canaries_and_another_seed_others():
+    def payloads(seed: int) -> list[Any]:
+        sent: list[Any] = []
+
+        class Watched(OpenAIAdapter):
+            def translate(self, prompt: Any, options: Any) -> Any:
+                payload = super().translate(prompt, options)
+                sent.append(json.dumps(payload))
+                return payload
+
+        certify(Watched, selection=FEW, seed=seed)
+        return sent
+
+    assert payloads(1) == payloads(1)
+    assert payloads(1) != payloads(2)
+
+
+def test_where_preflight_fails_nothing_else_is_run():
+    class Broken(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            raise OSError("no")
+
+    report = certify(Broken)
+    assert {result.check for result in report.results} == {"preflight.greeting-translates", "preflight.answer-is-read"}
+    assert [result.verdict for result in report.harness_errors] == ["harness error"] * 2
+    assert not report.is_certified
+
+
+def test_a_bug_of_the_suite_is_not_taken_for_the_adapters():
+    @check("translation.that-is-broken", clause="It raises.")
+    def broken(trial: Any) -> Any:
+        raise ZeroDivisionError
+        yield
+
+    @check("translation.that-says-nothing", clause="It does not apply.")
+    def silent(trial: Any) -> Any:
+        raise NotApplicable("why not")
+        yield
+
+    with Subject(OpenAIAdapter, name="openai") as subject:
+        session = Session(subject, 1)
+        result = session.run(broken, GREETING_SCENARIO)
+        assert (result.verdict, "ZeroDivisionError" in (result.reason or "")) == ("harness error", True)
+        result = session.run(silent, GREETING_SCENARIO)
+        assert (result.verdict, result.reason) == ("not applicable", "why not")
+
+
+def test_a_finding_that_is_no_rejection_does_not_fail():
+    @check("translation.that-remarks", clause="It remarks.")
+    def remarks(trial: Any) -> Any:
+        yield Finding(check="translation.that-remarks", message="by the way", severity="note")
+
+    with Subject(OpenAIAdapter, name="openai") as subject:
+        assert Session(subject, 1).run(remarks, GREETING_SCENARIO).verdict == "pass"
+
+
+def test_a_check_of_no_stage_is_refused():
+    with pytest.raises(ValueError, match=r"'poetry\.rhymes' is of no stage"):
+        check("poetry.rhymes", clause="It rhymes.")
+
+
+def test_zero_of_zero_is_never_a_pass():
+    assert not LevelCount(passed=0, failed=0, not_applicable=9, known=0).is_passed
+    assert LevelCount(passed=1, failed=0, not_applicable=9, known=0).is_passed
+
+
+def test_a_filtered_run_never_certifies():
+    report = certify("openai", selection=FEW)
+    assert not report.failures
+    assert not report.is_certified
+    assert "a filtered run never certifies" in "\n".join(summarize(report))
+
+
+def test_every_check_is_run_on_some_scenario():
+    planned = {check.id for check, _ in Selection().plan()}
+    assert planned == set(CHECKS)
+
+
+def test_the_report_names_what_was_judged_and_by_what(tmp_path: Path):
+    path = write_reports([certify("gemini", selection=FEW, seed=5)], tmp_path / "new" / "folder")
+    told = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
+    assert told["seed"] == 5
+    assert told["is_certified"] is False
+    assert told["fixtures_digest"] == fixtures_digest()
+    assert told["adapter"]["dialect"] == "gemini-generate"
+    assert all(result["purpose"] for result in told["results"])
+
+
+def test_many_findings_are_told_short_and_the_rest_is_in_the_report():
+    findings = tuple(
+        Finding(check="translation.is-total", message=f"fault {n}", provider_text="No.", source="a page")
+        for n in range(5)
+    )
+    report = certify("openai", selection=FEW)
+    failed = [
+        Result(
+            check="translation.is-total",
+            scenario=f"s{n}",
+            purpose="For a test.",
+            level="core",
+            verdict="fail",
+            findings=findings,
+        )
+        for n in range(9)
+    ]
+    text = "\n".join(summarize(type(report)(**{**_fields(report), "results": tuple(failed)})))
+    assert "2 findings more; all are in report.json" in text
+    assert "also    s1, s2, s3, s4, s5, s6 and 2 more" in text
+    assert "says    No. (a page)" in text
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__struct_fields__}
+
+
+def test_the_loopback_provider_answers_every_dialect_and_keeps_what_came():
+    with loopback_provider() as server:
+        for path in ("/v1/chat/completions", "/v1beta/models/gemini-x:generateContent?key=1"):
+            assert httpx2.post(server.url + path, json={"a": 1}).status_code == 200
+        missing = httpx2.post(server.url + "/poems", json={})
+        assert missing.status_code == 404
+        assert "no dialect answers '/poems'" in missing.json()["error"]["message"]
+        assert [request.target for request in server.seen()][2] == "/poems"
+        assert json.loads(server.seen()[0].body) == {"a": 1}
+        assert server.seen()[0].headers["content-type"] == "application/json"
+
+
+def test_the_loopback_provider_survives_a_client_that_speaks_no_http():
+    with loopback_provider() as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(b"hello\r\n\r\n")
+            client.recv(100)
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(b"POST / HTTP/1.1\r\ncontent-length: 100\r\nhost: x\r\n\r\nhalf")
+        assert httpx2.post(server.url + "/v1/chat/completions", json={}).status_code == 200
+
+
+def test_a_path_belongs_to_one_dialect():
+    found = find_by_path("/openai/deployments/gpt-5/chat/completions?api-version=1")
+    assert found is not None
+    assert found.name == "openai-chat"
+    assert find_by_path("/v1/responses") is None
+
+
+def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(resources, "_CHECKOUT", tmp_path)
+    with pytest.raises(
+        HarnessError, match=r"the folder 'poems' is missing: neither .*_data/poems nor .*poems is there"
+    ):
+        resources.data_folder.__wrapped__("poems")
+    (tmp_path / "package" / "_data" / "poems").mkdir(parents=True)
+    assert resources.data_folder.__wrapped__("poems").name == "poems"
+
+
+def test_a_check_says_what_it_is():
+    assert all(isinstance(one, Check) and one.clause.endswith(".") for one in CHECKS.values())

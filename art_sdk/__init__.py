@@ -53,6 +53,7 @@ from art_sdk.stream import (
     ToolCallEvent,
     fold,
 )
+from art_sdk.tool_calls import answer_call, parse_tool_calls
 from art_sdk.transport import HttpRequest, ResponseHead, Timeouts
 from art_sdk.validation import parse_prompt, parse_prompt_json
 
@@ -113,10 +114,12 @@ __all__ = [
     "ToolSchema",
     "Usage",
     "UserMessage",
+    "answer_call",
     "dump_prompt",
     "fold",
     "parse_arguments",
     "parse_options",
     "parse_prompt",
     "parse_prompt_json",
+    "parse_tool_calls",
 ]

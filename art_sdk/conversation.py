@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import DEPTH_LIMIT, is_deep, is_object
 from art_sdk.messages import (
     ArtStandardPrompt,
     AssistantMessage,
@@ -65,11 +65,15 @@ class Answer(Struct, frozen=True):
 
 
 class AssistantTurn(Struct):
-    """An assistant message, the requests folded into it, and the answers to its calls by call id."""
+    """An assistant message, the requests folded into it, and the answers to its calls by call id.
+
+    `places` has, for each call, the index of the message that makes it: this one, or a request's.
+    """
 
     index: int
     message: AssistantMessage
     calls: list[ToolCall]
+    places: list[int]
     answers: dict[str, Answer]
 
     def answers_in_call_order(self) -> list[tuple[ToolCall, Answer]]:
@@ -125,7 +129,7 @@ class _Reader:
 
     def assistant(self, index: int, message: AssistantMessage) -> None:
         self._close(index)
-        turn = AssistantTurn(index, message, [], {})
+        turn = AssistantTurn(index, message, [], [], {})
         self.turns.append(turn)
         self._open, self._may_extend = turn, True
         for position, call in enumerate(message.tool_calls):
@@ -167,6 +171,7 @@ class _Reader:
         else:
             self._owner[call.id] = turn
         turn.calls.append(call)
+        turn.places.append(index)
 
     def _compare_names(self, owner: AssistantTurn, index: int, message: ToolResultMessage) -> None:
         called = next(call.function.name for call in owner.calls if call.id == message.tool_call_id)
@@ -184,9 +189,9 @@ class _Reader:
         if turn is None or len(turn.answers) == len(turn.calls):
             return
         place = "at the end of the prompt" if before is None else f"before $[{before}]"
-        for call in turn.calls:
+        for call, index in zip(turn.calls, turn.places, strict=True):
             if call.id not in turn.answers and self._owner.get(call.id) is turn:
-                self._fault(kind, turn.index, f"the call {call.id!r} has no result {place}", call.id)
+                self._fault(kind, index, f"the call {call.id!r} has no result {place}", call.id)
 
     def _fault(self, kind: FaultKind, index: int, message: str, call_id: str | None = None, field: str = "") -> None:
         self.faults.append(Fault(kind, index, message, call_id, field))
@@ -221,11 +226,12 @@ def argument_faults(conversation: Conversation) -> list[Fault]:
     faults: list[Fault] = []
     for turn in conversation.turns:
         if isinstance(turn, AssistantTurn):
-            for position, call in enumerate(turn.calls):
+            own = len(turn.message.tool_calls)
+            for position, (call, index) in enumerate(zip(turn.calls, turn.places, strict=True)):
                 reason = explain_bad_arguments(call.function.arguments)
                 if reason:
-                    field = f".tool_calls[{position}].function.arguments"
-                    faults.append(Fault("bad-arguments", turn.index, reason, call.id, field))
+                    field = f".tool_calls[{position}].function.arguments" if position < own else ".content.arguments"
+                    faults.append(Fault("bad-arguments", index, reason, call.id, field))
     return faults
 
 
@@ -246,7 +252,8 @@ def parse_arguments(text: str) -> dict[str, Any]:
     """A call's arguments as an object; blank text means `{}`.
 
     Raises ValueError, in words, for text that is not a JSON object, for a number that no float
-    can hold, and for a key that stands twice in one object (parsing would lose one silently).
+    can hold, for a key that stands twice in one object (parsing would lose one silently), and for
+    nesting beyond `DEPTH_LIMIT`.
     """
     if not text or text.isspace():
         return {}
@@ -255,6 +262,9 @@ def parse_arguments(text: str) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         message = f"the arguments are not a JSON object: {error}"
         raise ValueError(message) from error
+    if text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):
+        message = f"the arguments are nested deeper than {DEPTH_LIMIT} levels"
+        raise ValueError(message)
     if text.count(":") != _count_keys(value):
         _refuse_doubled_keys(text)
     return value
@@ -263,13 +273,17 @@ def parse_arguments(text: str) -> dict[str, Any]:
 _CONTAINERS: Final = frozenset({dict, list})
 
 
-def _count_keys(value: object) -> int:
+def _count_keys(value: dict[str, Any]) -> int:
     """How many keys stand in the value. Each has one colon in the text, so equal counts prove no key was lost."""
-    if is_object(value):
-        return len(value) + sum(_count_keys(item) for item in value.values() if type(item) in _CONTAINERS)
-    if is_array(value):
-        return sum(_count_keys(item) for item in value if type(item) in _CONTAINERS)
-    return 0
+    count = 0
+    containers: list[Any] = [value]
+    for container in containers:  # grows as it goes
+        children: Any = container
+        if is_object(container):
+            count += len(container)
+            children = container.values()
+        containers += [child for child in children if type(child) in _CONTAINERS]
+    return count
 
 
 def _refuse_doubled_keys(text: str) -> None:

@@ -48,6 +48,14 @@ class ARTError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a plain exception is rebuilt by its __init__, which here wants keywords
+        return _bare, (type(self), self.message), self.__dict__
+
+
+def _bare(kind: type[ARTError], message: str) -> ARTError:
+    return kind.__new__(kind, message)
+
 
 class PromptValidationFailed(ARTError):
     """A prompt that is not an `ArtStandardPrompt`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeGuard, cast
 
 import msgspec
@@ -12,6 +11,7 @@ DEPTH_LIMIT: Final = 200
 """How deep JSON data may be nested. Providers' parsers stop earlier (protobuf at 100)."""
 
 
+_CONTAINERS: Final = frozenset({dict, list, tuple})
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -22,33 +22,45 @@ class Unsendable(NamedTuple):
     reason: str
 
 
-def find_unsendable(value: object, path: str = "$", depth: int = 0) -> Unsendable | None:
-    """The first thing in the value that cannot be sent as JSON, or None."""
-    if value is None or isinstance(value, (bool, int)):
-        return None
-    if isinstance(value, str):
-        return _in_text(value, path)
-    if isinstance(value, float):
-        return None if math.isfinite(value) else Unsendable(path, f"{value} is not a number that JSON has")
-    if depth > DEPTH_LIMIT:
-        return Unsendable(path, f"nested deeper than {DEPTH_LIMIT} levels")
-    if is_object(value):
-        return _first(_in_object(cast("dict[object, object]", value), path, depth + 1))
-    if is_array(value):
-        items = enumerate(value)
-        return _first(find_unsendable(item, f"{path}[{at}]", depth + 1) for at, item in items)
-    return Unsendable(path, f"a {type(value).__name__} is not JSON data")
+def find_unsendable(value: object, path: str = "$") -> Unsendable | None:
+    """The first thing in the value that cannot be sent as JSON, or None. Looks into typed values, too."""
+    waiting: list[tuple[object, str, int]] = [(value, path, 0)]
+    while waiting:  # a loop and no recursion: the caller's stack may be deep already
+        item, where, depth = waiting.pop()
+        if isinstance(item, msgspec.Struct):
+            item = msgspec.structs.asdict(item)
+        reason = _explain_unsendable(item, depth)
+        if reason is not None:
+            return Unsendable(where, reason)
+        if is_object(item):
+            waiting += [(child, f"{where}.{key}", depth + 1) for key, child in reversed(item.items())]
+        elif is_array(item):
+            waiting += [(item[at], f"{where}[{at}]", depth + 1) for at in reversed(range(len(item)))]
+    return None
 
 
 def is_surely_sendable(value: object) -> bool:
     """A fast look before `find_unsendable`: True is certain, False asks for the slow one.
 
-    msgspec refuses surrogates and foreign types, and writes NaN and the infinities as null.
+    msgspec writes NaN as null, and keys, dates and bytes as text; none of these is read back as what it was.
     """
     try:
-        return b"null" not in _encode(value)
+        text = _encode(value)
+        if msgspec.json.decode(text, type=type(value)) != value:
+            return False
+        may_be_deep = text.count(b"{") + text.count(b"[") > DEPTH_LIMIT
+        return not (may_be_deep and is_deep(msgspec.to_builtins(value)))
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
         return False
+
+
+def is_deep(value: object) -> bool:
+    """Whether JSON data is nested beyond `DEPTH_LIMIT`."""
+    level: list[Any] = [value]
+    for _ in range(DEPTH_LIMIT + 2):
+        children = [item.values() if type(item) is dict else item for item in level if type(item) in _CONTAINERS]
+        level = [child for some in children for child in some]
+    return bool(level)
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -85,21 +97,25 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-def _in_text(text: str, path: str) -> Unsendable | None:
-    if is_utf8(text):
+def _explain_unsendable(item: object, depth: int) -> str | None:
+    """Why the item itself, its children aside, cannot be sent."""
+    if item is None or isinstance(item, int):
         return None
-    return Unsendable(path, "a lone surrogate cannot be sent as UTF-8; replace it by U+FFFD")
+    if isinstance(item, str):
+        return None if is_utf8(item) else "a lone surrogate cannot be sent as UTF-8; replace it by U+FFFD"
+    if isinstance(item, float):
+        return None if math.isfinite(item) else f"{item} is not a number that JSON has"
+    if not is_object(item) and not is_array(item):
+        return f"a {type(item).__name__} is not JSON data"
+    if depth > DEPTH_LIMIT:
+        return f"nested deeper than {DEPTH_LIMIT} levels"
+    return _explain_bad_key(cast("dict[object, object]", item)) if is_object(item) else None
 
 
-def _in_object(table: dict[object, object], path: str, depth: int) -> Iterator[Unsendable | None]:
-    for key, item in table.items():
+def _explain_bad_key(table: dict[object, object]) -> str | None:
+    for key in table:
         if not isinstance(key, str):
-            yield Unsendable(path, f"the key {key!r} is not a string")
-        elif not is_utf8(key):
-            yield Unsendable(path, f"the key {key!r} holds a lone surrogate")
-        else:
-            yield find_unsendable(item, f"{path}.{key}", depth)
-
-
-def _first(found: Iterator[Unsendable | None]) -> Unsendable | None:
-    return next((one for one in found if one is not None), None)
+            return f"the key {key!r} is not a string"
+        if not is_utf8(key):
+            return f"the key {key!r} holds a lone surrogate"
+    return None

@@ -6,12 +6,15 @@ httpx2 is imported when the first request is sent, not before.
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from art_sdk.errors import LLMProviderError
 
@@ -19,16 +22,19 @@ if TYPE_CHECKING:
     import httpx2
 
 
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+
+
 class Timeouts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Time limits of one call, in seconds; None means no limit.
 
-    `whole_call` bounds the others: no wait begins that could outlast what is left of it.
+    `whole_call` bounds the others, whatever the server does meanwhile.
     """
 
-    connect: float | None = 10.0
-    first_byte: float | None = 600.0
-    between_bytes: float | None = 60.0
-    whole_call: float | None = None
+    connect: Seconds | None = 10.0
+    first_byte: Seconds | None = 600.0
+    between_bytes: Seconds | None = 60.0
+    whole_call: Seconds | None = None
 
 
 class HttpRequest(Struct, frozen=True):
@@ -42,6 +48,9 @@ class HttpRequest(Struct, frozen=True):
     def __repr__(self) -> str:
         names = ", ".join(sorted(self.headers))
         return f"HttpRequest({self.method} {self.url}, headers: {names}, body: {len(self.body)} bytes)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:  # msgspec's own shows every field to rich
+        return [("method", self.method), ("url", self.url), ("headers", sorted(self.headers))]
 
 
 class ResponseHead(Struct, frozen=True):
@@ -66,7 +75,7 @@ class _Clock:
         return httpx2.Timeout(connect=connect, read=first, write=first, pool=connect)
 
     def before_each_read(self, request: httpx2.Request) -> None:
-        """Sets the limit of the next read. httpx2 reads it from the request at every read."""
+        """Sets the limit of the reads to come. httpx2 takes it from the request when the body's first read begins."""
         if self._ends is not None and time.monotonic() >= self._ends:
             import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
@@ -79,6 +88,54 @@ class _Clock:
             return limit
         left = max(self._ends - time.monotonic(), 0.001)
         return left if limit is None else min(limit, left)
+
+
+class _Scissors(AbstractContextManager["_Scissors", None]):
+    """Ends a synchronous call that goes on too long: a timer shuts its socket, and the read in it comes back.
+
+    httpx2 bounds single reads only. Between the calls on a connection that is used again, its
+    socket is not known before the head has come; until then the limit of a single read holds.
+    """
+
+    def __init__(self, whole_call: float | None) -> None:
+        self._limit = whole_call
+        self._timer = None if whole_call is None else threading.Timer(whole_call, self._cut)
+        self._stream: Any = None
+        self._has_cut = False
+
+    def __enter__(self) -> Self:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._has_cut and (error is None or isinstance(error, httpx2.TransportError)):
+            message = f"the whole call took longer than {self._limit} s"
+            raise httpx2.ReadTimeout(message) from error
+
+    def extensions(self) -> dict[str, Any]:
+        """What httpx2 is asked for: to be told of each connection that it makes."""
+        return {} if self._timer is None else {"trace": self._see}
+
+    def hold(self, response: httpx2.Response) -> None:
+        """Takes the connection that the answer comes over."""
+        self._stream = response.extensions.get("network_stream")
+
+    def _see(self, name: str, info: Mapping[str, Any]) -> None:
+        if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._stream = info["return_value"]
+
+    def _cut(self) -> None:
+        self._has_cut = True
+        sock = None if self._stream is None else self._stream.get_extra_info("socket")
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
 
 
 class Transport:
@@ -106,8 +163,11 @@ class Transport:
     ) -> Generator[tuple[ResponseHead, Iterator[bytes]]]:
         """Status, headers and byte chunks of the answer. The connection closes with the context."""
         client = self._sync_client()
-        clock = _Clock(timeouts or self._timeouts)
-        with self._faults(), client.stream(**_arguments(request, clock)) as response:
+        limits = timeouts or self._timeouts
+        clock, scissors = _Clock(limits), _Scissors(limits.whole_call)
+        arguments = _arguments(request, clock, scissors.extensions())
+        with self._faults(), scissors, client.stream(**arguments) as response:
+            scissors.hold(response)
             yield _head(response), self._chunks(response, clock)
 
     @asynccontextmanager
@@ -115,10 +175,13 @@ class Transport:
         self, request: HttpRequest, timeouts: Timeouts | None = None
     ) -> AsyncGenerator[tuple[ResponseHead, AsyncIterator[bytes]]]:
         """As `send`, asynchronously."""
+        import anyio  # noqa: PLC0415 - kept out of `import art_sdk`
+
         client = self._async_client()
-        clock = _Clock(timeouts or self._timeouts)
-        with self._faults():
-            async with client.stream(**_arguments(request, clock)) as response:
+        limits = timeouts or self._timeouts
+        clock = _Clock(limits)
+        with self._faults(), anyio.fail_after(limits.whole_call):
+            async with client.stream(**_arguments(request, clock, {})) as response:
                 yield _head(response), self._chunks_async(response, clock)
 
     def close(self) -> None:
@@ -173,7 +236,7 @@ class Transport:
 
         try:
             yield
-        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, TimeoutError) as error:
             raise self._fault(error) from error
 
     def _fault(self, error: Exception) -> LLMProviderError:
@@ -186,6 +249,7 @@ class Transport:
 _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
     "ConnectTimeout": ("could not connect in time", True),
     "TimeoutException": ("took longer than its time limit", True),
+    "TimeoutError": ("took longer than its time limit", True),  # anyio's, at the end of the whole call
     "ConnectError": ("could not connect", True),
     "DecodingError": ("came back with a body that does not decompress", False),
     "RemoteProtocolError": ("was cut off, or answered by something that does not speak HTTP", True),
@@ -200,13 +264,14 @@ def _lineage(error: Exception) -> Iterator[str]:
     return (kind.__name__ for kind in type(error).__mro__)
 
 
-def _arguments(request: HttpRequest, clock: _Clock) -> dict[str, Any]:
+def _arguments(request: HttpRequest, clock: _Clock, extensions: dict[str, Any]) -> dict[str, Any]:
     return {
         "method": request.method,
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.body,
         "timeout": clock.to_start(),
+        "extensions": extensions,
     }
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Final, Literal, TypedDict, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -43,6 +45,9 @@ class _ToolAlias(ToolResultMessage, frozen=True, tag_field="role", tag="tool"):
 _Incoming = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage | ToolRequestMessage | _ToolAlias
 _ROLES: Final = "system, user, assistant, tool_request, tool_result (or tool)"
 
+_FOREIGN: Final = (bytes, bytearray, memoryview, date, datetime, time, timedelta, Decimal, UUID)
+"""What msgspec would write as text of its own making. Left as it is, it is refused."""
+
 _encode_into: Final = msgspec.json.Encoder().encode_into
 
 
@@ -60,8 +65,9 @@ def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardProm
     plain = _without_structs(data)
     try:
         incoming = msgspec.convert(plain, tuple[_Incoming, ...])
-    except (msgspec.ValidationError, RecursionError):
-        raise _failed(layer="shape", violations=list(_shape_violations(plain))) from None
+    except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
+        violations = _shape_violations(plain) or [_explain(plain, "$", error)]
+        raise _failed(layer="shape", violations=violations) from None
     prompt = tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming])
     _refuse_unsendable(prompt, plain)
     if conversation:
@@ -73,20 +79,21 @@ def parse_prompt_json(text: str | bytes, *, conversation: bool = False) -> ArtSt
     """`parse_prompt` for JSON text. Raises PromptValidationFailed for text that is not JSON, too."""
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise _failed(layer="shape", violations=[{"path": "$", "message": f"not JSON: {error}"}]) from error
     return parse_prompt(data, conversation=conversation)
 
 
 def parse_value(data: object, kind: type[T]) -> T:
     """A typed value out of JSON data. Raises ValueError with path and reason in words."""
+    plain = _without_structs(data)
     try:
-        value = msgspec.convert(_without_structs(data), kind)
-    except (msgspec.ValidationError, RecursionError) as error:
-        violation = _read_msgspec(str(error), "$")
+        value = msgspec.convert(plain, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
+        violation = _explain(plain, "$", error)
         message = f"{violation['path']}: {violation['message']}"
         raise ValueError(message) from None
-    if not is_surely_sendable(value) and (found := find_unsendable(msgspec.to_builtins(value))):
+    if not is_surely_sendable(value) and (found := find_unsendable(plain)):
         message = f"{found.path}: {found.reason}"
         raise ValueError(message)
     return value
@@ -101,7 +108,7 @@ def _without_structs(data: Any) -> Any:
     if is_array(data) and all(type(item) is dict for item in data):
         return data
     try:
-        return msgspec.to_builtins(data)
+        return msgspec.to_builtins(data, builtin_types=_FOREIGN)
     except (TypeError, RecursionError):
         return data
 
@@ -136,18 +143,25 @@ def _hold_conversation(prompt: ArtStandardPrompt) -> None:
         )
 
 
-def _shape_violations(plain: list[Any] | tuple[Any, ...]) -> Iterator[Violation]:
+def _shape_violations(plain: list[Any] | tuple[Any, ...]) -> list[Violation]:
     """The first fault of each message: what msgspec gives when it is asked message by message."""
+    found: list[Violation] = []
     for index, item in enumerate(plain):
         try:
             msgspec.convert(item, _Incoming)
-        except msgspec.ValidationError as error:
-            yield _read_msgspec(str(error), f"$[{index}]")
-        except RecursionError:
-            yield {"path": f"$[{index}]", "message": "nested too deeply"}
+        except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
+            found.append(_explain(item, f"$[{index}]", error))
+    return found
 
 
-_AT: Final = re.compile(r" - at `(?:key in )?\$(?P<path>[^`]*)`$")
+def _explain(item: object, root: str, error: Exception) -> Violation:
+    """What was wrong with the item. Only msgspec's own errors say where; for the others it is looked for."""
+    if not isinstance(error, msgspec.ValidationError) and (found := find_unsendable(item, root)):
+        return {"path": found.path, "message": found.reason}
+    return _read_msgspec(str(error), root)
+
+
+_AT: Final = re.compile(r" - at (?:`key` in )?`\$(?P<path>[^`]*)`$")
 _UNKNOWN_FIELD: Final = re.compile(r"^Object contains unknown field `(?P<name>.*)`$", re.DOTALL)
 _MISSING_FIELD: Final = re.compile(r"^Object missing required field `(?P<name>.*)`$")
 

@@ -22,6 +22,7 @@ from art_sdk.messages import (
     AssistantMessage,
     FunctionCall,
     ImagePart,
+    NonEmpty,
     SystemMessage,
     ToolCall,
     ToolRequestMessage,
@@ -130,7 +131,9 @@ class ChatCompletionsAdapter(BaseAdapter):
             self.refuse(reason, index=turn.index, rule="openai.content-not-null")
         written = self._with_name({"role": "assistant", "content": message.content}, message.name, turn.index)
         if turn.calls:  # openai.tool-calls-nonempty-array: no empty list
-            written["tool_calls"] = [self._call(call, turn.index, ids) for call in turn.calls]
+            written["tool_calls"] = [
+                self._call(call, at, ids) for call, at in zip(turn.calls, turn.places, strict=True)
+            ]
         yield written
         for answer in turn.answers.values():  # openai.tool-calls-answered: right after the calls, in the order given
             call_id = answer.message.tool_call_id
@@ -225,7 +228,7 @@ def _response_format(schema: dict[str, Any] | None) -> Payload | None:
 
 
 class _Function(Struct):
-    name: str
+    name: NonEmpty
     arguments: str
 
 
@@ -272,6 +275,7 @@ _decode_answer: Final = msgspec.json.Decoder(_Answer).decode
 
 _STOP_REASONS: Final[Mapping[str, StopReason]] = {
     "stop": "stop",
+    "eos": "stop",  # Together
     "length": "length",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",

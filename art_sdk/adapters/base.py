@@ -18,9 +18,22 @@ import msgspec
 
 from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
 from art_sdk.adapters.capabilities import Capability, Loss, Repair, Request, find_undeclared_use
-from art_sdk.adapters.failures import FailedAnswer, describe_failure, describe_unreadable, strike_out
+from art_sdk.adapters.failures import (
+    FailedAnswer,
+    describe_failure,
+    describe_unreadable,
+    strike_out_of_answer,
+    strike_out_of_error,
+)
+from art_sdk.adapters.settings import (
+    sendable_headers,
+    sendable_key,
+    sendable_model,
+    sendable_url,
+    usable_timeouts,
+)
 from art_sdk.conversation import Conversation, Fault, FaultKind, count_calls, read_conversation
-from art_sdk.errors import InvalidConfig, LLMProviderError, PromptTranslationFailed
+from art_sdk.errors import LLMProviderError, PromptTranslationFailed
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, parse_options
 from art_sdk.stream import Completion, StreamEvent, fold
@@ -49,7 +62,7 @@ class BaseAdapter(abc.ABC):
 
     `base_url` replaces `default_base_url`, version path included; `model` is used where a call
     names none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
-    Raises InvalidConfig for a key or a URL that cannot be sent.
+    Raises InvalidConfig for a key, a URL, a model, headers or time limits that cannot be used.
     """
 
     provider_name: ClassVar[str]
@@ -71,11 +84,12 @@ class BaseAdapter(abc.ABC):
         headers: Mapping[str, str] | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
-        self._api_key = _sendable_key(api_key, self.provider_name)
-        self.base_url = _sendable_url(base_url or self.default_base_url, self.provider_name)
-        self.model = model or self.default_model
-        self._headers = dict(headers or {})
-        self._transport = Transport(self.provider_name, timeouts=timeouts or Timeouts(), http_client=http_client)
+        self._api_key = sendable_key(api_key, self.provider_name)
+        self.base_url = sendable_url(base_url or self.default_base_url, self.provider_name)
+        self.model = sendable_model(model or self.default_model, self.provider_name)
+        self._headers = sendable_headers(headers or {}, self.provider_name)
+        limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
+        self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
@@ -169,7 +183,8 @@ class BaseAdapter(abc.ABC):
         try:
             answer = self.parse_answer(head, body, info)
         except (ValueError, RecursionError) as error:
-            failure = describe_unreadable(self._failed_answer(head, body), error)
+            shown = strike_out_of_error(error, self._api_key)
+            failure = describe_unreadable(self._failed_answer(head, body), shown)
             yield from failure_events(failure, info)
             return
         yield from answer_events(answer, info)
@@ -179,8 +194,8 @@ class BaseAdapter(abc.ABC):
         return describe_failure(self._failed_answer(head, body))
 
     def _failed_answer(self, head: ResponseHead, body: bytes) -> FailedAnswer:
-        request_id = head.headers.get(self.request_id_header)
-        return FailedAnswer(self.provider_name, head, strike_out(body, self._api_key), request_id)
+        head, body, words = strike_out_of_answer(head, body, self._api_key)
+        return FailedAnswer(self.provider_name, head, body, words, head.headers.get(self.request_id_header))
 
     def call(self, prompt: object, options: object) -> AsyncGenerator[StreamEvent]:
         """The events of one call. Raises the caller's faults at once; a provider's fault is an ERROR event."""
@@ -256,30 +271,13 @@ _ADVICE: Final[Mapping[FaultKind, str]] = {
 }
 
 
-def _sendable_key(key: str, provider: str) -> str:
-    """The key, if an HTTP header can carry it. The error never shows it."""
-    if not key:
-        message = f"{provider}: the API key is empty"
-        raise InvalidConfig(message)
-    if not all("!" <= char <= "~" for char in key):
-        message = f"{provider}: the API key holds white space or characters outside ASCII; it was likely pasted wrongly"
-        raise InvalidConfig(message)
-    return key
-
-
-def _sendable_url(url: str, provider: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        message = f"{provider}: base_url must begin with http:// or https://, is {url!r}"
-        raise InvalidConfig(message)
-    return url.rstrip("/")
-
-
 def _merge(into: dict[str, Any], fields: Mapping[str, Any], path: str) -> str | None:
     """Adds the fields, objects into objects. Gives the path of the first that stands there already."""
     for name, value in fields.items():
         here = into.get(name)
         if isinstance(here, dict) and isinstance(value, dict):
-            clash = _merge(cast("dict[str, Any]", here), cast("dict[str, Any]", value), f"{path}[{name!r}]")
+            into[name] = inner = dict(cast("dict[str, Any]", here))  # it may be the caller's own: a schema
+            clash = _merge(inner, cast("dict[str, Any]", value), f"{path}[{name!r}]")
             if clash:
                 return clash
         elif name in into:

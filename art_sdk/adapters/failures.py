@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from art_sdk.errors import LLMProviderError
+from art_sdk.errors import RAW_BODY_LIMIT, LLMProviderError
 from art_sdk.json_data import is_array, is_object
 from art_sdk.transport import ResponseHead
 
 RETRYABLE_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 """Answers after which the same request may succeed; the official OpenAI and Anthropic clients retry these."""
 
-SCRUBBED: Final = b"[api key]"
+SCRUBBED: Final = "[api key]"
 
 
 class Words(NamedTuple):
@@ -26,22 +27,40 @@ class Words(NamedTuple):
 
 
 class FailedAnswer(NamedTuple):
-    """An answer that is no good. The key is struck out of `body` already."""
+    """An answer that is no good, the key struck out of all of it: some providers repeat it in their error text.
+
+    `words` is struck out for itself, since JSON may write a key's characters as escapes.
+    """
 
     provider: str
     head: ResponseHead
     body: bytes
+    words: Words
     request_id: str | None
 
 
-def strike_out(body: bytes, api_key: str) -> bytes:
-    """The body without the key: some providers repeat it in their error text."""
-    return body.replace(api_key.encode(), SCRUBBED)
+def strike_out(text: str, api_key: str) -> str:
+    """The text without the key."""
+    return text.replace(api_key, SCRUBBED)
+
+
+def strike_out_of_answer(head: ResponseHead, body: bytes, api_key: str) -> tuple[ResponseHead, bytes, Words]:
+    """Head, body and words of an answer without the key."""
+    headers = {name: strike_out(value, api_key) for name, value in head.headers.items()}
+    words = Words(*(word and strike_out(word, api_key) for word in read_words(body)))
+    return ResponseHead(head.status, headers), body.replace(api_key.encode(), SCRUBBED.encode()), words
+
+
+def strike_out_of_error(error: Exception, api_key: str) -> Exception:
+    """The error itself, or, where it shows the key (a UnicodeDecodeError shows all bytes), its text without it."""
+    if api_key in f"{error} {error!r}":
+        return ValueError(strike_out(str(error), api_key))
+    return error
 
 
 def describe_failure(answer: FailedAnswer) -> LLMProviderError:
     """The error that an answer outside 2xx stands for."""
-    words = read_words(answer.body)
+    words = answer.words
     status = answer.head.status
     said = f": {words.message}" if words.message else " without a message that can be read"
     return LLMProviderError(
@@ -99,7 +118,7 @@ def read_retry_after(head: ResponseHead) -> float | None:
         return seconds
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
@@ -116,13 +135,15 @@ def _code(fault: dict[str, Any]) -> str | None:
 def _message(fault: dict[str, Any]) -> str | None:
     values = [fault.get(name) for name in ("message", "error", "detail")]
     said = next((value for value in values if value), None)
-    if said is None or isinstance(said, str):
-        return said
-    return msgspec.json.encode(said).decode()
+    if said is None:
+        return None
+    text = said if isinstance(said, str) else msgspec.json.encode(said).decode()
+    return text[:RAW_BODY_LIMIT]
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return None if text is None else max(float(text), 0.0)
+        number = math.nan if text is None else float(text)
     except ValueError:
         return None
+    return max(number, 0.0) if math.isfinite(number) else None

@@ -23,7 +23,7 @@ from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.conversation import Answer as ToolAnswer
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn, parse_arguments
-from art_sdk.messages import ArtStandardPrompt, FunctionCall, TextPart, ToolCall, ToolSchema
+from art_sdk.messages import ArtStandardPrompt, FunctionCall, NonEmpty, TextPart, ToolCall, ToolSchema
 from art_sdk.options import CallOptions
 from art_sdk.stream import StopReason
 from art_sdk.transport import ResponseHead
@@ -110,7 +110,7 @@ class GeminiAdapter(BaseAdapter):
     def _append_assistant(self, contents: list[Payload], turn: AssistantTurn) -> None:
         """The model's turn, then all results of its calls in one turn (gemini.response-count)."""
         parts: list[Payload] = [{"text": turn.message.content}] if turn.message.content else []
-        parts += [self._call(call, turn.index) for call in turn.calls]
+        parts += [self._call(call, at) for call, at in zip(turn.calls, turn.places, strict=True)]
         if not parts:
             self.refuse("an assistant message with neither text nor calls; leave it out", index=turn.index)
         if not turn.calls:
@@ -202,7 +202,7 @@ def _calling_config(choice: str) -> Payload:
 
 
 class _FunctionCall(Struct):
-    name: str
+    name: NonEmpty
     args: dict[str, Any] = field(default_factory=dict[str, Any])
     id: str | None = None
 

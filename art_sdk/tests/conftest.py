@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from art_sdk import BaseAdapter, CallInfo, GeminiAdapter, OpenAIAdapter, ResponseHead
+
+KEY = "sk-test/0123456789=="
+FACTORIES: dict[str, type[BaseAdapter]] = {"openai": OpenAIAdapter, "gemini": GeminiAdapter}
+
+
+@pytest.fixture
+def key() -> str:
+    """An API key whose characters JSON and HTML writers like to escape."""
+    return KEY
+
+
+@pytest.fixture(params=FACTORIES)
+def make(request: pytest.FixtureRequest) -> type[BaseAdapter]:
+    """Each reference adapter's factory in turn."""
+    return FACTORIES[request.param]
+
+
+@pytest.fixture
+def adapter(make: type[BaseAdapter]) -> BaseAdapter:
+    return make(api_key=KEY)
+
+
+@pytest.fixture
+def openai() -> OpenAIAdapter:
+    return OpenAIAdapter(api_key=KEY)
+
+
+@pytest.fixture
+def gemini() -> GeminiAdapter:
+    return GeminiAdapter(api_key=KEY)
+
+
+@pytest.fixture
+def user() -> dict[str, Any]:
+    return {"role": "user", "content": "hello"}
+
+
+@pytest.fixture
+def call() -> Callable[..., dict[str, Any]]:
+    """An assistant message with one call for each id."""
+
+    def assistant(*ids: str, name: str = "look", arguments: str = "{}", content: str | None = None) -> dict[str, Any]:
+        calls = [{"id": i, "type": "function", "function": {"name": name, "arguments": arguments}} for i in ids]
+        return {"role": "assistant", "content": content, "tool_calls": calls}
+
+    return assistant
+
+
+@pytest.fixture
+def result() -> Callable[..., dict[str, Any]]:
+    def tool_result(call_id: str, content: str = "ok", **more: Any) -> dict[str, Any]:
+        return {"role": "tool_result", "content": content, "tool_call_id": call_id, **more}
+
+    return tool_result
+
+
+@pytest.fixture
+def head() -> Callable[..., ResponseHead]:
+    def make_head(status: int = 200, **headers: str) -> ResponseHead:
+        return ResponseHead(status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return make_head
+
+
+@pytest.fixture
+def info() -> Callable[..., CallInfo]:
+    """A call's info with a clock that stands at two and a half seconds after its start."""
+
+    def make_info(**more: Any) -> CallInfo:
+        facts = {"thread_id": "t", "trace_id": "r", "model": "m", "clock": lambda: 2.5} | more
+        return CallInfo(**facts)
+
+    return make_info
+
+
+@pytest.fixture
+def good_body() -> dict[str, bytes]:
+    """By provider, an answer that says `hi`."""
+    return {
+        "openai": b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}',
+        "gemini": b'{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}',
+    }
+
+
+@pytest.fixture
+def nested() -> Callable[[int], Any]:
+    def build(levels: int) -> Any:
+        value: Any = 1
+        for _ in range(levels):
+            value = {"a": value}
+        return value
+
+    return build
+
+
+@pytest.fixture
+def everything(call: Callable[..., Any], result: Callable[..., Any]) -> list[dict[str, Any]]:
+    """A prompt with every role and field that both reference adapters take."""
+    return [
+        {"role": "system", "content": "be brief", "name": "boss"},
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "name": "ann"},
+        call("c1", "c2", arguments='{"n": 12345678901234567890123}', content="well"),
+        result("c2", "two", status="error", name="look"),
+        result("c1", "one"),
+        {"role": "tool_request", "content": {"id": "c3", "name": "find", "arguments": {"q": "{{x}}"}}},
+        {"role": "tool", "content": "three", "tool_call_id": "c3"},
+        {"role": "assistant", "content": "so", "extensions": {"elsewhere": {"sig": "="}}},
+        {"role": "user", "content": "<b>system:</b> ```x```"},
+    ]

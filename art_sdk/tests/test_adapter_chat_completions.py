@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from art_sdk import (
+    AssistantMessage,
+    CallInfo,
+    Completion,
+    ErrorEvent,
+    FunctionCall,
+    OpenAIAdapter,
+    PromptTranslationFailed,
+    ResponseHead,
+    ToolCall,
+    fold,
+    parse_options,
+    parse_prompt,
+)
+from art_sdk.adapters._chat_completions import ChatLimits
+
+USER: dict[str, Any] = {"role": "user", "content": "u"}
+TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
+LONG = "id-" + "x" * 50
+SHORT = "call_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
+Messages = Callable[..., dict[str, Any]]
+
+
+def _translate(adapter: OpenAIAdapter, messages: Any, **options: Any) -> dict[str, Any]:
+    return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
+
+
+def _refusal(adapter: OpenAIAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
+    with pytest.raises(PromptTranslationFailed) as caught:
+        _translate(adapter, messages, **options)
+    return caught.value
+
+
+def test_every_slot_of_a_prompt_finds_its_place(openai: OpenAIAdapter, everything: list[Any]) -> None:
+    def call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+        return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+    number = '{"n": 12345678901234567890123}'
+    assert _translate(openai, everything) == {
+        "model": "gpt-4.1-mini",
+        "messages": [
+            {"role": "system", "content": "be brief", "name": "boss"},
+            {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "name": "ann"},
+            {
+                "role": "assistant",
+                "content": "well",
+                "tool_calls": [call("c1", "look", number), call("c2", "look", number)],
+            },
+            {"role": "tool", "tool_call_id": "c2", "content": "two"},
+            {"role": "tool", "tool_call_id": "c1", "content": "one"},
+            {"role": "assistant", "content": None, "tool_calls": [call("c3", "find", '{"q":"{{x}}"}')]},
+            {"role": "tool", "tool_call_id": "c3", "content": "three"},
+            {"role": "assistant", "content": "so"},
+            {"role": "user", "content": "<b>system:</b> ```x```"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({}, {}),
+        ({"model": "m"}, {"model": "m"}),
+        ({"temperature": 0, "top_p": 1}, {"temperature": 0.0, "top_p": 1.0}),
+        ({"max_tokens": 9}, {"max_completion_tokens": 9}),
+        ({"stop": ["a", "b"]}, {"stop": ["a", "b"]}),
+        (
+            {"response_schema": {"type": "object"}},
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "response", "schema": {"type": "object"}},
+                }
+            },
+        ),
+        ({"provider": {"openai-chat": {"seed": 1}}}, {"seed": 1}),
+        ({"user_id": "u", "session_id": "s", "trace_id": "r", "call_context": "c"}, {}),
+    ],
+)
+def test_every_option_finds_its_place(openai: OpenAIAdapter, options: Any, written: dict[str, Any]) -> None:
+    plain = {"model": "gpt-4.1-mini", "messages": [USER]}
+    assert _translate(openai, [USER], **options) == plain | written
+
+
+@pytest.mark.parametrize(
+    ("choice", "written"),
+    [
+        ("auto", "auto"),
+        ("none", "none"),
+        ("required", "required"),
+        ("f", {"type": "function", "function": {"name": "f"}}),
+    ],
+)
+def test_a_tool_and_its_choice_find_their_place(openai: OpenAIAdapter, choice: str, written: Any) -> None:
+    payload = _translate(openai, [USER], tools=[TOOL], tool_choice=choice, parallel_tool_calls=False)
+    function = {"name": "f", "description": "d", "parameters": {"type": "object", "x": 1}}
+    assert payload["tools"] == [{"type": "function", "function": function}]
+    assert (payload["tool_choice"], payload["parallel_tool_calls"]) == (written, False)
+
+
+@pytest.mark.parametrize("arguments", ["", "  ", "\n"])
+def test_blank_arguments_mean_none(openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str) -> None:
+    payload = _translate(openai, [call("a", arguments=arguments), result("a")])
+    assert payload["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+@pytest.mark.parametrize("arguments", ["[]", "{", "nope", ' {"a" : 1.0}', '{"a":1,"a":2}'])
+def test_arguments_are_passed_on_untouched(
+    openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str
+) -> None:
+    payload = _translate(openai, [call("a", arguments=arguments), result("a")])
+    assert payload["messages"][0]["tool_calls"][0]["function"]["arguments"] == arguments
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "rule", "index"),
+    [
+        ([], {}, "openai.messages-nonempty", None),
+        ([USER, {"role": "assistant", "content": None}], {}, "openai.content-not-null", 1),
+        ([USER | {"name": "Ann Lee"}], {}, "openai.message-name-pattern", 0),
+        ([{"role": "system", "content": "s", "name": ""}], {}, "openai.message-name-pattern", 0),
+        ([USER, {"role": "assistant", "content": "x", "name": "é"}], {}, "openai.message-name-pattern", 1),
+        ([USER], {"tools": [TOOL | {"name": "a.b"}]}, "openai.tool-name-pattern", None),
+        ([USER], {"tools": [TOOL | {"name": "a" * 65}]}, "openai.tool-name-pattern", None),
+        ([USER], {"tools": [TOOL | {"name": "a\n"}]}, "openai.tool-name-pattern", None),
+        ([USER], {"tools": [TOOL | {"description": "x" * 1025}]}, "openai.tool-description-len1024", None),
+        ([USER], {"tools": [TOOL | {"name": f"t{n}"} for n in range(129)]}, "openai.tools-max128", None),
+        ([USER], {"stop": list("abcde")}, "openai.stop-max4", None),
+        ([USER], {"temperature": 2.1}, "openai.temperature-range", None),
+        ([USER], {"temperature": -0.1}, "openai.temperature-range", None),
+        ([USER], {"top_p": 1.1}, "openai.temperature-range", None),
+        ([USER], {"tool_choice": "auto"}, "openai.tool-choice-needs-tools", None),
+        ([USER], {"parallel_tool_calls": True}, "openai.tool-choice-needs-tools", None),
+    ],
+)
+def test_what_openai_refuses_is_refused_by_its_rule(
+    openai: OpenAIAdapter, messages: Any, options: dict[str, Any], rule: str, index: int | None
+) -> None:
+    error = _refusal(openai, messages, **options)
+    assert (error.details["rule"], error.details.get("index")) == (rule, index)
+    assert error.message.endswith(f" [{rule}]")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tools": [TOOL | {"name": "a" * 64, "description": "x" * 1024}]},
+        {"tools": [TOOL | {"name": f"t{n}"} for n in range(128)]},
+        {"stop": list("abcd")},
+        {"temperature": 2.0, "top_p": 0.0},
+    ],
+)
+def test_what_just_fits_is_taken(openai: OpenAIAdapter, options: dict[str, Any]) -> None:
+    assert _translate(openai, [USER], **options)["messages"] == [USER]
+
+
+def test_a_called_tool_whose_name_cannot_be_sent_is_refused_where_it_is_called(
+    openai: OpenAIAdapter, call: Messages, result: Messages
+) -> None:
+    request = {"role": "tool_request", "content": {"id": "b", "name": "a b", "arguments": {}}}
+    error = _refusal(openai, [USER, call("a"), request, result("a"), result("b")])
+    assert (error.details["index"], error.details["rule"]) == (2, "openai.tool-name-pattern")
+
+
+def test_a_system_message_between_a_call_and_its_result_is_refused(
+    openai: OpenAIAdapter, call: Messages, result: Messages
+) -> None:
+    system = {"role": "system", "content": "s"}
+    error = _refusal(openai, [USER, call("a"), system, result("a")])
+    assert (error.details["index"], error.details["rule"]) == (2, "openai.tool-calls-answered")
+    taken = _translate(openai, [USER, call("a"), result("a"), system])
+    assert taken["messages"][-1] == system
+
+
+def test_a_call_id_that_is_too_long_is_mapped_for_call_and_result(
+    openai: OpenAIAdapter, call: Messages, result: Messages
+) -> None:
+    request = {"role": "tool_request", "content": {"id": LONG + "2", "name": "f", "arguments": {}}}
+    messages = [call(LONG, "x" * 40), request, result(LONG), result("x" * 40), result(LONG + "2")]
+    assistant, *answers = _translate(openai, messages)["messages"]
+    sent = [one["id"] for one in assistant["tool_calls"]]
+    assert sent[:2] == [SHORT, "x" * 40]
+    assert len({*sent}) == 3
+    assert all(len(one) <= 40 for one in sent)
+    assert [one["tool_call_id"] for one in answers] == sent
+
+
+def test_a_mapped_call_id_is_undone_in_the_answer(
+    openai: OpenAIAdapter, call: Messages, result: Messages, head: Any
+) -> None:
+    prepared = openai.prepare([call(LONG), result(LONG)], {"thread_id": "t"})
+    assert dict(prepared.info.id_map) == {SHORT: LONG}
+    answer = _read(openai, head(), _body(tool_calls=[_tool_call(SHORT), _tool_call("other")]), prepared.info)
+    assert [one.id for one in answer.message.tool_calls] == [LONG, "other"]
+
+
+def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages) -> None:
+    class Roomy(OpenAIAdapter):
+        limits = ChatLimits(call_id_length=None, tools=None, description_length=None, stops=None)
+
+    adapter = Roomy(api_key="k")
+    tools = [TOOL | {"name": f"t{n}", "description": "x" * 2000} for n in range(200)]
+    payload = _translate(adapter, [call(LONG), result(LONG)], tools=tools, stop=list("abcdefg"), max_tokens=3)
+    assert payload["messages"][1]["tool_call_id"] == LONG
+    assert (len(payload["tools"]), len(payload["stop"]), payload["max_tokens"]) == (200, 7, 3)
+
+
+def test_the_request_goes_to_chat_completions_with_a_bearer_key(openai: OpenAIAdapter, key: str) -> None:
+    request = openai.prepare([USER], {"thread_id": "t"}).request
+    assert request.url == "https://api.openai.com/v1/chat/completions"
+    assert request.headers["authorization"] == f"Bearer {key}"
+
+
+# Answers.
+
+
+def _tool_call(call_id: str | None = "c", name: Any = "f", arguments: Any = "{}") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _body(finish: Any = "stop", **message: Any) -> bytes:
+    return json.dumps({"id": "b", "choices": [{"message": message, "finish_reason": finish}]}).encode()
+
+
+def _read(adapter: OpenAIAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
+    return fold(adapter.read_response(head, body, info))
+
+
+@pytest.mark.parametrize(
+    ("message", "expected", "thinking"),
+    [
+        ({"content": " hi\n"}, AssistantMessage(" hi\n"), ""),
+        ({"content": ""}, AssistantMessage(""), ""),
+        ({"content": None, "refusal": "no"}, AssistantMessage("no"), ""),
+        ({"content": "a", "reasoning_content": "h"}, AssistantMessage("a"), "h"),
+        ({"content": "a", "reasoning": "h", "tool_calls": None}, AssistantMessage("a"), "h"),
+        (
+            {"content": None, "tool_calls": [_tool_call(), _tool_call("d", "g", '{"a": tru')]},
+            AssistantMessage(
+                None, (ToolCall("c", FunctionCall("f", "{}")), ToolCall("d", FunctionCall("g", '{"a": tru')))
+            ),
+            "",
+        ),
+        (
+            {"content": "so", "tool_calls": [_tool_call(None), _tool_call("")]},
+            AssistantMessage(
+                "so", (ToolCall("call_6", FunctionCall("f", "{}")), ToolCall("call_7", FunctionCall("f", "{}")))
+            ),
+            "",
+        ),
+    ],
+)
+def test_an_answer_is_read_as_its_message(
+    openai: OpenAIAdapter, message: dict[str, Any], expected: AssistantMessage, thinking: str, head: Any, info: Any
+) -> None:
+    answer = _read(openai, head(), _body(**message), info(calls_in_prompt=5))
+    assert (answer.message, answer.thinking, answer.metadata.request_id) == (expected, thinking, "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("stop", "stop"),
+        ("length", "length"),
+        ("tool_calls", "tool_calls"),
+        ("function_call", "tool_calls"),
+        ("content_filter", "content_filter"),
+        ("eos", "other"),
+        ("", "other"),
+    ],
+)
+def test_why_an_answer_ended_is_read(openai: OpenAIAdapter, raw: str, reason: str, head: Any, info: Any) -> None:
+    answer = _read(openai, head(), _body(raw, content="x"), info())
+    assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (None, (None, None, None, None)),
+        ({}, (None, None, None, None)),
+        ({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}, (1, 2, None, None)),
+        (
+            {
+                "prompt_tokens": 10**20,
+                "completion_tokens": 2,
+                "completion_tokens_details": {"reasoning_tokens": 1, "audio_tokens": 0},
+                "prompt_tokens_details": {"cached_tokens": 0},
+            },
+            (10**20, 2, 1, 0),
+        ),
+        ({"prompt_tokens_details": None, "completion_tokens_details": {}}, (None, None, None, None)),
+    ],
+)
+def test_what_an_answer_cost_is_read(openai: OpenAIAdapter, usage: Any, counts: Any, head: Any, info: Any) -> None:
+    body = json.dumps(json.loads(_body(content="x")) | {"usage": usage}).encode()
+    metadata = _read(openai, head(x_request_id="q"), body, info()).metadata
+    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
+    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage, "q")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": null}',
+        b'{"choices": {}}',
+        b'{"choices": [{}]}',
+        b'{"choices": [{"message": {"content": "x"}}]}',
+        b'{"choices": [{"finish_reason": "stop"}]}',
+        b'{"choices": [{"message": null, "finish_reason": "stop"}]}',
+        b'{"error": {"message": "no"}}',
+        _body(None, content="x"),
+        _body(5, content="x"),
+        _body(content=5),
+        _body(content=["x"]),
+        _body(content="x", tool_calls={}),
+        _body(tool_calls=[{}]),
+        _body(tool_calls=[_tool_call(5)]),  # type: ignore[arg-type]
+        _body(tool_calls=[_tool_call(name=None)]),
+        _body(tool_calls=[_tool_call(name="")]),
+        _body(tool_calls=[_tool_call(arguments={})]),
+        _body(content="x")[:-1],
+        _body(content="x") + b"{}",
+        _body(content="x")[:-1] + b', "usage": 5}',
+        _body(content="x")[:-1] + b', "usage": {"prompt_tokens": "many"}}',
+        b'{"choices": [{"message": {"content": "\\ud800"}, "finish_reason": "stop"}]}',
+        b'data: {"choices": []}\n\ndata: [DONE]\n\n',
+    ],
+)
+def test_an_answer_that_is_not_openai_s_is_an_error(openai: OpenAIAdapter, body: bytes, head: Any, info: Any) -> None:
+    first = next(openai.read_response(head(), body, info()))
+    assert isinstance(first, ErrorEvent)
+    assert first.error.message.startswith("openai answered 200 with a body that cannot be read")
+
+
+def test_an_answer_can_be_appended_and_sent_again(openai: OpenAIAdapter, result: Messages, head: Any) -> None:
+    prepared = openai.prepare([USER], {"thread_id": "t"})
+    body = _body("tool_calls", content=None, tool_calls=[_tool_call(None), _tool_call("y" * 60)])
+    answer = _read(openai, head(), body, prepared.info)
+    ids = [one.id for one in answer.message.tool_calls]
+    again = _translate(openai, [USER, answer.message, *map(result, ids)])
+    assert [m["role"] for m in again["messages"]] == ["user", "assistant", "tool", "tool"]

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from art_sdk import (
+    AssistantMessage,
+    CallInfo,
+    Completion,
+    ErrorEvent,
+    FunctionCall,
+    GeminiAdapter,
+    PromptTranslationFailed,
+    ResponseHead,
+    ToolCall,
+    fold,
+    parse_options,
+    parse_prompt,
+)
+
+USER: dict[str, Any] = {"role": "user", "content": "u"}
+SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
+ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
+TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "$ref": "#"}}
+Messages = Callable[..., dict[str, Any]]
+
+
+def _translate(adapter: GeminiAdapter, messages: Any, **options: Any) -> dict[str, Any]:
+    return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
+
+
+def _refusal(adapter: GeminiAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
+    with pytest.raises(PromptTranslationFailed) as caught:
+        _translate(adapter, messages, **options)
+    return caught.value
+
+
+def _text(role: str, *texts: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": text} for text in texts]}
+
+
+def _call(call_id: str, name: str = "look", **args: Any) -> dict[str, Any]:
+    return {"functionCall": {"id": call_id, "name": name, "args": args}}
+
+
+def _result(call_id: str, name: str = "look", **response: Any) -> dict[str, Any]:
+    return {"functionResponse": {"id": call_id, "name": name, "response": response}}
+
+
+def test_every_slot_of_a_prompt_finds_its_place(gemini: GeminiAdapter, everything: list[Any]) -> None:
+    number = 12345678901234567890123
+    assert _translate(gemini, everything) == {
+        "systemInstruction": {"parts": [{"text": "be brief"}]},
+        "contents": [
+            _text("user", "a", "b"),
+            {"role": "model", "parts": [{"text": "well"}, _call("c1", n=number), _call("c2", n=number)]},
+            {"role": "user", "parts": [_result("c1", output="one"), _result("c2", error="two")]},
+            {"role": "model", "parts": [_call("c3", "find", q="{{x}}")]},
+            {"role": "user", "parts": [_result("c3", "find", output="three")]},
+            _text("model", "so"),
+            _text("user", "<b>system:</b> ```x```"),
+        ],
+    }
+
+
+def test_system_messages_stay_apart_and_late_ones_are_hoisted_on_request(gemini: GeminiAdapter) -> None:
+    late = {"role": "system", "content": ""}
+    payload = _translate(gemini, [SYSTEM, SYSTEM, USER, late], late_system="hoist")
+    assert payload["systemInstruction"] == {"parts": [{"text": "s"}, {"text": "s"}, {"text": ""}]}
+    assert payload["contents"] == [_text("user", "u")]
+    error = _refusal(gemini, [SYSTEM, USER, late])
+    assert error.details["index"] == 2
+    assert 'late_system="hoist"' in error.message
+
+
+def test_calls_join_the_model_s_turn_before_them(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
+    payload = _translate(gemini, [USER, ASSISTANT, call("a"), result("a"), call("b", content="y"), result("b")])
+    assert payload["contents"] == [
+        _text("user", "u"),
+        {"role": "model", "parts": [{"text": "x"}, _call("a")]},
+        {"role": "user", "parts": [_result("a", output="ok")]},
+        {"role": "model", "parts": [{"text": "y"}, _call("b")]},
+        {"role": "user", "parts": [_result("b", output="ok")]},
+    ]
+
+
+def test_blank_parts_are_dropped_beside_others(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
+    parts = [{"type": "text", "text": ""}, {"type": "text", "text": " "}]
+    payload = _translate(gemini, [{"role": "user", "content": parts}, call("a", content=""), result("a", "")])
+    assert payload["contents"][0] == _text("user", " ")
+    assert payload["contents"][1]["parts"] == [_call("a")]
+    assert payload["contents"][2]["parts"] == [_result("a", output="")]
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({}, {}),
+        ({"model": "m"}, {}),
+        (
+            {"temperature": 0, "top_p": 0.5, "max_tokens": 9, "stop": ["a"]},
+            {"generationConfig": {"temperature": 0.0, "topP": 0.5, "maxOutputTokens": 9, "stopSequences": ["a"]}},
+        ),
+        (
+            {"response_schema": {"type": "object"}},
+            {
+                "generationConfig": {
+                    "responseMimeType": "application/json",
+                    "responseJsonSchema": {"type": "object"},
+                }
+            },
+        ),
+        (
+            {"provider": {"gemini-generate": {"generationConfig": {"seed": 1}, "safetySettings": []}}, "top_p": 1},
+            {"generationConfig": {"topP": 1.0, "seed": 1}, "safetySettings": []},
+        ),
+    ],
+)
+def test_every_option_finds_its_place(gemini: GeminiAdapter, options: Any, written: dict[str, Any]) -> None:
+    assert _translate(gemini, [USER], **options) == {"contents": [_text("user", "u")]} | written
+
+
+@pytest.mark.parametrize(
+    ("choice", "config"),
+    [
+        (None, None),
+        ("auto", {"mode": "AUTO"}),
+        ("none", {"mode": "NONE"}),
+        ("required", {"mode": "ANY"}),
+        ("f", {"mode": "ANY", "allowedFunctionNames": ["f"]}),
+    ],
+)
+def test_tools_and_their_choice_find_their_place(gemini: GeminiAdapter, choice: Any, config: Any) -> None:
+    other = TOOL | {"name": "g", "outputSchema": {"type": "string"}}
+    payload = _translate(gemini, [USER], tools=[TOOL, other], tool_choice=choice)
+    first = {"name": "f", "description": "d", "parametersJsonSchema": TOOL["inputSchema"]}
+    second = first | {"name": "g", "responseJsonSchema": {"type": "string"}}
+    assert payload["tools"] == [{"functionDeclarations": [first, second]}]
+    assert payload.get("toolConfig") == (config and {"functionCallingConfig": config})
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "rule", "index"),
+    [
+        ([], {}, None, None),
+        ([SYSTEM], {}, None, None),
+        ([{"role": "user", "content": ""}], {}, "gemini.part-has-data", 0),
+        ([USER, {"role": "user", "content": []}], {}, "gemini.part-has-data", 1),
+        ([USER, {"role": "assistant", "content": None}], {}, None, 1),
+        ([USER, {"role": "assistant", "content": ""}], {}, None, 1),
+        ([USER], {"tools": [TOOL | {"name": "1f"}]}, "gemini.function-name", None),
+        ([USER], {"tools": [TOOL | {"name": "f" * 129}]}, "gemini.function-name", None),
+        ([USER], {"tools": [TOOL | {"name": "f\n"}]}, "gemini.function-name", None),
+        ([USER], {"temperature": 2.1}, "gemini.temperature", None),
+        ([USER], {"temperature": -0.1}, "gemini.temperature", None),
+        ([USER], {"tool_choice": "auto"}, None, None),
+        ([USER], {"parallel_tool_calls": False}, None, None),
+    ],
+)
+def test_what_gemini_cannot_take_is_refused(
+    gemini: GeminiAdapter, messages: Any, options: dict[str, Any], rule: str | None, index: int | None
+) -> None:
+    error = _refusal(gemini, messages, **options)
+    assert (error.details.get("rule"), error.details.get("index")) == (rule, index)
+
+
+def test_a_conversation_cannot_begin_with_a_call(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
+    error = _refusal(gemini, [SYSTEM, call("a"), result("a"), USER])
+    assert error.details == {"adapter": "gemini", "index": 1, "call_id": "a", "rule": "gemini.call-after-user"}
+
+
+@pytest.mark.parametrize("arguments", ["[]", "{", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}', '{"a":' * 999])
+def test_arguments_that_are_no_object_are_refused_where_they_stand(
+    gemini: GeminiAdapter, call: Messages, result: Messages, arguments: str
+) -> None:
+    request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
+    error = _refusal(gemini, [USER, call("a"), request, result("a"), result("b")])
+    assert error.details == {"adapter": "gemini", "index": 2, "call_id": "b", "rule": "gemini.response-is-object"}
+
+
+def test_a_called_tool_whose_name_cannot_be_sent_is_refused(
+    gemini: GeminiAdapter, call: Messages, result: Messages
+) -> None:
+    error = _refusal(gemini, [USER, call("a", name="a b"), result("a")])
+    assert (error.details["rule"], error.details["index"]) == ("gemini.function-name", 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        ("gemini-2.5-pro", "/models/gemini-2.5-pro:generateContent"),
+        ("models/gemini-2.5-pro", "/models/gemini-2.5-pro:generateContent"),
+        ("tuned/a?b=ü", "/models/tuned%2Fa%3Fb%3D%C3%BC:generateContent"),
+    ],
+)
+def test_the_model_stands_in_the_url_and_the_key_in_a_header(
+    gemini: GeminiAdapter, model: str, path: str, key: str
+) -> None:
+    request = gemini.prepare([USER], {"thread_id": "t", "model": model}).request
+    assert request.url == gemini.base_url + path
+    assert request.headers["x-goog-api-key"] == key
+    assert "authorization" not in request.headers
+
+
+# Answers.
+
+
+def _body(*parts: Any, finish: Any = "STOP", **more: Any) -> bytes:
+    candidate = {"content": {"parts": list(parts), "role": "model"}, "finishReason": finish}
+    return json.dumps({"candidates": [candidate], "responseId": "b"} | more).encode()
+
+
+def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
+    return fold(adapter.read_response(head, body, info))
+
+
+@pytest.mark.parametrize(
+    ("parts", "message", "thinking"),
+    [
+        ([{"text": "a "}, {"text": "b\n"}], AssistantMessage("a b\n"), ""),
+        ([{"text": "h", "thought": True}, {"text": "a", "thoughtSignature": "="}], AssistantMessage("a"), "h"),
+        ([{"text": ""}], AssistantMessage(""), ""),
+        ([], AssistantMessage(""), ""),
+        (
+            [{"functionCall": {"name": "f", "args": {"n": 10**30}, "id": "z"}}, {"functionCall": {"name": "g"}}],
+            AssistantMessage(
+                None,
+                (
+                    ToolCall("z", FunctionCall("f", '{"n":1000000000000000000000000000000}')),
+                    ToolCall("call_7", FunctionCall("g", "{}")),
+                ),
+            ),
+            "",
+        ),
+    ],
+)
+def test_an_answer_is_read_as_its_message(
+    gemini: GeminiAdapter, parts: Any, message: AssistantMessage, thinking: str, head: Any, info: Any
+) -> None:
+    answer = _read(gemini, head(), _body(*parts), info(calls_in_prompt=5))
+    assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "parts", "reason"),
+    [
+        ("STOP", [{"text": "a"}], "stop"),
+        ("STOP", [{"functionCall": {"name": "f"}}], "tool_calls"),
+        ("MAX_TOKENS", [{"functionCall": {"name": "f"}}], "length"),
+        ("SAFETY", [], "content_filter"),
+        ("RECITATION", [], "content_filter"),
+        ("MALFORMED_FUNCTION_CALL", [], "other"),
+        ("SOMETHING_NEW", [{"text": "a"}], "other"),
+    ],
+)
+def test_why_an_answer_ended_is_read(
+    gemini: GeminiAdapter, raw: str, parts: Any, reason: str, head: Any, info: Any
+) -> None:
+    answer = _read(gemini, head(), _body(*parts, finish=raw), info())
+    assert (answer.finish, answer.metadata.raw_stop_reason) == (reason, raw)
+
+
+def test_a_candidate_without_content_is_an_empty_answer_with_a_reason(
+    gemini: GeminiAdapter, head: Any, info: Any
+) -> None:
+    answer = _read(gemini, head(), b'{"candidates": [{"finishReason": "MAX_TOKENS"}]}', info())
+    assert (answer.message, answer.finish) == (AssistantMessage(""), "length")
+
+
+def test_a_blocked_prompt_is_a_content_filter(gemini: GeminiAdapter, head: Any, info: Any) -> None:
+    answer = _read(gemini, head(), b'{"promptFeedback": {"blockReason": "SAFETY"}}', info())
+    assert (answer.finish, answer.metadata.raw_stop_reason, answer.message.content) == ("content_filter", "SAFETY", "")
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (None, (None, None, None, None)),
+        ({}, (None, None, None, None)),
+        ({"promptTokenCount": 1, "candidatesTokenCount": 2}, (1, 2, None, None)),
+        ({"thoughtsTokenCount": 3, "cachedContentTokenCount": 0}, (None, 3, 3, 0)),
+        ({"candidatesTokenCount": 2, "thoughtsTokenCount": 3, "trafficType": "X"}, (None, 5, 3, None)),
+    ],
+)
+def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: Any, head: Any, info: Any) -> None:
+    metadata = _read(gemini, head(x_request_id="q"), _body({"text": "x"}, usageMetadata=usage), info()).metadata
+    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
+    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage, "q")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b'{"candidates": []}',
+        b'{"candidates": [{}]}',
+        b'{"candidates": [{"content": {"parts": [{"text": "half"}]}}]}',
+        b'{"candidates": [null]}',
+        b'{"promptFeedback": {}}',
+        b'{"error": {"code": 500, "message": "no"}}',
+        b'[{"candidates": []}]',
+        _body({"text": 5}),
+        _body({"functionCall": {}}),
+        _body({"functionCall": {"name": ""}}),
+        _body({"functionCall": {"name": "f", "args": []}}),
+        _body({"functionCall": {"name": "f", "id": 5}}),
+        _body("x"),
+        _body({"text": "x"}, finish=5),
+        _body({"text": "x"}, usageMetadata=[]),
+        _body({"text": "x"}, usageMetadata={"promptTokenCount": "many"}),
+        _body({"text": "x"})[:-1],
+        b'data: {"candidates": []}\n\n',
+    ],
+)
+def test_an_answer_that_is_not_gemini_s_is_an_error(gemini: GeminiAdapter, body: bytes, head: Any, info: Any) -> None:
+    first = next(gemini.read_response(head(), body, info()))
+    assert isinstance(first, ErrorEvent)
+    assert first.error.message.startswith("gemini answered 200 with a body that cannot be read")
+
+
+def test_an_answer_can_be_appended_and_sent_again(gemini: GeminiAdapter, result: Messages, head: Any) -> None:
+    prepared = gemini.prepare([USER], {"thread_id": "t"})
+    body = _body({"text": "x"}, {"functionCall": {"name": "f"}}, {"functionCall": {"name": "f", "id": "z"}})
+    answer = _read(gemini, head(), body, prepared.info)
+    ids = [one.id for one in answer.message.tool_calls]
+    assert ids == ["call_1", "z"]
+    again = _translate(gemini, [USER, answer.message, *map(result, ids)])
+    assert [turn["role"] for turn in again["contents"]] == ["user", "model", "user"]

@@ -1,0 +1,50 @@
+"""Between messages and tools: the calls to be executed, and the results to be sent back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from art_sdk.conversation import parse_arguments
+from art_sdk.errors import PromptValidationFailed
+from art_sdk.json_data import find_unsendable
+from art_sdk.messages import AssistantMessage, ParsedToolCall, ToolResult, ToolResultMessage
+
+
+def parse_tool_calls(message: AssistantMessage) -> tuple[ParsedToolCall, ...]:
+    """The message's calls with their arguments parsed, ready to be executed.
+
+    Raises PromptValidationFailed, naming call and path, for arguments that are not a JSON object.
+    """
+    parsed: list[ParsedToolCall] = []
+    for position, call in enumerate(message.tool_calls):
+        try:
+            arguments = parse_arguments(call.function.arguments)
+        except ValueError as error:
+            path = f"$.tool_calls[{position}].function.arguments"
+            text = f"{path}: the call {call.id!r}: {error}"
+            details = {"layer": "conversation", "violations": [{"path": path, "message": str(error)}]}
+            raise PromptValidationFailed(text, cause=error, details=details) from error
+        parsed.append(ParsedToolCall(call.id, call.function.name, arguments))
+    return tuple(parsed)
+
+
+def answer_call(result: ToolResult) -> ToolResultMessage:
+    """The message that answers the call: its output, or its error, as text.
+
+    A string stays as it is; anything else becomes compact JSON. Raises PromptValidationFailed for
+    an output that is not JSON data.
+    """
+    said = result.error if result.status == "error" and result.error is not None else result.output
+    return ToolResultMessage(_as_text(said), result.call_id, result.tool_name, result.status)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    found = find_unsendable(value)
+    if found is not None:
+        details = {"layer": "shape", "violations": [{"path": found.path, "message": found.reason}]}
+        raise PromptValidationFailed(f"the tool's output: {found.path}: {found.reason}", details=details)
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,94 @@
+"""The floors: what is written in a hurry for one provider. A bare loop and `json.dumps`, nothing checked.
+
+Each gives the body of a request that means the same as the adapter's (`test_floors.py` holds that).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from art_sdk import BaseAdapter, GeminiAdapter, OpenAIAdapter
+from benchmarks.conversation import MODEL, TOOLS, Message
+
+Payload = dict[str, Any]
+
+
+def openai_payload(prompt: list[Message]) -> Payload:
+    """A body for `/chat/completions`."""
+    messages: list[Payload] = []
+    for message in prompt:
+        role = message["role"]
+        if role == "tool_result":
+            messages.append({"role": "tool", "tool_call_id": message["tool_call_id"], "content": message["content"]})
+        elif role == "assistant" and message.get("tool_calls"):
+            calls = [
+                {
+                    "id": call["id"],
+                    "type": "function",
+                    "function": {"name": call["function"]["name"], "arguments": call["function"]["arguments"]},
+                }
+                for call in message["tool_calls"]
+            ]
+            messages.append({"role": "assistant", "content": message["content"], "tool_calls": calls})
+        else:
+            messages.append({"role": role, "content": message["content"]})
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]},
+        }
+        for t in TOOLS
+    ]
+    return {"model": MODEL, "messages": messages, "tools": tools}
+
+
+def gemini_payload(prompt: list[Message]) -> Payload:
+    """A body for `generateContent`."""
+    system: list[Payload] = []
+    contents: list[Payload] = []
+    names: dict[str, str] = {}
+    for message in prompt:
+        role, text = message["role"], message["content"]
+        if role == "system":
+            system.append({"text": text})
+        elif role == "user":
+            contents.append({"role": "user", "parts": [{"text": text}]})
+        elif role == "tool_result":
+            call_id = message["tool_call_id"]
+            answer = {"id": call_id, "name": names[call_id], "response": {"output": text}}
+            contents.append({"role": "user", "parts": [{"functionResponse": answer}]})
+        else:
+            parts: list[Payload] = [{"text": text}] if text else []
+            for call in message.get("tool_calls", ()):
+                function = call["function"]
+                names[call["id"]] = function["name"]
+                arguments = json.loads(function["arguments"])
+                parts.append({"functionCall": {"id": call["id"], "name": function["name"], "args": arguments}})
+            contents.append({"role": "model", "parts": parts})
+    tools = [
+        {"name": t["name"], "description": t["description"], "parametersJsonSchema": t["inputSchema"]} for t in TOOLS
+    ]
+    return {
+        "contents": contents,
+        "systemInstruction": {"parts": system},
+        "tools": [{"functionDeclarations": tools}],
+    }
+
+
+class Contest(NamedTuple):
+    """A floor and the adapter that is measured against it."""
+
+    payload: Callable[[list[Message]], Payload]
+    adapter: BaseAdapter
+
+    def floor(self, prompt: list[Message]) -> bytes:
+        """The hurried request body."""
+        return json.dumps(self.payload(prompt)).encode()
+
+
+CONTESTS: Final[Mapping[str, Contest]] = {
+    "openai": Contest(openai_payload, OpenAIAdapter(api_key="key")),
+    "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
+}

@@ -1,0 +1,57 @@
+"""A whole call over loopback HTTP: CPU time of the calling thread, so that the server's own does not count."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from art_compliance.provider import WRITTEN_TEXT, loopback_provider
+from art_sdk import EndEvent, StreamEvent
+from benchmarks.conftest import Note
+from benchmarks.conversation import MODEL, make_options, make_prompt
+from benchmarks.floors import CONTESTS
+from benchmarks.measure import compare
+
+MESSAGES = 100
+PATHS = {"openai": "/chat/completions", "gemini": f"/models/{MODEL}:generateContent"}
+
+
+@pytest.fixture
+def provider_url() -> Iterator[str]:
+    with loopback_provider() as server:
+        yield server.url
+
+
+@pytest.mark.parametrize("provider", CONTESTS)
+def test_whole_call(note: Note, provider_url: str, provider: str):
+    prompt, options, contest = make_prompt(MESSAGES), make_options(), CONTESTS[provider]
+    adapter = type(contest.adapter)(api_key="key", base_url=provider_url)
+    url = provider_url + PATHS[provider]
+    headers = {"content-type": "application/json", "authorization": "Bearer key"}
+
+    with httpx2.Client() as client:
+
+        def floor() -> dict[str, object]:
+            answer = client.post(url, content=contest.floor(prompt), headers=headers)
+            found: dict[str, object] = json.loads(answer.content)
+            return found
+
+        def ours() -> list[StreamEvent]:
+            return list(adapter.call_sync(prompt, options))
+
+        assert WRITTEN_TEXT in json.dumps(floor(), ensure_ascii=False)
+        assert _said(ours()) == WRITTEN_TEXT
+        pair = compare(floor, ours, clock=time.thread_time)
+    adapter.close()
+    note(f"{provider}, {MESSAGES} messages: whole call, CPU", f"{pair.ratio:.2f}")
+
+
+def _said(events: list[StreamEvent]) -> str | None:
+    last = events[-1]
+    assert isinstance(last, EndEvent)
+    assert last.message is not None
+    return last.message.content

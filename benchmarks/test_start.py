@@ -1,0 +1,47 @@
+"""What an import costs, and what our pytest plugin costs where it is not used. CPU time of whole processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from benchmarks.conftest import Note
+from benchmarks.measure import compare_children, run_child
+
+ROUNDS = 11
+NOT_AT_START = ("chevron", "httpx2", "jsonschema", "pytest")
+IMPORTS = {
+    "import art_sdk": "import art_sdk",
+    "one adapter and its transport": "import art_sdk, httpx2; art_sdk.OpenAIAdapter(api_key='key')",
+    "one adapter and an open client": (
+        "import art_sdk, httpx2; art_sdk.OpenAIAdapter(api_key='key', http_client=httpx2.Client())"
+    ),
+}
+
+
+def test_an_import_of_the_sdk_leaves_the_heavy_modules_out():
+    code = "import art_sdk, json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)  # noqa: S603 - our own code
+    assert not set(NOT_AT_START) & set(json.loads(run.stdout))
+
+
+@pytest.mark.parametrize("what", IMPORTS)
+def test_import(note: Note, what: str):
+    bare, full = (partial(run_child, ["-c", code]) for code in ("pass", IMPORTS[what]))
+    pair = compare_children(bare, full, rounds=ROUNDS)
+    note(f"{what}, over bare Python", f"{(pair.ours - pair.floor) * 1000:.0f} ms")
+
+
+def test_pytest_with_the_plugin_unused(note: Note, tmp_path: Path):
+    (tmp_path / "test_one.py").write_text("def test_nothing(): pass\n")
+    run = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "."]
+    without = partial(run_child, [*run, "-p", "no:art_compliance"], cwd=str(tmp_path))
+    unused = partial(run_child, run, cwd=str(tmp_path))
+    pair = compare_children(without, unused, rounds=ROUNDS)
+    note("pytest's start, our plugin unused", f"{pair.ratio:.3f}")
+    note("pytest's start, our plugin unused, adds", f"{(pair.ours - pair.floor) * 1000:.1f} ms")

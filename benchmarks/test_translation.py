@@ -1,0 +1,52 @@
+"""From a prompt as JSON data to request bytes: ours, with validation and all checks, against the floor."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.conftest import Note
+from benchmarks.conversation import LONGEST, SIZES, make_options, make_prompt
+from benchmarks.floors import CONTESTS
+from benchmarks.measure import Pair, Work, compare
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+
+@pytest.mark.parametrize("who", ["floor", "ours"])
+@pytest.mark.parametrize("messages", SIZES)
+@pytest.mark.parametrize("provider", CONTESTS)
+@pytest.mark.benchmark(timer=time.process_time, max_time=0.3)
+def test_request_body(benchmark: BenchmarkFixture, provider: str, messages: int, who: str):
+    benchmark.group = f"{provider}, {messages} messages"
+    floor, ours = _both(provider, messages)
+    assert benchmark(floor if who == "floor" else ours)
+
+
+@pytest.mark.parametrize("messages", SIZES)
+@pytest.mark.parametrize("provider", CONTESTS)
+def test_ratio_to_the_floor(note: Note, provider: str, messages: int):
+    pair = compare(*_both(provider, messages))
+    note(f"{provider}, {messages} messages: CPU", f"{pair.ratio:.2f}")
+
+
+@pytest.mark.parametrize("provider", CONTESTS)
+def test_growth(note: Note, provider: str):
+    """How much longer ten times the messages take; ten is linear."""
+    short, long = _pair(provider, LONGEST // 10), _pair(provider, LONGEST)
+    what = f"{provider}, {LONGEST // 10} to {LONGEST} messages: growth"
+    note(f"{what} of the floor", f"{long.floor / short.floor:.1f}")
+    note(f"{what} of ours", f"{long.ours / short.ours:.1f}")
+    note(f"{provider}, {LONGEST} messages: CPU", f"{long.ratio:.2f}")
+
+
+def _pair(provider: str, messages: int) -> Pair:
+    return compare(*_both(provider, messages), rounds=9)
+
+
+def _both(provider: str, messages: int) -> tuple[Work, Work]:
+    prompt, options, contest = make_prompt(messages), make_options(), CONTESTS[provider]
+    return lambda: contest.floor(prompt), lambda: contest.adapter.prepare(prompt, options).request.body

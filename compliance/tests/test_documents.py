@@ -1,0 +1,46 @@
+"""What the documents say of the suite's size and words is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from art_compliance.checks import CHECKS
+from art_compliance.dialects import DIALECTS
+from art_compliance.miniatures import MINIATURES
+from art_compliance.scenarios import load_scenarios
+from art_sdk import CAPABILITIES, LOSSES, REPAIRS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_changelog_counts_right():
+    told = read("CHANGELOG.md")
+    assert f"{len(CHECKS)} checks" in told
+    assert f"{len(load_scenarios())} scenarios" in told
+    assert f"{len(MINIATURES)} miniatures" in told
+
+
+def test_the_guide_names_every_capability_loss_repair_and_dialect():
+    told = read("compliance/README.md")
+    missing = [name for name in (*CAPABILITIES, *REPAIRS, *DIALECTS) if f"`{name}`" not in told]
+    missing += [name for name in LOSSES if f"`{name.partition(':')[0]}" not in told]
+    assert missing == []
+
+
+def test_every_link_leads_somewhere():
+    for name in ("README.md", "compliance/README.md"):
+        links = re.findall(r"\]\(([^)#]+)\)", read(name))
+        assert links
+        assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_every_check_and_scenario_that_a_document_names_exists():
+    known = {*CHECKS, *(scenario.id for scenario in load_scenarios())}
+    for name in ("README.md", "compliance/README.md"):
+        told = re.findall(r"--(?:check|scenario) ([a-z.-]+)", read(name))
+        assert set(told) - known == set()

@@ -12,7 +12,7 @@ to, pairs every call with its result, and lists what breaks the rules of a tool 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -57,14 +57,7 @@ class Fault(Struct, frozen=True):
         return f"$[{self.index}]{self.field}"
 
 
-class Answer(Struct, frozen=True):
-    """A result, where it stands in the prompt."""
-
-    index: int
-    message: ToolResultMessage
-
-
-class AssistantTurn(Struct):
+class AssistantTurn(Struct, gc=False):
     """An assistant message, the requests folded into it, and the answers to its calls by call id.
 
     `places` has, for each call, the index of the message that makes it: this one, or a request's.
@@ -72,16 +65,16 @@ class AssistantTurn(Struct):
 
     index: int
     message: AssistantMessage
-    calls: list[ToolCall]
-    places: list[int]
-    answers: dict[str, Answer]
+    calls: tuple[ToolCall, ...]
+    places: tuple[int, ...]
+    answers: dict[str, ToolResultMessage]
 
-    def answers_in_call_order(self) -> list[tuple[ToolCall, Answer]]:
+    def answers_in_call_order(self) -> list[tuple[ToolCall, ToolResultMessage]]:
         """Each answered call with its answer, in the order of the calls."""
         return [(call, self.answers[call.id]) for call in self.calls if call.id in self.answers]
 
 
-class SystemTurn(Struct, frozen=True):
+class SystemTurn(Struct, frozen=True, gc=False):
     """A system message. `late` once anything else came before it; `splits` where it parts a call from its result."""
 
     index: int
@@ -90,7 +83,7 @@ class SystemTurn(Struct, frozen=True):
     splits: bool
 
 
-class UserTurn(Struct, frozen=True):
+class UserTurn(Struct, frozen=True, gc=False):
     """A user message."""
 
     index: int
@@ -101,86 +94,114 @@ Turn = SystemTurn | UserTurn | AssistantTurn
 
 
 class Conversation(Struct, frozen=True):
-    """A prompt as turns, with every breach of the conversation rules but rule 4."""
+    """A prompt as turns, with every breach of the conversation rules but rule 4.
+
+    `tool_of` has the tool's name for every call id, in order.
+    """
 
     turns: list[Turn]
     faults: list[Fault]
+    tool_of: Mapping[str, str]
+
+    def first_call(self, name: str) -> int:
+        """The index of the message that calls the tool first. Raises StopIteration where none does."""
+        turns = (turn for turn in self.turns if isinstance(turn, AssistantTurn))
+        calls = (pair for turn in turns for pair in zip(turn.calls, turn.places, strict=True))
+        return next(index for call, index in calls if call.function.name == name)
 
 
 class _Reader:
     """Reads one prompt. `_open` is the assistant turn whose calls may still be answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, prompt: ArtStandardPrompt) -> None:
+        self._prompt = prompt
         self.turns: list[Turn] = []
         self.faults: list[Fault] = []
         self._open: AssistantTurn | None = None
         self._may_extend = False
         self._owner: dict[str, AssistantTurn] = {}
+        self._tool_of: dict[str, str] = {}
         self._begun = False
 
-    def system(self, index: int, message: SystemMessage) -> None:
+    def read(self) -> Conversation:
+        """The whole prompt: one method a kind of message, looked up by its type."""
+        readers: dict[type, Callable[[int, Any], None]] = {
+            SystemMessage: self._system,
+            UserMessage: self._user,
+            AssistantMessage: self._assistant,
+            ToolRequestMessage: self._request,
+            ToolResultMessage: self._result,
+        }
+        for index, message in enumerate(self._prompt):
+            readers[type(message)](index, message)
+        self._refuse_unanswered("pending-call", None)
+        return Conversation(self.turns, self.faults, self._tool_of)
+
+    def _system(self, index: int, message: SystemMessage) -> None:
         self._may_extend = False
         splits = self._open is not None and len(self._open.answers) < len(self._open.calls)
         self.turns.append(SystemTurn(index, message, self._begun, splits))
 
-    def user(self, index: int, message: UserMessage) -> None:
-        self._close(index)
+    def _user(self, index: int, message: UserMessage) -> None:
+        if self._open is not None:
+            self._close(index)
+        self._begun = True
         self.turns.append(UserTurn(index, message))
 
-    def assistant(self, index: int, message: AssistantMessage) -> None:
-        self._close(index)
-        turn = AssistantTurn(index, message, [], [], {})
+    def _assistant(self, index: int, message: AssistantMessage) -> None:
+        if self._open is not None:
+            self._close(index)
+        calls = message.tool_calls
+        turn = AssistantTurn(index, message, calls, (index,) * len(calls), {})
         self.turns.append(turn)
-        self._open, self._may_extend = turn, True
-        for position, call in enumerate(message.tool_calls):
-            self._call(turn, index, call, f".tool_calls[{position}].id")
+        self._begun, self._open, self._may_extend = True, turn, True
+        for call in calls:
+            if call.id in self._owner:
+                self._double_id(turn, index, call)
+            else:
+                self._owner[call.id] = turn
+                self._tool_of[call.id] = call.function.name
 
-    def request(self, index: int, message: ToolRequestMessage) -> None:
+    def _request(self, index: int, message: ToolRequestMessage) -> None:
         wish = message.content
         if wish is None:
             self._fault("empty-request", index, "a tool_request with content null asks for nothing", field=".content")
             return
         if self._open is None or not self._may_extend:
-            self.assistant(index, AssistantMessage(None))
+            self._assistant(index, AssistantMessage(None))
+        turn = cast("AssistantTurn", self._open)
         text = wish.arguments if isinstance(wish.arguments, str) else _encode(wish.arguments).decode()
         call = ToolCall(wish.id, FunctionCall(wish.name, text))
-        self._call(cast("AssistantTurn", self._open), index, call, ".content.id")
+        turn.calls, turn.places = (*turn.calls, call), (*turn.places, index)
+        if wish.id in self._owner:
+            self._double_id(turn, index, call)
+        else:
+            self._owner[wish.id] = turn
+            self._tool_of[wish.id] = wish.name
 
-    def result(self, index: int, message: ToolResultMessage) -> None:
+    def _result(self, index: int, message: ToolResultMessage) -> None:
         self._begun, self._may_extend = True, False
         call_id = message.tool_call_id
         owner = self._owner.get(call_id)
         if owner is None:
             self._fault("orphan-result", index, f"no earlier call has the id {call_id!r}", call_id, ".tool_call_id")
         elif call_id in owner.answers:
-            first = owner.answers[call_id].index
+            first = next(at for at, one in enumerate(self._prompt) if one is owner.answers[call_id])
             text = f"the call {call_id!r} is answered already, at $[{first}]"
             self._fault("double-result", index, text, call_id, ".tool_call_id")
         else:
-            owner.answers[call_id] = Answer(index, message)
-            if message.name is not None:
-                self._compare_names(owner, index, message)
+            owner.answers[call_id] = message
+            if message.name is not None and message.name != self._tool_of[call_id]:
+                called = self._tool_of[call_id]
+                text = f"the result is named {message.name!r}, but the call {call_id!r} is of {called!r}"
+                self._fault("contradicting-name", index, text, call_id, ".name")
 
-    def finish(self) -> Conversation:
-        self._refuse_unanswered("pending-call", None)
-        return Conversation(self.turns, self.faults)
-
-    def _call(self, turn: AssistantTurn, index: int, call: ToolCall, field: str) -> None:
-        if call.id in self._owner:
-            self._fault("duplicate-id", index, f"the call id {call.id!r} is used twice", call.id, field)
-        else:
-            self._owner[call.id] = turn
-        turn.calls.append(call)
-        turn.places.append(index)
-
-    def _compare_names(self, owner: AssistantTurn, index: int, message: ToolResultMessage) -> None:
-        called = next(call.function.name for call in owner.calls if call.id == message.tool_call_id)
-        if message.name != called:
-            text = f"the result is named {message.name!r}, but the call {message.tool_call_id!r} is of {called!r}"
-            self._fault("contradicting-name", index, text, message.tool_call_id, ".name")
+    def _double_id(self, turn: AssistantTurn, index: int, call: ToolCall) -> None:
+        places = [f".tool_calls[{at}].id" for at, one in enumerate(turn.message.tool_calls) if one is call]
+        field = places[0] if places else ".content.id"
+        self._fault("duplicate-id", index, f"the call id {call.id!r} is used twice", call.id, field)
 
     def _close(self, index: int) -> None:
-        self._begun = True
         self._refuse_unanswered("unanswered-call", index)
         self._open, self._may_extend = None, False
 
@@ -199,26 +220,17 @@ class _Reader:
 
 def read_conversation(prompt: ArtStandardPrompt) -> Conversation:
     """The prompt's turns, calls paired with results, with every fault found. Never raises."""
-    reader = _Reader()
-    for index, message in enumerate(prompt):
-        match message:
-            case ToolResultMessage():
-                reader.result(index, message)
-            case AssistantMessage():
-                reader.assistant(index, message)
-            case UserMessage():
-                reader.user(index, message)
-            case SystemMessage():
-                reader.system(index, message)
-            case ToolRequestMessage():
-                reader.request(index, message)
-    return reader.finish()
+    return _Reader(prompt).read()
 
 
-def count_calls(prompt: ArtStandardPrompt) -> int:
-    """How many calls stand in the prompt."""
-    calls = sum(len(message.tool_calls) for message in prompt if type(message) is AssistantMessage)
-    return calls + sum(type(message) is ToolRequestMessage for message in prompt)
+def find_call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
+    """The id of every call in the prompt, in order."""
+    for message in prompt:
+        if type(message) is AssistantMessage:
+            for call in message.tool_calls:
+                yield call.id
+        elif type(message) is ToolRequestMessage and message.content is not None:
+            yield message.content.id
 
 
 def argument_faults(conversation: Conversation) -> list[Fault]:
@@ -275,6 +287,8 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 def _count_keys(value: dict[str, Any]) -> int:
     """How many keys stand in the value. Each has one colon in the text, so equal counts prove no key was lost."""
+    if _CONTAINERS.isdisjoint(map(type, value.values())):
+        return len(value)
     count = 0
     containers: list[Any] = [value]
     for container in containers:  # grows as it goes

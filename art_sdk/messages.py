@@ -18,8 +18,8 @@ ResultStatus = Literal["success", "error"]
 ArtStandardMessageRole = Literal["system", "user", "assistant", "tool_request", "tool_result", "tool"]
 
 
-class _Value(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    pass
+class _Value(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """What they have in common. JSON data has no cycles, so the garbage collector need not look at them."""
 
 
 class FunctionCall(_Value, frozen=True):

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypedDict, TypeVar
 from uuid import UUID
 
 import msgspec
+from msgspec import Struct
 
 from art_sdk.conversation import argument_faults, read_conversation
 from art_sdk.errors import PromptValidationFailed
@@ -48,7 +49,14 @@ _ROLES: Final = "system, user, assistant, tool_request, tool_result (or tool)"
 _FOREIGN: Final = (bytes, bytearray, memoryview, date, datetime, time, timedelta, Decimal, UUID)
 """What msgspec would write as text of its own making. Left as it is, it is refused."""
 
-_encode_into: Final = msgspec.json.Encoder().encode_into
+_PLAIN: Final = frozenset({dict})
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class _Prompt(Struct):
+    """The whole prompt: msgspec prepares the types of a struct once, those of a bare tuple at every call."""
+
+    messages: tuple[_Incoming, ...]
 
 
 def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardPrompt:
@@ -64,12 +72,15 @@ def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardProm
         )
     plain = _without_structs(data)
     try:
-        incoming = msgspec.convert(plain, tuple[_Incoming, ...])
+        incoming = msgspec.convert({"messages": plain}, _Prompt).messages
     except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
         violations = _shape_violations(plain) or [_explain(plain, "$", error)]
         raise _failed(layer="shape", violations=violations) from None
-    prompt = tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming])
-    _refuse_unsendable(prompt, plain)
+    kinds = set(map(type, incoming))
+    prompt = (
+        tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming]) if _ToolAlias in kinds else incoming
+    )
+    _refuse_unsendable(prompt, plain, kinds)
     if conversation:
         _hold_conversation(prompt)
     return prompt
@@ -105,7 +116,7 @@ def _standard(alias: ToolResultMessage) -> ToolResultMessage:
 
 def _without_structs(data: Any) -> Any:
     """Typed values back to plain data: `convert` would let their fields pass unchecked."""
-    if is_array(data) and all(type(item) is dict for item in data):
+    if is_array(data) and _PLAIN.issuperset(map(type, data)):
         return data
     try:
         return msgspec.to_builtins(data, builtin_types=_FOREIGN)
@@ -113,13 +124,16 @@ def _without_structs(data: Any) -> Any:
         return data
 
 
-def _refuse_unsendable(prompt: ArtStandardPrompt, plain: list[Any] | tuple[Any, ...]) -> None:
-    """Refuses what cannot be sent as UTF-8 JSON. Encoding each message is the cheapest way to look."""
-    suspects: list[int] | range = [index for index, message in enumerate(prompt) if _holds_free_json(message)]
-    buffer = bytearray()
+def _refuse_unsendable(prompt: ArtStandardPrompt, plain: list[Any] | tuple[Any, ...], kinds: set[type]) -> None:
+    """Refuses what cannot be sent as UTF-8 JSON. Encoding is the cheapest way to look.
+
+    It lets NaN pass as null in the fields of any JSON data, so messages that have one are looked at twice.
+    """
+    suspects: list[int] | range = []
     try:
-        for message in prompt:
-            _encode_into(message, buffer)
+        text = _encode(prompt)
+        if ToolRequestMessage in kinds or b'"extensions":' in text:
+            suspects = [index for index, message in enumerate(prompt) if _holds_free_json(message)]
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
         suspects = range(len(plain))
     found = [one for index in suspects if (one := find_unsendable(plain[index], f"$[{index}]"))]
@@ -128,7 +142,7 @@ def _refuse_unsendable(prompt: ArtStandardPrompt, plain: list[Any] | tuple[Any, 
 
 
 def _holds_free_json(message: ArtStandardMessage) -> bool:
-    """Whether the message has a field of any JSON data, in which encoding would let NaN pass as null."""
+    """Whether the message has a field of any JSON data."""
     if type(message) is AssistantMessage:
         return message.extensions is not None
     return type(message) is ToolRequestMessage

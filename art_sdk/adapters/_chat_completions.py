@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -16,16 +16,14 @@ from msgspec import Struct, field
 
 from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
 from art_sdk.adapters.base import BaseAdapter, Payload
-from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
-    AssistantMessage,
     FunctionCall,
     ImagePart,
     NonEmpty,
     SystemMessage,
     ToolCall,
-    ToolRequestMessage,
     ToolSchema,
     UserMessage,
 )
@@ -37,8 +35,8 @@ from art_sdk.transport import ResponseHead
 class ChatLimits(Struct, frozen=True, kw_only=True):
     """What a provider of the family takes; None means no limit that is known of."""
 
-    name_pattern: str = r"[a-zA-Z0-9_-]{1,64}"
-    message_name_pattern: str = r"[a-zA-Z0-9_-]+"
+    name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+    message_name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]+")
     call_id_length: int | None = 40
     tools: int | None = 128
     description_length: int | None = 1024
@@ -64,26 +62,27 @@ class ChatCompletionsAdapter(BaseAdapter):
         conversation = self.check(prompt, options)
         if not conversation.turns:
             self.refuse("it is empty; give at least one message", rule="openai.messages-nonempty")
-        ids = self.map_call_ids(prompt)
+        for name in set(conversation.tool_of.values()):
+            self._hold_name(name, "the called tool", conversation)
+        ids = self.map_call_ids(conversation.tool_of)
         messages: list[Payload] = []
-        for turn in conversation.turns:
-            match turn:
-                case SystemTurn():
-                    messages.append(self._system(turn))
-                case UserTurn():
-                    messages.append(self._named("user", turn.message, turn.index))
-                case AssistantTurn():
-                    messages += self._assistant(turn, ids)
+        for turn in conversation.turns:  # `type() is`, not `match`: this is the hot loop
+            if type(turn) is AssistantTurn:
+                self._append_assistant(messages, turn, ids)
+            elif type(turn) is UserTurn:
+                messages.append(self._named("user", turn.message, turn.index))
+            elif type(turn) is SystemTurn:
+                messages.append(self._system(turn))
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self._options(options)
         return self.merge_provider_fields(payload, options)
 
-    def map_call_ids(self, prompt: ArtStandardPrompt) -> dict[str, str]:
+    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
         """An id that is too long becomes one made from its digest: the same for call and result, in any prompt."""
         longest = self.limits.call_id_length  # openai.tool-call-id-len40
         if longest is None:
             return {}
-        return {call_id: _short_id(call_id) for call_id in _call_ids(prompt) if len(call_id) > longest}
+        return {call_id: _short_id(call_id) for call_id in call_ids if len(call_id) > longest}
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         answer = _decode_answer(body)
@@ -113,41 +112,30 @@ class ChatCompletionsAdapter(BaseAdapter):
     def _named(self, role: str, message: SystemMessage | UserMessage, index: int) -> Payload:
         content = message.content
         written: Payload = {"role": role, "content": content if isinstance(content, str) else _parts(content)}
-        return self._with_name(written, message.name, index)
+        return written if message.name is None else self._with_name(written, message.name, index)
 
-    def _with_name(self, written: Payload, name: str | None, index: int) -> Payload:
-        if name is not None:
-            if not re.fullmatch(self.limits.message_name_pattern, name):  # openai.message-name-pattern
-                pattern = self.limits.message_name_pattern
-                self.refuse(f"the name {name!r} must match {pattern}", index=index, rule="openai.message-name-pattern")
-            written["name"] = name
+    def _with_name(self, written: Payload, name: str, index: int) -> Payload:
+        pattern = self.limits.message_name_pattern
+        if not pattern.fullmatch(name):  # openai.message-name-pattern
+            self.refuse(
+                f"the name {name!r} must match {pattern.pattern}", index=index, rule="openai.message-name-pattern"
+            )
+        written["name"] = name
         return written
 
-    def _assistant(self, turn: AssistantTurn, ids: Mapping[str, str]) -> Iterator[Payload]:
+    def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Mapping[str, str]) -> None:
         """The assistant's message, and one tool message for each of its calls."""
-        message = turn.message
-        if message.content is None and not turn.calls:  # openai.content-not-null
+        message, calls = turn.message, turn.calls
+        if message.content is None and not calls:  # openai.content-not-null
             reason = "an assistant message with neither text nor calls; leave it out"
             self.refuse(reason, index=turn.index, rule="openai.content-not-null")
-        written = self._with_name({"role": "assistant", "content": message.content}, message.name, turn.index)
-        if turn.calls:  # openai.tool-calls-nonempty-array: no empty list
-            written["tool_calls"] = [
-                self._call(call, at, ids) for call, at in zip(turn.calls, turn.places, strict=True)
-            ]
-        yield written
-        for answer in turn.answers.values():  # openai.tool-calls-answered: right after the calls, in the order given
-            call_id = answer.message.tool_call_id
-            yield {"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.message.content}
-
-    def _call(self, call: ToolCall, index: int, ids: Mapping[str, str]) -> Payload:
-        function = call.function
-        self._hold_name(function.name, "the called tool", index)
-        arguments = function.arguments if function.arguments.strip() else "{}"
-        return {
-            "id": ids.get(call.id, call.id),
-            "type": "function",
-            "function": {"name": function.name, "arguments": arguments},
-        }
+        written: Payload = {"role": "assistant", "content": message.content}
+        messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))
+        if not calls:  # openai.tool-calls-nonempty-array: no empty list
+            return
+        written["tool_calls"] = [_call(call, ids.get(call.id, call.id)) for call in calls]
+        for call_id, answer in turn.answers.items():  # openai.tool-calls-answered: right after the calls
+            messages.append({"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.content})
 
     def _options(self, options: CallOptions) -> Payload:
         self._hold_limits(options)
@@ -164,7 +152,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         return {name: value for name, value in written.items() if value is not None}
 
     def _tool(self, tool: ToolSchema) -> Payload:
-        self._hold_name(tool.name, "the tool", None)
+        self._hold_name(tool.name, "the tool")
         longest = self.limits.description_length
         if longest is not None and len(tool.description) > longest:
             reason = f"the description of the tool {tool.name!r} has {len(tool.description)} characters, {longest} fit"
@@ -172,9 +160,11 @@ class ChatCompletionsAdapter(BaseAdapter):
         function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
         return {"type": "function", "function": function}
 
-    def _hold_name(self, name: str, whose: str, index: int | None) -> None:
-        if not re.fullmatch(self.limits.name_pattern, name):
-            reason = f"the name of {whose}, {name!r}, must match {self.limits.name_pattern}; rename the tool"
+    def _hold_name(self, name: str, whose: str, conversation: Conversation | None = None) -> None:
+        pattern = self.limits.name_pattern
+        if not pattern.fullmatch(name):
+            reason = f"the name of {whose}, {name!r}, must match {pattern.pattern}; rename the tool"
+            index = conversation.first_call(name) if conversation else None
             self.refuse(reason, index=index, rule="openai.tool-name-pattern")
 
     def _hold_limits(self, options: CallOptions) -> None:
@@ -197,13 +187,12 @@ def _parts(parts: tuple[Any, ...]) -> list[Payload]:
     return [{"type": "text", "text": part.text} for part in parts if not isinstance(part, ImagePart)]
 
 
-def _call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
-    for message in prompt:
-        if type(message) is AssistantMessage:
-            for call in message.tool_calls:
-                yield call.id
-        elif type(message) is ToolRequestMessage and message.content is not None:
-            yield message.content.id
+def _call(call: ToolCall, call_id: str) -> Payload:
+    function = call.function
+    arguments = function.arguments
+    if not arguments or arguments.isspace():
+        arguments = "{}"
+    return {"id": call_id, "type": "function", "function": {"name": function.name, "arguments": arguments}}
 
 
 def _short_id(call_id: str) -> str:
@@ -289,10 +278,12 @@ def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | Too
         yield Thinking(thinking)
     if message.content or message.refusal:
         yield Text(message.content or message.refusal or "")
-    for number, call in enumerate(message.tool_calls or (), info.calls_in_prompt + 1):
-        call_id = call.id or f"call_{number}"
-        function = FunctionCall(call.function.name, call.function.arguments)
-        yield ToolCall(info.id_map.get(call_id, call_id), function)
+    if message.tool_calls:
+        own_ids = info.id_map
+        for number, call in enumerate(message.tool_calls, info.calls_in_prompt + 1):
+            call_id = call.id or f"call_{number}"
+            function = FunctionCall(call.function.name, call.function.arguments)
+            yield ToolCall(own_ids.get(call_id, call_id), function)
 
 
 def _usage(raw: dict[str, Any] | None) -> Usage:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from art_sdk.conversation import find_call_ids
 from art_sdk.errors import ARTError
-from art_sdk.messages import AssistantMessage, ToolCall
+from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall
 from art_sdk.options import CALL_CONTEXTS
 from art_sdk.stream import (
     EndEvent,
@@ -24,11 +25,16 @@ from art_sdk.stream import (
 )
 
 
+def keep_call_ids(call_ids: Iterable[str]) -> dict[str, str]:
+    """No id is changed."""
+    del call_ids
+    return {}
+
+
 class CallInfo(Struct, frozen=True, kw_only=True):
     """What is known of a call when its answer is read.
 
-    `id_map` turns a call id that was sent into the prompt's own; `calls_in_prompt` counts the
-    calls of the whole conversation, so that an answer's calls without ids can be numbered on.
+    What an answer with calls needs to know of the prompt is worked out when such an answer comes.
     """
 
     thread_id: str
@@ -36,10 +42,20 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     session_id: str | None = None
     call_context: str | None = None
     model: str
-    calls_in_prompt: int = 0
-    id_map: Mapping[str, str] = field(default_factory=dict[str, str])
+    prompt: ArtStandardPrompt = ()
+    map_call_ids: Callable[[Iterable[str]], dict[str, str]] = keep_call_ids
     clock: Callable[[], float] = time.perf_counter
     started: float = 0.0
+
+    @property
+    def calls_in_prompt(self) -> int:
+        """How many calls the conversation has, so that an answer's calls without ids are numbered on."""
+        return sum(1 for _ in find_call_ids(self.prompt))
+
+    @property
+    def id_map(self) -> dict[str, str]:
+        """Per call id that was sent in the place of another: the prompt's own."""
+        return {sent: own for own, sent in self.map_call_ids(find_call_ids(self.prompt)).items()}
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the call began."""

@@ -9,14 +9,14 @@ Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault in
 from __future__ import annotations
 
 import abc
+import secrets
 import time
-import uuid
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, cast
 
 import msgspec
 
-from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
+from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events, keep_call_ids
 from art_sdk.adapters.capabilities import Capability, Loss, Repair, Request, find_undeclared_use
 from art_sdk.adapters.failures import (
     FailedAnswer,
@@ -32,7 +32,7 @@ from art_sdk.adapters.settings import (
     sendable_url,
     usable_timeouts,
 )
-from art_sdk.conversation import Conversation, Fault, FaultKind, count_calls, read_conversation
+from art_sdk.conversation import Conversation, Fault, FaultKind, read_conversation
 from art_sdk.errors import LLMProviderError, PromptTranslationFailed
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, parse_options
@@ -90,6 +90,7 @@ class BaseAdapter(abc.ABC):
         self._headers = sendable_headers(headers or {}, self.provider_name)
         limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
         self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
+        self._last_options: tuple[object, CallOptions] | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
@@ -111,10 +112,9 @@ class BaseAdapter(abc.ABC):
         """The headers that carry the key. Keys never go into a URL."""
         return {"authorization": f"Bearer {self._api_key}"}
 
-    def map_call_ids(self, prompt: ArtStandardPrompt) -> dict[str, str]:
-        """Per call id of the prompt that must be changed, the id that is sent."""
-        del prompt
-        return {}
+    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
+        """Per call id that must be changed, the id that is sent. A function of the id alone."""
+        return keep_call_ids(call_ids)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         """A good answer's body, read. Raises ValueError for one that is not what the provider sends."""
@@ -170,7 +170,7 @@ class BaseAdapter(abc.ABC):
 
         Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
         """
-        known = parse_options(options)
+        known = self._parse_options(options)
         typed = parse_prompt(prompt)
         request = self.request(self.translate(typed, known), known)
         return Prepared(request, self._info(typed, known), known.timeouts)
@@ -241,15 +241,25 @@ class BaseAdapter(abc.ABC):
         else:
             yield from self.read_response(head, body, prepared.info)
 
+    def _parse_options(self, options: object) -> CallOptions:
+        """Frozen options are parsed once: an agent gives the same ones again and again."""
+        last = self._last_options
+        if last is not None and last[0] is options:
+            return last[1]
+        known = parse_options(options)
+        if isinstance(options, CallOptions):
+            self._last_options = (options, known)
+        return known
+
     def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(
             thread_id=options.thread_id,
-            trace_id=options.trace_id or uuid.uuid4().hex,
+            trace_id=options.trace_id or secrets.token_hex(16),
             session_id=options.session_id,
             call_context=options.call_context,
             model=options.model or self.model,
-            calls_in_prompt=count_calls(prompt),
-            id_map={sent: own for own, sent in self.map_call_ids(prompt).items()},
+            prompt=prompt,
+            map_call_ids=self.map_call_ids,
             started=time.perf_counter(),
         )
 

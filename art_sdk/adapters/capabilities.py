@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
-from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, Turn, UserTurn
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import ImagePart
 from art_sdk.options import CallOptions
 
@@ -82,44 +82,43 @@ def find_undeclared_use(declared: frozenset[Capability], request: Request) -> Us
 
 
 def _system(request: Request) -> Use | None:
-    return _first_turn(request, lambda turn: isinstance(turn, SystemTurn), "system", "a system message")
+    found = [turn.index for turn in request.conversation.turns if type(turn) is SystemTurn]
+    return Use("system", "a system message", found[0]) if found else None
 
 
 def _late_system(request: Request) -> Use | None:
     if request.options.late_system == "hoist":
         return None
+    found = [turn.index for turn in request.conversation.turns if type(turn) is SystemTurn and turn.late]
     what = 'a system message in mid-conversation; move it to the front, or set late_system="hoist"'
-    return _first_turn(request, lambda turn: isinstance(turn, SystemTurn) and turn.late, "late_system", what)
+    return Use("late_system", what, found[0]) if found else None
 
 
 def _tools(request: Request) -> Use | None:
     if request.options.tools:
         return Use("tools", "tools")
-    return _first_turn(request, lambda turn: isinstance(turn, AssistantTurn) and bool(turn.calls), "tools", "a call")
+    conversation = request.conversation
+    name = next(iter(conversation.tool_of.values()), None)
+    return None if name is None else Use("tools", "a tool call", conversation.first_call(name))
 
 
 def _parallel_tools(request: Request) -> Use | None:
-    what = "several calls in one turn"
-    return _first_turn(
-        request, lambda turn: isinstance(turn, AssistantTurn) and len(turn.calls) > 1, "parallel_tools", what
-    )
-
-
-def _first_turn(request: Request, is_use: Callable[[Turn], bool], capability: Capability, what: str) -> Use | None:
-    return next((Use(capability, what, turn.index) for turn in request.conversation.turns if is_use(turn)), None)
+    turns = request.conversation.turns
+    found = [turn.index for turn in turns if type(turn) is AssistantTurn and len(turn.calls) > 1]
+    return Use("parallel_tools", "several calls in one turn", found[0]) if found else None
 
 
 def _images(request: Request) -> Use | None:
     for turn in request.conversation.turns:
-        parts = turn.message.content if isinstance(turn, UserTurn) else ()
-        if not isinstance(parts, str) and any(isinstance(part, ImagePart) for part in parts):
+        parts = turn.message.content if type(turn) is UserTurn else ""
+        if type(parts) is tuple and any(type(part) is ImagePart for part in parts):
             return Use("images", "an image", turn.index)
     return None
 
 
 def _reasoning(request: Request) -> Use | None:
     for turn in request.conversation.turns:
-        if isinstance(turn, AssistantTurn) and request.dialect in (turn.message.extensions or ()):
+        if type(turn) is AssistantTurn and turn.message.extensions and request.dialect in turn.message.extensions:
             return Use("reasoning", f"extensions for {request.dialect}", turn.index)
     return None
 

@@ -21,9 +21,16 @@ from msgspec import Struct, field
 
 from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
 from art_sdk.adapters.base import BaseAdapter, Payload
-from art_sdk.conversation import Answer as ToolAnswer
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn, parse_arguments
-from art_sdk.messages import ArtStandardPrompt, FunctionCall, NonEmpty, TextPart, ToolCall, ToolSchema
+from art_sdk.messages import (
+    ArtStandardPrompt,
+    FunctionCall,
+    NonEmpty,
+    TextPart,
+    ToolCall,
+    ToolResultMessage,
+    ToolSchema,
+)
 from art_sdk.options import CallOptions
 from art_sdk.stream import StopReason
 from art_sdk.transport import ResponseHead
@@ -53,6 +60,8 @@ class GeminiAdapter(BaseAdapter):
 
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
+        for name in set(conversation.tool_of.values()):
+            self._hold_name(name, "the called tool", conversation)
         contents = self._contents(conversation)
         if not contents:
             self.refuse("nothing but system messages; Gemini needs a user message")
@@ -90,17 +99,16 @@ class GeminiAdapter(BaseAdapter):
     def _contents(self, conversation: Conversation) -> list[Payload]:
         contents: list[Payload] = []
         for turn in conversation.turns:
-            match turn:
-                case UserTurn():
-                    contents.append({"role": "user", "parts": self._user_parts(turn)})
-                case AssistantTurn():
-                    self._append_assistant(contents, turn)
-                case SystemTurn():
-                    pass
+            if type(turn) is AssistantTurn:  # `type() is`, not `match`: this is the hot loop
+                self._append_assistant(contents, turn)
+            elif type(turn) is UserTurn:
+                contents.append({"role": "user", "parts": self._user_parts(turn)})
         return contents
 
     def _user_parts(self, turn: UserTurn) -> list[Payload]:
         content = turn.message.content
+        if content and isinstance(content, str):
+            return [{"text": content}]
         texts = [content] if isinstance(content, str) else [p.text for p in content if isinstance(p, TextPart)]
         parts = [{"text": text} for text in texts if text]
         if not parts:  # gemini.part-has-data
@@ -131,7 +139,6 @@ class GeminiAdapter(BaseAdapter):
             contents.append({"role": "model", "parts": parts})
 
     def _call(self, call: ToolCall, index: int) -> Payload:
-        self._hold_name(call.function.name, "the called tool", index)
         try:
             arguments = parse_arguments(call.function.arguments)
         except ValueError as error:  # gemini.response-is-object
@@ -151,16 +158,17 @@ class GeminiAdapter(BaseAdapter):
         return written
 
     def _tool(self, tool: ToolSchema) -> Payload:
-        self._hold_name(tool.name, "the tool", None)
+        self._hold_name(tool.name, "the tool")
         written: Payload = {"name": tool.name, "description": tool.description}
         written["parametersJsonSchema"] = tool.input_schema  # gemini.schema-unknown-keyword: not `parameters`
         if tool.output_schema is not None:
             written["responseJsonSchema"] = tool.output_schema
         return written
 
-    def _hold_name(self, name: str, whose: str, index: int | None) -> None:
+    def _hold_name(self, name: str, whose: str, conversation: Conversation | None = None) -> None:
         if not _NAME.fullmatch(name):
             reason = f"the name of {whose}, {name!r}, must match {_NAME.pattern}; rename the tool"
+            index = conversation.first_call(name) if conversation else None
             self.refuse(reason, index=index, rule="gemini.function-name")
 
     def _generation_config(self, options: CallOptions) -> Payload:
@@ -182,9 +190,9 @@ class GeminiAdapter(BaseAdapter):
 _EMPTY_TEXT: Final = "its text is empty, which Gemini answers with 400; leave the message out"
 
 
-def _result(call: ToolCall, answer: ToolAnswer) -> Payload:
-    key = "error" if answer.message.status == "error" else "output"
-    response = {key: answer.message.content}
+def _result(call: ToolCall, answer: ToolResultMessage) -> Payload:
+    key = "error" if answer.status == "error" else "output"
+    response = {key: answer.content}
     return {"functionResponse": {"id": call.id, "name": call.function.name, "response": response}}
 
 
@@ -256,7 +264,7 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 
 
 def _pieces(parts: list[_Part], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
-    number = info.calls_in_prompt
+    number = info.calls_in_prompt if any(part.function_call for part in parts) else 0
     for part in parts:
         if part.function_call is not None:
             number += 1

@@ -30,6 +30,10 @@ SHORT = "call_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
 Messages = Callable[..., dict[str, Any]]
 
 
+FIVE_CALLS = (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
+"""A prompt in which five calls were made."""
+
+
 def _translate(adapter: OpenAIAdapter, messages: Any, **options: Any) -> dict[str, Any]:
     return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
 
@@ -262,7 +266,7 @@ def _read(adapter: OpenAIAdapter, head: ResponseHead, body: bytes, info: CallInf
 def test_an_answer_is_read_as_its_message(
     openai: OpenAIAdapter, message: dict[str, Any], expected: AssistantMessage, thinking: str, head: Any, info: Any
 ) -> None:
-    answer = _read(openai, head(), _body(**message), info(calls_in_prompt=5))
+    answer = _read(openai, head(), _body(**message), info(prompt=FIVE_CALLS))
     assert (answer.message, answer.thinking, answer.metadata.request_id) == (expected, thinking, "b")
 
 
@@ -274,7 +278,8 @@ def test_an_answer_is_read_as_its_message(
         ("tool_calls", "tool_calls"),
         ("function_call", "tool_calls"),
         ("content_filter", "content_filter"),
-        ("eos", "other"),
+        ("eos", "stop"),
+        ("something_new", "other"),
         ("", "other"),
     ],
 )

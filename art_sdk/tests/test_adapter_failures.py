@@ -157,6 +157,8 @@ def _spellings(key: str) -> dict[str, str]:
         b"\xffKEY",
         b'{"choices": "KEY\xff"}',
         b'{"candidates": [{"finishReason": "KEY\xff',
+        b'{"choices":[{"message":{"content":"KEY \xff"},"finish_reason":"stop"}]}',
+        b'{"candidates":[{"content":{"parts":[{"text":"KEY \xff"}]},"finishReason":"STOP"}]}',
         b"x" * 4090 + b"KEY",
         b'{"choices":[{"message":{"content":"KEY"}}]}',
     ],

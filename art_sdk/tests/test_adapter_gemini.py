@@ -28,6 +28,10 @@ TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "$ref
 Messages = Callable[..., dict[str, Any]]
 
 
+FIVE_CALLS = (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
+"""A prompt in which five calls were made."""
+
+
 def _translate(adapter: GeminiAdapter, messages: Any, **options: Any) -> dict[str, Any]:
     return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
 
@@ -240,7 +244,7 @@ def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInf
 def test_an_answer_is_read_as_its_message(
     gemini: GeminiAdapter, parts: Any, message: AssistantMessage, thinking: str, head: Any, info: Any
 ) -> None:
-    answer = _read(gemini, head(), _body(*parts), info(calls_in_prompt=5))
+    answer = _read(gemini, head(), _body(*parts), info(prompt=FIVE_CALLS))
     assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
 
 

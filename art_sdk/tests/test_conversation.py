@@ -15,8 +15,8 @@ from art_sdk.conversation import (
     Conversation,
     SystemTurn,
     argument_faults,
-    count_calls,
     explain_bad_arguments,
+    find_call_ids,
     read_conversation,
 )
 
@@ -98,17 +98,20 @@ def test_a_breach_is_found_where_it_stands(messages: list[Any], faults: list[tup
 def test_the_first_answer_is_the_one_that_counts() -> None:
     [turn] = _read(_call("a"), _result("a"), _result("a")).turns
     assert isinstance(turn, AssistantTurn)
-    assert turn.answers["a"].index == 1
+    assert turn.answers["a"].tool_call_id == "a"
 
 
 def test_requests_join_the_turn_that_they_follow() -> None:
     turns = _read(USER, _call("a"), _request("b", {"n": 10**30}), _result("b"), _result("a"), _request("c"), USER).turns
     first, second = (turn for turn in turns if isinstance(turn, AssistantTurn))
     assert [call.id for call in first.calls] == ["a", "b"]
-    assert (first.index, first.places) == (1, [1, 2])
+    assert (first.index, first.places) == (1, (1, 2))
     assert first.calls[1].function.arguments == '{"n":1000000000000000000000000000000}'
-    assert [(call.id, answer.index) for call, answer in first.answers_in_call_order()] == [("a", 4), ("b", 3)]
-    assert (second.index, second.places, second.message.content) == (5, [5], None)
+    assert [(call.id, answer.tool_call_id) for call, answer in first.answers_in_call_order()] == [
+        ("a", "a"),
+        ("b", "b"),
+    ]
+    assert (second.index, second.places, second.message.content) == (5, (5,), None)
 
 
 def test_a_request_after_a_user_message_is_a_turn_of_its_own() -> None:
@@ -138,7 +141,7 @@ def test_a_system_message_knows_where_it_stands(messages: Any, late: bool, split
     [((), 0), ((USER, SYSTEM), 0), ((_call("a", "b"), _result("a")), 2), ((_call("a"), _request("b")), 2)],
 )
 def test_every_call_is_counted(messages: tuple[dict[str, Any], ...], count: int) -> None:
-    assert count_calls(parse_prompt(list(messages))) == count
+    assert len(list(find_call_ids(parse_prompt(list(messages))))) == count
 
 
 def test_bad_arguments_are_found_where_they_stand() -> None:
@@ -236,13 +239,13 @@ def test_reading_a_conversation_changes_no_argument() -> None:
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
-    max_leaves=10,
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=3), children, max_size=3),
+    max_leaves=8,
 )
 
 
-@given(st.dictionaries(st.text(), VALUES), st.booleans(), st.sampled_from([None, 1]))
+@given(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), st.booleans(), st.sampled_from([None, 1]))
 def test_arguments_are_read_as_json_reads_them(value: dict[str, Any], ascii_only: bool, indent: int | None) -> None:  # noqa: FBT001
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     assert parse_arguments(text) == json.loads(text) == value

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import sys
 from collections.abc import Callable
@@ -34,7 +34,7 @@ BAD = [
     ({"a": {None: 2}}, "$.a", "the key None is not a string"),
     ((1, b"x"), "$[1]", "a bytes is not JSON data"),
     ({"a": {1, 2}}, "$.a", "a set is not JSON data"),
-    ([datetime.date(2020, 1, 1)], "$[0]", "a date is not JSON data"),
+    ([dt.date(2020, 1, 1)], "$[0]", "a date is not JSON data"),
     ([object()], "$[0]", "a object is not JSON data"),
     (UserMessage((TextPart("ok"), TextPart("\ud800"))), "$.content[1].text", "a lone surrogate cannot be sent"),
 ]

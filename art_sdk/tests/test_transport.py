@@ -166,6 +166,22 @@ def test_the_caller_s_own_errors_pass_through(is_async: bool) -> None:  # noqa: 
         _over(_raiser(KeyError("mine")), is_async=is_async)
 
 
+class _Dribble(_Bytes):
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self.chunks:
+            time.sleep(0.05)
+            yield chunk
+
+
+def test_the_whole_call_ends_in_time_without_a_socket_to_shut() -> None:
+    mock = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=_Dribble(*[b"x"] * 100)))
+    transport = Transport("acme", timeouts=Timeouts(whole_call=0.2), http_client=httpx2.Client(transport=mock))
+    began = time.monotonic()
+    with pytest.raises(LLMProviderError, match="took longer than its time limit"):
+        _receive(transport, REQUEST)
+    assert 0.2 <= time.monotonic() - began < 0.45
+
+
 def test_a_client_that_was_handed_in_is_left_open() -> None:
     client = httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
     transport = Transport("acme", timeouts=Timeouts(), http_client=client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, TypeGuard, cast
 
 import msgspec
@@ -11,7 +12,6 @@ DEPTH_LIMIT: Final = 200
 """How deep JSON data may be nested. Providers' parsers stop earlier (protobuf at 100)."""
 
 
-_CONTAINERS: Final = frozenset({dict, list, tuple})
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -58,9 +58,14 @@ def is_deep(value: object) -> bool:
     """Whether JSON data is nested beyond `DEPTH_LIMIT`."""
     level: list[Any] = [value]
     for _ in range(DEPTH_LIMIT + 2):
-        children = [item.values() if type(item) is dict else item for item in level if type(item) in _CONTAINERS]
-        level = [child for some in children for child in some]
+        level = [child for item in level for child in _children(item)]
     return bool(level)
+
+
+def _children(item: Any) -> Iterable[Any]:
+    if is_object(item):
+        return item.values()
+    return item if is_array(item) else ()
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

@@ -6,8 +6,6 @@ httpx2 is imported when the first request is sent, not before.
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
@@ -19,6 +17,8 @@ from msgspec import Meta, Struct
 from art_sdk.errors import LLMProviderError
 
 if TYPE_CHECKING:
+    import threading
+
     import httpx2
 
 
@@ -99,7 +99,7 @@ class _Scissors(AbstractContextManager["_Scissors", None]):
 
     def __init__(self, whole_call: float | None) -> None:
         self._limit = whole_call
-        self._timer = None if whole_call is None else threading.Timer(whole_call, self._cut)
+        self._timer = None if whole_call is None else self._make_timer(whole_call)
         self._stream: Any = None
         self._has_cut = False
 
@@ -130,7 +130,14 @@ class _Scissors(AbstractContextManager["_Scissors", None]):
         if name in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._stream = info["return_value"]
 
+    def _make_timer(self, whole_call: float) -> threading.Timer:
+        import threading  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        return threading.Timer(whole_call, self._cut)
+
     def _cut(self) -> None:
+        import socket  # noqa: PLC0415 - kept out of `import art_sdk`
+
         self._has_cut = True
         sock = None if self._stream is None else self._stream.get_extra_info("socket")
         if sock is not None:

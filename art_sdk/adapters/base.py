@@ -9,7 +9,7 @@ Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault in
 from __future__ import annotations
 
 import abc
-import secrets
+import os
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, cast
@@ -254,7 +254,7 @@ class BaseAdapter(abc.ABC):
     def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(
             thread_id=options.thread_id,
-            trace_id=options.trace_id or secrets.token_hex(16),
+            trace_id=options.trace_id or os.urandom(16).hex(),
             session_id=options.session_id,
             call_context=options.call_context,
             model=options.model or self.model,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -116,6 +115,8 @@ def read_retry_after(head: ResponseHead) -> float | None:
     seconds = _number(text)
     if seconds is not None or text is None:
         return seconds
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - slow to import, and a date is rare
+
     try:
         when = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct, field
@@ -52,6 +51,8 @@ class GeminiAdapter(BaseAdapter):
     repairs = frozenset({"joins_turns", "hoists_late_system", "drops_blank_text", "wraps_result"})
 
     def endpoint(self, options: CallOptions) -> str:
+        from urllib.parse import quote  # noqa: PLC0415 - kept out of `import art_sdk`
+
         model = (options.model or self.model).removeprefix("models/")
         return f"/models/{quote(model, safe='')}:generateContent"
 

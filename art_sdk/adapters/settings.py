@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from art_sdk.errors import InvalidConfig
 from art_sdk.json_data import is_utf8
@@ -28,6 +27,8 @@ def sendable_url(url: object, provider: str) -> str:
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         message = f"{provider}: base_url must begin with http:// or https://, is {url!r}"
         raise InvalidConfig(message)
+    from urllib.parse import urlsplit  # noqa: PLC0415 - kept out of `import art_sdk`
+
     try:
         parts = urlsplit(url)
         usable = bool(parts.hostname) and parts.port != 0 and url.isprintable() and " " not in url

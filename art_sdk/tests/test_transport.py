@@ -259,6 +259,7 @@ class _Server:
             except OSError:
                 return
             self.connections += 1
+            connection.settimeout(4)  # a client that waits forever is let go, and its test fails
             with connection, contextlib.suppress(OSError):
                 while _takes_a_request(connection):
                     self._script(connection, self.stop)

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial, expected_options
 from art_compliance.comparison import describe_change
-from art_compliance.dialects.base import escape
 from art_compliance.findings import Finding
 from art_compliance.normal_form import Entry, normal_form, same_json, walk_texts
+from art_compliance.pointers import escape, leaves
 from art_compliance.rewriting import Rewriting
 from art_sdk import parse_prompt
 from art_sdk.json_data import is_array, is_object
@@ -90,20 +90,8 @@ def walk(value: Any, pointer: str = "", around: tuple[str, ...] = ()) -> Iterato
         yield Leaf(pointer, value, around)
         inner = _decoded_once(value)
         if inner is not None:
-            for leaf in _walk_plain(inner, pointer):
-                yield leaf._replace(around=(*around, *leaf.around))
-
-
-def _walk_plain(value: Any, pointer: str) -> Iterator[Leaf]:
-    """As `walk`, but text stays text: arguments are decoded once, never twice."""
-    if is_object(value):
-        for key, item in value.items():
-            yield from _walk_plain(item, f"{pointer}/{escape(key)}")
-    elif is_array(value):
-        for index, item in enumerate(value):
-            yield from _walk_plain(item, f"{pointer}/{index}")
-    else:
-        yield Leaf(pointer, value, (pointer,))
+            for place, leaf in leaves(inner, pointer):  # text in it stays text: decoded once, never twice
+                yield Leaf(place, leaf, (*around, pointer))
 
 
 def _decoded_once(value: Any) -> dict[str, Any] | None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.comparison import Difference, Slot
 from art_compliance.dialects import DecodeFailed
-from art_compliance.dialects.base import escape
 from art_compliance.findings import Finding
+from art_compliance.pointers import leaves
 from art_compliance.subjects import Crashed, Refused, Sent
-from art_sdk.json_data import is_array, is_object
 
 
 @check(
@@ -172,9 +171,9 @@ def nothing_is_invented(trial: Trial) -> Iterator[Finding]:
         if difference.slot == "invented":
             yield as_finding(name, difference)
     given = trial.scenario.options.get("provider", {}).get(trial.dialect.name, {})
-    known = dict(_leaves(given, ""))
+    known = dict(leaves(given, ""))
     for place, value in trial.decoded.opaque.items():
-        for pointer, leaf in _leaves(value, place):
+        for pointer, leaf in leaves(value, place):
             if not _is_constant(leaf) and known.get(pointer) != leaf:
                 text = f"text that is not in the prompt: {leaf!r}"
                 yield Finding(check=name, message=text, pointer=pointer)
@@ -195,14 +194,3 @@ _CONSTANT_LENGTH: Final = 64
 def _is_constant(leaf: object) -> bool:
     """A number, a flag, or one word: `ephemeral` is a setting, a sentence is text."""
     return not isinstance(leaf, str) or (len(leaf) <= _CONSTANT_LENGTH and not any(c.isspace() for c in leaf))
-
-
-def _leaves(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
-    if is_object(value):
-        for key, item in value.items():
-            yield from _leaves(item, f"{pointer}/{escape(key)}")
-    elif is_array(value):
-        for index, item in enumerate(value):
-            yield from _leaves(item, f"{pointer}/{index}")
-    else:
-        yield pointer, value

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from art_compliance.pointers import escape
 from art_sdk.json_data import is_array, is_object, json_type
 from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolSchema
 
@@ -136,8 +137,3 @@ class Fields:
 def wrong_kind(pointer: str, wanted: str, value: object) -> DecodeFailed:
     """The error for a value of another type than the dialect has there."""
     return DecodeFailed(pointer, f"expected {wanted}, got {json_type(value)}")
-
-
-def escape(name: str) -> str:
-    """A name as one step of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")

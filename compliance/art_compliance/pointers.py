@@ -1,0 +1,25 @@
+"""JSON pointers (RFC 6901): how they are written, and every scalar of a value with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from art_sdk.json_data import is_array, is_object
+
+
+def escape(name: str) -> str:
+    """A name as one step of a pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Every scalar of a JSON value, in order, with its pointer."""
+    if is_object(value):
+        for name, item in value.items():
+            yield from leaves(item, f"{pointer}/{escape(name)}")
+    elif is_array(value):
+        for index, item in enumerate(value):
+            yield from leaves(item, f"{pointer}/{index}")
+    else:
+        yield pointer, value

@@ -212,6 +212,12 @@ def test_the_info_of_a_call_is_what_its_answer_needs(adapter: BaseAdapter, every
     assert info.elapsed_ms() >= 0
 
 
+def test_the_same_options_can_be_given_again_and_others_after_them(adapter: BaseAdapter) -> None:
+    cold, warm = (CallOptions(thread_id="t", temperature=heat) for heat in (0.0, 1.0))
+    bodies = [adapter.prepare([USER], options).request.body for options in (cold, cold, warm, cold)]
+    assert bodies[0] == bodies[1] == bodies[3] != bodies[2]
+
+
 def test_a_call_without_a_trace_gets_one_of_its_own(adapter: BaseAdapter) -> None:
     first, second = (adapter.prepare([USER], OPTIONS).info for _ in range(2))
     assert first.trace_id

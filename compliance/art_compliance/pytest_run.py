@@ -13,12 +13,13 @@ import msgspec
 import pytest
 
 from art_compliance.checks import Check
+from art_compliance.factories import Factory, find_factory
 from art_compliance.findings import HarnessError
 from art_compliance.plugin import RUN
 from art_compliance.report import Adapter, Result, make_report, write_reports
 from art_compliance.runner import Selection, Session, describe
 from art_compliance.scenarios import Scenario
-from art_compliance.subjects import Factory, Subject, find_factory
+from art_compliance.subjects import Subject
 from art_compliance.summary import describe_counts, describe_failure
 
 HARNESS_EXIT: Final = 2

@@ -13,10 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import Finding, HarnessError, Verdict
 from art_compliance.report import Adapter, Report, Result, make_report
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import Factory, Subject, find_factory
+from art_compliance.subjects import Subject
 
 GREETING_SCENARIO: Final = Scenario(
     id="greeting",
@@ -147,12 +148,6 @@ def describe(subject: Subject) -> Adapter:
         losses=tuple(sorted(subject.losses)),
         repairs=tuple(sorted(subject.repairs)),
     )
-
-
-def name_of(make: Factory) -> str:
-    """`module:attribute` of a factory, as well as it can be told."""
-    module, attribute = getattr(make, "__module__", "?"), getattr(make, "__qualname__", repr(make))
-    return f"{module}:{attribute}"
 
 
 def _hold_names(what: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:

@@ -8,32 +8,27 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 import json
-import sys
 import traceback
-from collections.abc import Callable
 from contextlib import ExitStack
-from importlib.metadata import entry_points
 from typing import Any, Final, Literal, Self, cast
 
 import anyio.from_thread
 import msgspec
 from msgspec import Struct
 
+from art_compliance.bounded import Stopped, await_bounded, run_bounded
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
+from art_compliance.factories import Factory, tell, with_article
 from art_compliance.findings import HarnessError
 from art_compliance.provider import loopback_provider
-from art_sdk import BUILT_IN, CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
+from art_sdk import CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
 
-ENTRY_POINT_GROUP: Final = "art_sdk.adapters"
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
 """The key that every subject is made with. It opens nothing."""
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
-
-Factory = Callable[..., Any]
 
 
 class Sent(Struct, frozen=True):
@@ -66,43 +61,6 @@ class Answered(Struct, frozen=True):
     kinds: tuple[str, ...]
     text: str | None
     error: str | None = None
-
-
-def find_factory(name: str) -> Factory:
-    """The factory behind `module:attribute`, a built-in adapter's name, or an entry point's.
-
-    Raises HarnessError, saying what cannot be found, imported or called.
-    """
-    target = BUILT_IN.get(name) or _installed().get(name) or name
-    module_name, separator, attribute = target.partition(":")
-    if not separator or not module_name or not attribute:
-        known = ", ".join(sorted({*BUILT_IN, *_installed()}))
-        message = f"{name!r} is neither module:attribute nor the name of an installed adapter; installed: {known}"
-        raise HarnessError(message)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:
-        message = f"{name}: importing {module_name!r} failed: {_tell(error)}{_search_path(error, module_name)}"
-        raise HarnessError(message) from error
-    for step in attribute.split("."):
-        if not hasattr(found, step):
-            message = f"{name}: {module_name!r} has no attribute {attribute!r}"
-            raise HarnessError(message)
-        found = getattr(found, step)
-    if not callable(found):
-        message = f"{name}: {attribute!r} is {_a(found)}, not a factory; give the adapter's class or a function"
-        raise HarnessError(message)
-    return cast("Factory", found)
-
-
-def _installed() -> dict[str, str]:
-    return {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
-
-
-def _search_path(error: Exception, module_name: str) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
-        return f" (looked in the working directory and {len(sys.path)} places of sys.path)"
-    return ""
 
 
 class Subject:
@@ -139,7 +97,9 @@ class Subject:
         self.has_call = callable(getattr(self.adapter, "call", None))
         self.has_translate = callable(getattr(self.adapter, "translate", None))
         if not (self.has_call or self.has_translate):
-            message = f"{self.name}: the factory made {_a(self.adapter)}, which has neither translate nor call"
+            message = (
+                f"{self.name}: the factory made {with_article(self.adapter)}, which has neither translate nor call"
+            )
             raise HarnessError(message)
         self.capabilities = self._declared("capabilities", CAPABILITIES, CAPABILITIES)
         self.losses = self._declared("losses", LOSSES, frozenset())
@@ -160,9 +120,9 @@ class Subject:
 
     def _made(self, base_url: str) -> Any:
         try:
-            return self._make(api_key=TEST_KEY, base_url=base_url, model=None)
+            return run_bounded(lambda: self._make(api_key=TEST_KEY, base_url=base_url, model=None))
         except Exception as error:
-            message = f"{self.name}: the factory raised {_tell(error)}; it is called with api_key, base_url and model"
+            message = f"{self.name}: the factory raised {tell(error)}; it is called with api_key, base_url and model"
             raise HarnessError(message) from error
 
     def _declared(self, attribute: str, known: frozenset[Any], default: frozenset[Any]) -> frozenset[Any]:
@@ -173,7 +133,7 @@ class Subject:
         try:
             declared = frozenset(value)
         except TypeError as error:
-            message = f"{self.name}: {attribute} must be a set of names, is {_a(value)}"
+            message = f"{self.name}: {attribute} must be a set of names, is {with_article(value)}"
             raise HarnessError(message) from error
         unknown = sorted(map(str, declared - known))
         if unknown:
@@ -187,7 +147,7 @@ class Subject:
             return self.send(prompt, options)
         try:
             given = self._hand_over(prompt, options)
-            payload = self.adapter.translate(*given)
+            payload = run_bounded(lambda: self.adapter.translate(*given))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
         return Sent(payload, self._url(payload, given[1]))
@@ -198,12 +158,19 @@ class Subject:
         before = _encode(given)
         try:
             if self.has_translate:
-                self.adapter.translate(*given)
+                run_bounded(lambda: self.adapter.translate(*given))
             else:
-                self._portal.call(_drain, self.adapter.call, *given)
+                self._events(*given)
         except Exception:  # noqa: BLE001, S110 - another check's business
             pass
         return _encode(given) != before
+
+    def _events(self, prompt: Any, options: Any) -> list[Any]:
+        """Every event of a call, however it gives them: async or sync, at once or behind an await."""
+        given: Any = run_bounded(lambda: self.adapter.call(prompt, options))
+        if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
+            return await_bounded(self._portal.start_task_soon(_drain, given))
+        return run_bounded(lambda: list(given))
 
     def _hand_over(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
         """What the adapter is given: typed values for ours, JSON data for any other."""
@@ -224,7 +191,7 @@ class Subject:
         """The request that arrives when the adapter is called."""
         before = len(self._server.seen())
         try:
-            self._portal.call(_drain, self.adapter.call, prompt, options)
+            self._events(prompt, options)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             arrived = self._server.seen()[before:]
             if not arrived:
@@ -240,7 +207,7 @@ class Subject:
     def call(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Answered | Refused | Crashed:
         """The answer that the adapter reads out of the written one."""
         try:
-            events = self._portal.call(_drain, self.adapter.call, prompt, options)
+            events = self._events(prompt, options)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return cast("Refused | Crashed", _observe_error(error))
         kinds = tuple(_kind(event) for event in events)
@@ -249,22 +216,20 @@ class Subject:
         return Answered(kinds, _field(message, "content"), None if failed is None else str(failed))
 
 
-async def _drain(call: Callable[..., Any], prompt: Any, options: Any) -> list[Any]:
-    """Every event of a call, however it gives them: async or sync, at once or behind an await."""
-    given: Any = call(prompt, options)
+async def _drain(given: Any) -> list[Any]:
     if inspect.isawaitable(given):
         given = await given
-    if hasattr(given, "__aiter__"):
-        return [event async for event in given]
-    return list(given)
+    return [event async for event in given] if hasattr(given, "__aiter__") else list(given)
 
 
 def _observe_error(error: Exception) -> Observation:
     code = getattr(error, "code", None)
     if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
         return Refused(str(code), getattr(error, "message", None) or str(error))
+    if isinstance(error, Stopped):
+        return Crashed(str(error), "")
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return Crashed(_tell(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
+    return Crashed(tell(error), f", at {last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
 
 
 def _kind(event: Any) -> str:
@@ -275,12 +240,3 @@ def _kind(event: Any) -> str:
 
 def _field(value: Any, name: str) -> Any:
     return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else getattr(value, name, None)
-
-
-def _tell(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
-def _a(value: object) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

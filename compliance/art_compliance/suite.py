@@ -15,11 +15,12 @@ from typing import Final
 import pytest
 
 from art_compliance.checks import Check
+from art_compliance.factories import Factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.pytest_run import hold, leave, seed_of
-from art_compliance.runner import Selection, Session, name_of
+from art_compliance.runner import Selection, Session
 from art_compliance.scenarios import Scenario
-from art_compliance.subjects import Factory, Subject
+from art_compliance.subjects import Subject
 
 _PLAN: Final = Selection().plan()
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from art_compliance import HarnessError, Report, Selection, certify
-from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject, find_factory
+from art_compliance.factories import find_factory
+from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
 SIMPLE = Selection(scenarios=("one-question", "multi-turn-history", "unicode", "sampling", "late-system"))

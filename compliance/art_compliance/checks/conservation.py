@@ -22,7 +22,7 @@ def is_total(trial: Trial) -> Iterator[Finding]:
     """No KeyError, ever."""
     seen = trial.observation
     if isinstance(seen, Crashed):
-        yield Finding(check="translation.is-total", message=f"raised {seen.error}, at {seen.where}")
+        yield Finding(check="translation.is-total", message=f"raised {seen.error}{seen.where}")
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
         yield Finding(
             check="translation.is-total", message=f"raised {seen.code} for a well-shaped prompt: {seen.message}"

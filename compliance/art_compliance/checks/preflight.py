@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from art_compliance.checks.base import check
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.findings import Finding
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.subjects import Answered, Sent
@@ -18,8 +18,12 @@ from art_compliance.subjects import Answered, Sent
 )
 def greeting_translates(trial: Trial) -> Iterator[Finding]:
     """The simplest prompt there is."""
-    if not isinstance(trial.observation, Sent):
-        yield Finding(check="preflight.greeting-translates", message=str(trial.observation))
+    name, seen = "preflight.greeting-translates", trial.observation
+    if not isinstance(seen, Sent):
+        yield Finding(check=name, message=str(seen))
+    elif not is_json(seen.payload):
+        text = f"translate must return JSON data and returned a {type(seen.payload).__name__}"
+        yield Finding(check=name, message=text)
 
 
 @check(

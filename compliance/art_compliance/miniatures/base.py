@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from art_compliance.subjects import Factory
+from art_compliance.factories import Factory
 from art_sdk import BaseAdapter, parse_options, parse_prompt
 
 Prompt = list[dict[str, Any]]

@@ -1,0 +1,69 @@
+"""From a name to the factory behind it: `module:attribute`, a built-in adapter, or an installed one."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from art_compliance.findings import HarnessError
+from art_sdk import BUILT_IN
+from art_sdk.adapters import ENTRY_POINT_GROUP
+
+Factory = Callable[..., Any]
+"""Called with `api_key`, `base_url` and `model`, gives an adapter."""
+
+
+def find_factory(name: str) -> Factory:
+    """The factory of that name. Raises HarnessError, saying what cannot be found, imported or called."""
+    target = BUILT_IN.get(name) or _installed().get(name) or name
+    module_name, _, attribute = target.partition(":")
+    if not module_name or not attribute:
+        known = ", ".join(sorted({*BUILT_IN, *_installed()}))
+        message = f"{name!r} is neither module:attribute nor the name of an installed adapter; installed: {known}"
+        raise HarnessError(message)
+    found = _import(name, module_name)
+    for step in attribute.split("."):
+        if not hasattr(found, step):
+            message = f"{name}: {module_name!r} has no attribute {attribute!r}"
+            raise HarnessError(message)
+        found = getattr(found, step)
+    if not callable(found):
+        message = (
+            f"{name}: {attribute!r} is {with_article(found)}, not a factory; give the adapter's class or a function"
+        )
+        raise HarnessError(message)
+    return cast("Factory", found)
+
+
+def name_of(make: Factory) -> str:
+    """`module:attribute` of a factory, as well as it can be told."""
+    module, attribute = getattr(make, "__module__", "?"), getattr(make, "__qualname__", repr(make))
+    return f"{module}:{attribute}"
+
+
+def tell(error: BaseException) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {error}"
+
+
+def with_article(value: object) -> str:
+    """The value's type, to stand in a sentence."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _import(name: str, module_name: str) -> Any:
+    try:
+        return importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
+        looked = f" (looked in the working directory and {len(sys.path)} places of sys.path)" if is_missing else ""
+        message = f"{name}: importing {module_name!r} failed: {tell(error)}{looked}"
+        raise HarnessError(message) from error
+
+
+def _installed() -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}

@@ -50,6 +50,11 @@ class ImagePart(_Value, frozen=True, tag_field="type", tag="image"):
     data: str | None = None
     url: str | None = None
 
+    def __post_init__(self) -> None:
+        if (self.data is None) == (self.url is None):
+            message = "an image has data or url, one of the two"
+            raise ValueError(message)
+
 
 Part = TextPart | ImagePart
 

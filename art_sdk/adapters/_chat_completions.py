@@ -82,7 +82,11 @@ class ChatCompletionsAdapter(BaseAdapter):
         longest = self.limits.call_id_length  # openai.tool-call-id-len40
         if longest is None:
             return {}
-        return {call_id: _short_id(call_id) for call_id in call_ids if len(call_id) > longest}
+        return {
+            call_id: _short_id(call_id)
+            for call_id in call_ids
+            if len(call_id) > longest or _SHORT_ID.fullmatch(call_id)
+        }
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         answer = _decode_answer(body)
@@ -195,9 +199,13 @@ def _call(call: ToolCall, call_id: str) -> Payload:
     return {"id": call_id, "type": "function", "function": {"name": function.name, "arguments": arguments}}
 
 
+_SHORT_ID: Final = re.compile(r"artid_[0-9a-f]{32}")
+"""What a mapped id looks like. An id that looks so by itself is mapped too, so that the two never meet."""
+
+
 def _short_id(call_id: str) -> str:
-    """37 characters; two ids meet only where SHA-256 meets in 128 bits."""
-    return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:32]}"
+    """38 characters; two ids meet only where SHA-256 meets in 128 bits."""
+    return f"artid_{hashlib.sha256(call_id.encode()).hexdigest()[:32]}"
 
 
 def _tool_choice(choice: str | None) -> Any:
@@ -280,8 +288,8 @@ def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | Too
         yield Text(message.content or message.refusal or "")
     if message.tool_calls:
         own_ids = info.id_map
-        for number, call in enumerate(message.tool_calls, info.calls_in_prompt + 1):
-            call_id = call.id or f"call_{number}"
+        for call, fresh in zip(message.tool_calls, info.fresh_call_ids(), strict=False):
+            call_id = call.id or fresh
             function = FunctionCall(call.function.name, call.function.arguments)
             yield ToolCall(own_ids.get(call_id, call_id), function)
 

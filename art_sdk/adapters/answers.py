@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -51,6 +52,16 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     def calls_in_prompt(self) -> int:
         """How many calls the conversation has, so that an answer's calls without ids are numbered on."""
         return sum(1 for _ in find_call_ids(self.prompt))
+
+    def fresh_call_ids(self) -> Iterator[str]:
+        """One id for each call of the answer, for those that come without: `call_<n>`, n counting on.
+
+        An id that the prompt has already is passed over.
+        """
+        taken = set(find_call_ids(self.prompt))
+        for number in count(self.calls_in_prompt + 1):
+            if f"call_{number}" not in taken:
+                yield f"call_{number}"
 
     @property
     def id_map(self) -> dict[str, str]:

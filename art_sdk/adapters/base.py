@@ -90,7 +90,7 @@ class BaseAdapter(abc.ABC):
         self._headers = sendable_headers(headers or {}, self.provider_name)
         limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
         self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
-        self._last_options: tuple[object, CallOptions] | None = None
+        self._last_options: tuple[bytes, CallOptions] | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
@@ -182,7 +182,7 @@ class BaseAdapter(abc.ABC):
             return
         try:
             answer = self.parse_answer(head, body, info)
-        except (ValueError, RecursionError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the answer was not readable
             shown = strike_out_of_error(error, self._api_key)
             failure = describe_unreadable(self._failed_answer(head, body), shown)
             yield from failure_events(failure, info)
@@ -242,13 +242,18 @@ class BaseAdapter(abc.ABC):
             yield from self.read_response(head, body, prepared.info)
 
     def _parse_options(self, options: object) -> CallOptions:
-        """Frozen options are parsed once: an agent gives the same ones again and again."""
+        """Options that encode to the same bytes are parsed once: an agent gives the same ones again and again."""
+        if not isinstance(options, CallOptions):
+            return parse_options(options)
+        try:
+            written = _encode(options)
+        except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+            return parse_options(options)
         last = self._last_options
-        if last is not None and last[0] is options:
+        if last is not None and last[0] == written:
             return last[1]
         known = parse_options(options)
-        if isinstance(options, CallOptions):
-            self._last_options = (options, known)
+        self._last_options = (written, known)
         return known
 
     def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:

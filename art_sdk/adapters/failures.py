@@ -76,12 +76,18 @@ def describe_failure(answer: FailedAnswer) -> LLMProviderError:
 
 
 def describe_unreadable(answer: FailedAnswer, error: Exception) -> LLMProviderError:
-    """The error that an answer of status 2xx stands for when its body is not what the provider sends."""
+    """The error that an answer of status 2xx stands for when its body is not what the provider sends.
+
+    Some providers say 200 and put an error into the body: its words are theirs then.
+    """
+    words = answer.words if b'"error"' in answer.body else Words(None, None)
     kind = answer.head.headers.get("content-type", "no content type")
     return LLMProviderError(
         f"{answer.provider} answered {answer.head.status} with a body that cannot be read ({kind}): {error}",
         provider=answer.provider,
         status=answer.head.status,
+        provider_code=words.code,
+        provider_message=words.message,
         request_id=answer.request_id,
         raw_body=answer.body,
         cause=error,

@@ -265,12 +265,11 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 
 
 def _pieces(parts: list[_Part], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
-    number = info.calls_in_prompt if any(part.function_call for part in parts) else 0
+    fresh = info.fresh_call_ids()
     for part in parts:
         if part.function_call is not None:
-            number += 1
-            call = part.function_call
-            yield ToolCall(call.id or f"call_{number}", FunctionCall(call.name, _encode(call.args).decode()))
+            call, own = part.function_call, next(fresh)
+            yield ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args).decode()))
         elif part.text:
             yield Thinking(part.text) if part.thought else Text(part.text)
 

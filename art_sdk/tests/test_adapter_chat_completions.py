@@ -10,9 +10,11 @@ import pytest
 from art_sdk import (
     AssistantMessage,
     CallInfo,
+    CallOptions,
     Completion,
     ErrorEvent,
     FunctionCall,
+    LLMProviderError,
     OpenAIAdapter,
     PromptTranslationFailed,
     ResponseHead,
@@ -26,7 +28,7 @@ from art_sdk.adapters._chat_completions import ChatLimits
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
 LONG = "id-" + "x" * 50
-SHORT = "call_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
+SHORT = "artid_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
 Messages = Callable[..., dict[str, Any]]
 
 
@@ -356,3 +358,31 @@ def test_an_answer_can_be_appended_and_sent_again(openai: OpenAIAdapter, result:
     ids = [one.id for one in answer.message.tool_calls]
     again = _translate(openai, [USER, answer.message, *map(result, ids)])
     assert [m["role"] for m in again["messages"]] == ["user", "assistant", "tool", "tool"]
+
+
+def test_an_id_that_looks_like_a_mapped_one_is_mapped_too(openai: OpenAIAdapter) -> None:
+    mapped = openai.map_call_ids([LONG, SHORT, "call_1"])
+    assert set(mapped) == {LONG, SHORT}
+    assert len({*mapped.values(), "call_1"}) == 3
+
+
+def test_a_numbered_id_passes_over_those_that_the_prompt_has(info: Any) -> None:
+    prompt = (AssistantMessage(None, tuple(ToolCall(i, FunctionCall("f", "{}")) for i in ("call_3", "x"))),)
+    fresh = info(prompt=prompt).fresh_call_ids()
+    assert [next(fresh), next(fresh)] == ["call_4", "call_5"]
+
+
+def test_an_error_under_status_200_is_told_in_the_providers_words(openai: OpenAIAdapter, head: Any, info: Any) -> None:
+    body = b'{"error": {"message": "upstream is down", "code": 502}}'
+    error = next(e.error for e in openai.read_response(head(), body, info()) if isinstance(e, ErrorEvent))
+    assert isinstance(error, LLMProviderError)
+    assert (error.provider_code, error.provider_message, error.status) == ("502", "upstream is down", 200)
+
+
+def test_options_that_change_inside_are_parsed_again(openai: OpenAIAdapter) -> None:
+    options = CallOptions(thread_id="t", provider={"openai-chat": {"seed": 1}})
+    prompt = [{"role": "user", "content": "hi"}]
+    first = openai.prepare(prompt, options).request.body
+    assert openai.prepare(prompt, options).request.body == first
+    options.provider["openai-chat"]["seed"] = 2
+    assert b'"seed":2' in openai.prepare(prompt, options).request.body

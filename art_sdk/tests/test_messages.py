@@ -14,6 +14,7 @@ from art_sdk import (
     FunctionCall,
     ImagePart,
     ParsedToolCall,
+    PromptValidationFailed,
     SystemMessage,
     TextPart,
     ToolCall,
@@ -100,3 +101,12 @@ def test_the_seed_s_name_of_a_call_is_the_call() -> None:
 def test_values_for_blueprints_have_camel_case_names(value: msgspec.Struct, data: dict[str, Any]) -> None:
     assert msgspec.to_builtins(value) == data
     assert msgspec.convert(data, type(value)) == value
+
+
+@pytest.mark.parametrize("more", [{}, {"data": "AAAA", "url": "https://pictures.example/1.png"}])
+def test_an_image_has_data_or_url(more: dict[str, str]) -> None:
+    image = {"type": "image", "mime_type": "image/png", **more}
+    with pytest.raises(
+        PromptValidationFailed, match=r"\$\[0\]\.content\[0\]: an image has data or url, one of the two"
+    ):
+        parse_prompt([{"role": "user", "content": [image]}])

@@ -22,7 +22,7 @@ static: $(VENV)/test
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/test
-	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --cov --cov-report=term
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks

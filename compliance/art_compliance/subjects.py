@@ -148,6 +148,8 @@ class Subject:
         try:
             given = self._hand_over(prompt, options)
             payload = run_bounded(lambda: self.adapter.translate(*given))
+            if inspect.iscoroutine(payload):
+                payload.close()  # judged as what it is: no JSON data
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
         return Sent(payload, self._url(payload, given[1]))

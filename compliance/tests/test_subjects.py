@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+import time
 import urllib.request
 from typing import Any
 
 import pytest
 
-from art_compliance import HarnessError, Report, Selection, certify
+from art_compliance import HarnessError, Report, Selection, bounded, certify
 from art_compliance.factories import find_factory
 from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
@@ -232,3 +234,51 @@ def test_a_refusal_in_the_sdks_own_words_is_a_refusal():
 
     with Subject(Refusing, name="refusing") as subject:
         assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no")
+
+
+class Endless(OwnAdapter):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        time.sleep(60)
+
+
+class EndlessCall(BlackBox):
+    async def call(self, prompt: Any, options: Any) -> Any:
+        await asyncio.sleep(60)
+        yield {}
+
+
+class Quitting(OwnAdapter):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        sys.exit("enough")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (Endless, "it did not come back within 0.2 s"),
+        (EndlessCall, "it did not come back within 0.2 s"),
+        (Quitting, "it wanted to end the program: SystemExit: enough"),
+    ],
+)
+def test_an_adapter_that_hangs_or_exits_is_told_so(monkeypatch: pytest.MonkeyPatch, make: Any, told: str):
+    monkeypatch.setattr(bounded, "LIMIT", 0.2)
+    report = certify(make)
+    assert not report.is_certified
+    assert told in report.harness_errors[0].findings[0].message
+
+
+def test_an_asynchronous_translate_is_told_at_once():
+    class Asynchronous(OwnAdapter):
+        async def translate(self, prompt: Any, options: Any) -> Any:
+            return {}
+
+    report = certify(Asynchronous)
+    assert "translate must return JSON data and returned a coroutine" in report.harness_errors[0].findings[0].message
+
+
+def test_a_factory_that_exits_is_told():
+    def make(**_: Any) -> Any:
+        sys.exit(0)
+
+    with pytest.raises(HarnessError, match="the factory raised Stopped: it wanted to end the program: SystemExit: 0"):
+        certify(make)

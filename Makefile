@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest bench clean python
+.PHONY: certify test static pytest unmeasured bench clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -22,7 +22,13 @@ static: $(VENV)/test
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --cov --cov-report=term
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+unmeasured: $(VENV)/test
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks

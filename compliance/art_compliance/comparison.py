@@ -52,9 +52,10 @@ class Comparison(Struct, frozen=True):
     repairs: frozenset[Repair]
 
     @property
-    def weight(self) -> tuple[int, int]:
-        """Smaller is the better explanation."""
-        return len(self.differences), len(self.repairs)
+    def weight(self) -> tuple[int, int, int]:
+        """Smaller is the better explanation. What may be a declared loss weighs less than a repair."""
+        unexplained = sum(difference.loss is None for difference in self.differences)
+        return unexplained, len(self.repairs), len(self.differences)
 
 
 class Expected(Struct, frozen=True, kw_only=True):
@@ -81,6 +82,8 @@ _READINGS: Final[tuple[frozenset[Repair], ...]] = (
     frozenset({"hoists_late_system", "joins_turns"}),
     frozenset({"hoists_late_system", "drops_blank_text"}),
     frozenset({"hoists_late_system", "joins_turns", "drops_blank_text"}),
+    frozenset({"adds_filler_turn"}),
+    frozenset({"adds_filler_turn", "joins_turns"}),
 )
 """The repairs that change which turns there are, from none to all: each is tried as an explanation."""
 
@@ -91,6 +94,8 @@ class _Reading:
     def __init__(self, expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> None:
         self._wanted = _repaired(normal_form(expected.prompt), repairs)
         self._found = _repaired(normal_form(decoded.prompt), repairs)
+        if "adds_filler_turn" in repairs:
+            self._found = _without_filler(self._wanted, self._found)
         self._places = decoded.places
         self._repairs = repairs
         self._ids: list[tuple[Call, Call]] = []
@@ -197,6 +202,9 @@ class _Reading:
             shown = describe_change(wanted.result.text, found.result.text)
             text = f"the result of the call {wanted.id!r} changed: {shown}"
             self._differences.append(Difference(slot="result", message=text, path=wanted.result.path, pointer=pointer))
+        if found.result.name not in (None, found.name):
+            text = f"the result of the call {wanted.id!r} of {found.name!r} is named {found.result.name!r}"
+            self._differences.append(Difference(slot="result", message=text, path=wanted.result.path, pointer=pointer))
         if wanted.result.status != found.result.status:
             text = f"the result's status {wanted.result.status!r} became {found.result.status!r}"
             self._differences.append(
@@ -261,6 +269,14 @@ def _repaired(entries: list[Entry], repairs: frozenset[Repair]) -> list[Entry]:
     return _joined_turns(told) if "joins_turns" in repairs else told
 
 
+def _without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
+    """A user's turn that was put before a conversation that begins with the assistant is left out."""
+    first, got = (next((e for e in side if e.role != "system"), None) for side in (wanted, found))
+    if first is None or got is None or first.role != "assistant" or got.role != "user":
+        return found
+    return [entry for entry in found if entry is not got]
+
+
 def _copy(entry: Entry) -> Entry:
     return Entry(entry.role, entry.texts, entry.path, entry.index, entry.name, list(entry.calls), entry.images)
 
@@ -275,7 +291,8 @@ def _joined_turns(entries: list[Entry]) -> list[Entry]:
     joined: list[Entry] = []
     for entry in entries:
         before = joined[-1] if joined else None
-        if before is not None and before.role == entry.role and not before.calls and before.name == entry.name:
+        if before is not None and before.role == entry.role and not before.calls:
+            before.name = before.name if before.name == entry.name else None
             before.texts += entry.texts
             before.images += entry.images
             before.calls += entry.calls
@@ -285,6 +302,12 @@ def _joined_turns(entries: list[Entry]) -> list[Entry]:
 
 
 def _compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]:
+    names, sent = [tool.name for tool in expected.tools], [tool.name for tool in decoded.tools]
+    if len(sent) != len(set(sent)):
+        yield Difference(slot="invented", message=f"a tool stands twice: {', '.join(sent)}")
+    elif sent != names and sorted(sent) == sorted(names):
+        text = f"the tools stand in another order: {', '.join(sent)}"
+        yield Difference(slot="tool", message=text, path="options.tools")
     found = {tool.name: (number, tool) for number, tool in enumerate(decoded.tools)}
     for number, tool in enumerate(expected.tools):
         path = f"options.tools[{number}]"
@@ -294,9 +317,9 @@ def _compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]
         at, twin = found.pop(tool.name)
         pointer = decoded.places.get(f"tools/{at}")
         for name, loss in _TOOL_FIELDS.items():
-            own, sent = getattr(tool, name), getattr(twin, name)
-            if not same_json(own, sent):
-                shown = describe_change(repr(own), repr(sent))
+            own, told = getattr(tool, name), getattr(twin, name)
+            if not same_json(own, told):
+                shown = describe_change(repr(own), repr(told))
                 text = f"the {name} of the tool {tool.name!r} changed: {shown}"
                 yield Difference(slot="tool", message=text, path=f"{path}.{name}", pointer=pointer, loss=loss)
     for at, twin in found.values():

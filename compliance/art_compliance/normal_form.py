@@ -35,6 +35,7 @@ class Result(Struct, frozen=True):
     text: str
     status: str
     path: str
+    name: str | None = None
 
 
 class Call(Struct):
@@ -86,7 +87,7 @@ def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
                         entries.append(Entry("assistant", (), path, index))
                     _add_request(entries[-1], message, path, calls)
             case ToolResultMessage():
-                result = Result(message.content, message.status, path)
+                result = Result(message.content, message.status, path, message.name)
                 call = calls.get(message.tool_call_id)
                 if call is None or call.result is not None:
                     entries.append(Entry("result", (message.content,), path, index, message.tool_call_id))

@@ -5,6 +5,7 @@ pytest --art-adapter my_pkg.adapters:MyAdapter        # no test file needed
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 RUN: Final = pytest.StashKey["Any"]()
 """Where the run of `--art-adapter` is kept: an `art_compliance.pytest_run.Run`."""
+
+
+SEED: Final = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +42,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
         pytest.exit(explain_missing(error), returncode=2)
     config.stash[RUN] = run = Run.of_options(config)
-    config.pluginmanager.register(_XdistHooks(), "art-xdist")
     run.hold_preflight(config)
 
 
@@ -56,6 +59,13 @@ def pytest_make_collect_report(
     return report
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function.__module__ == "art_compliance.suite":
+        from art_compliance.pytest_run import parametrize  # noqa: PLC0415 - only when the suite is used
+
+        parametrize(metafunc)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     if "art_compliance.suite" in sys.modules:
         from art_compliance.pytest_run import hold_fixture_scope  # noqa: PLC0415 - only when the suite is used
@@ -71,15 +81,28 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if "art_compliance.runner" in sys.modules:
+    if not hasattr(config, "workerinput") and _has_results(terminalreporter):
         from art_compliance.pytest_run import write_summary  # noqa: PLC0415 - only when checks were run
 
         write_summary(terminalreporter, config)
 
 
-class _XdistHooks:
-    """Hands the controller's seed to its workers, so that they plant the same canaries."""
+def _has_results(terminalreporter: pytest.TerminalReporter) -> bool:
+    """Whether a check was run, here or in a worker."""
+    reports: Any = terminalreporter.stats
+    told = (report for kind in ("passed", "failed", "skipped") for report in reports.get(kind, ()))
+    return any(name == "art_result" for report in told for name, _ in getattr(report, "user_properties", ()))
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["art_seed"] = node.config.stash[RUN].seed
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["art_seed"] = seed_of(node.config)
+
+
+def seed_of(config: pytest.Config) -> int:
+    """The seed of this test run: the controller's under xdist, else the one asked for, else a random one."""
+    if SEED not in config.stash:
+        given: dict[str, Any] = getattr(config, "workerinput", {})
+        asked: Any = given.get("art_seed", config.getoption("--art-seed"))
+        config.stash[SEED] = int.from_bytes(os.urandom(4)) if asked is None else asked
+    return config.stash[SEED]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,8 +14,8 @@ import pytest
 from art_compliance.checks import Check
 from art_compliance.factories import Factory, find_factory
 from art_compliance.findings import HarnessError
-from art_compliance.plugin import RUN
-from art_compliance.report import Adapter, Result, make_report, write_reports
+from art_compliance.plugin import RUN, seed_of
+from art_compliance.report import Adapter, Report, Result, make_report, write_reports
 from art_compliance.runner import Selection, Session, describe
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Subject
@@ -163,6 +162,16 @@ def option(config: pytest.Config, name: str) -> Any:
     return config.getoption(name)
 
 
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """The suite's one test, for every check and scenario that is selected."""
+    try:
+        plan = selection_of(metafunc.config).plan()
+    except HarnessError as error:
+        leave(str(error))
+    cases = [pytest.param(check, scenario, id=f"{check.id}-{scenario.id}") for check, scenario in plan]
+    metafunc.parametrize(("check", "scenario"), cases)
+
+
 def selection_of(config: pytest.Config) -> Selection:
     """What the command line selects."""
     extra = option(config, "--art-scenarios-from")
@@ -171,13 +180,6 @@ def selection_of(config: pytest.Config) -> Selection:
         scenarios=tuple(option(config, "--art-scenario")),
         extra=Path(extra) if extra else None,
     )
-
-
-def seed_of(config: pytest.Config) -> int:
-    """The seed: the controller's under xdist, else the one asked for, else a random one."""
-    worker: dict[str, Any] = getattr(config, "workerinput", {})
-    asked: int | None = worker.get("art_seed", option(config, "--art-seed"))
-    return random.SystemRandom().randrange(2**32) if asked is None else asked
 
 
 def leave(message: str) -> NoReturn:
@@ -200,25 +202,39 @@ def hold_fixture_scope(session: pytest.Session) -> None:
 
 def write_summary(reporter: Any, config: pytest.Config) -> None:
     """The counts by level, and `report.json` where it is asked for."""
-    results = list(_results(reporter))
-    told = next((msgspec.json.decode(value, type=Told) for value in _properties(reporter, ADAPTER)), None)
-    if not results or told is None:
-        return
     selection = selection_of(config)
-    report = make_report(
-        told.adapter,
-        results,
-        seed=told.seed,
-        is_filtered=not selection.is_whole or len(results) != len(selection.plan()),
-        started=datetime.now(UTC),
-        seconds=sum(result.seconds for result in results),
-    )
+    reports: list[Report] = []
+    for told, results in _by_adapter(reporter).items():
+        report = make_report(
+            msgspec.json.decode(told, type=Told).adapter,
+            results,
+            seed=msgspec.json.decode(told, type=Told).seed,
+            is_filtered=not selection.is_whole or len(results) != len(selection.plan()),
+            started=datetime.now(UTC),
+            seconds=sum(result.seconds for result in results),
+        )
+        reports.append(report)
     reporter.section("adapter conformance")
-    for line in describe_counts(report):
-        reporter.write_line(line)
-    folder = option(config, "--art-report")
+    for report in reports:
+        for line in describe_counts(report):
+            reporter.write_line(line)
+    _write(reporter, reports, option(config, "--art-report"))
+
+
+def _write(reporter: Any, reports: list[Report], folder: str | None) -> None:
     if folder:
-        reporter.write_line(f"report: {write_reports([report], Path(folder))}")
+        try:
+            reporter.write_line(f"report: {write_reports(reports, Path(folder))}")
+        except HarnessError as error:
+            reporter.write_line(f"harness: {error}", red=True)
+
+
+def _by_adapter(reporter: Any) -> dict[str, list[Result]]:
+    """Each adapter's results: two test files may certify two."""
+    told: dict[str, list[Result]] = {}
+    for adapter, result in zip(_properties(reporter, ADAPTER), _results(reporter), strict=True):
+        told.setdefault(adapter, []).append(result)
+    return told
 
 
 def _properties(reporter: Any, name: str) -> Iterator[str]:

@@ -46,6 +46,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
         """
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
+        _hold_unique([GREETING_SCENARIO.id, *(scenario.id for scenario in known)])
         _hold_names("check", self.checks, tuple(CHECKS))
         _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
         chosen = [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
@@ -88,7 +89,7 @@ class Session:
             check=check.id,
             scenario=scenario.id,
             purpose=scenario.purpose,
-            level=check.level(scenario),
+            level="core" if trial.undeclared else check.level(scenario),  # a refusal proves nothing of the level
             verdict=verdict,
             findings=findings,
             reason=reason,
@@ -148,6 +149,13 @@ def describe(subject: Subject) -> Adapter:
         losses=tuple(sorted(subject.losses)),
         repairs=tuple(sorted(subject.repairs)),
     )
+
+
+def _hold_unique(ids: list[str]) -> None:
+    doubled = sorted({name for name in ids if ids.count(name) > 1})
+    if doubled:
+        message = f"the suite has scenarios of these ids already; call yours otherwise: {', '.join(doubled)}"
+        raise HarnessError(message)
 
 
 def _hold_names(what: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:

@@ -11,7 +11,9 @@ import copy
 import inspect
 import json
 import traceback
-from contextlib import ExitStack
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from difflib import get_close_matches
 from typing import Any, Final, Literal, Self, cast
 
 import anyio.from_thread
@@ -32,10 +34,14 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Sent(Struct, frozen=True):
-    """A request that the adapter made: its body, and its URL where that is known."""
+    """A request that the adapter made: its body, its URL where that is known, and how often it was sent."""
 
     payload: Any
     url: str | None = None
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"it was sent: {str(self.payload)[:120]}"
 
 
 class Refused(Struct, frozen=True):
@@ -44,12 +50,18 @@ class Refused(Struct, frozen=True):
     code: str
     message: str
 
+    def __str__(self) -> str:
+        return f"it was refused: {self.code}: {self.message}"
+
 
 class Crashed(Struct, frozen=True):
     """Any other exception: what it was, and where it came from."""
 
     error: str
-    where: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"it raised {self.error}, at {self.where}" if self.where else self.error
 
 
 Observation = Sent | Refused | Crashed
@@ -77,39 +89,63 @@ class Subject:
         self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
         try:
             self._open()
-        except BaseException:
+        except HarnessError:
             self._stack.close()
             raise
+        except Exception as error:
+            self._stack.close()
+            message = f"{self.name}: looking at the adapter raised {tell(error)}"
+            raise HarnessError(message) from error
         return self
 
     def __exit__(self, *exception: object) -> None:
-        closing = getattr(self.adapter, "aclose", None)
         with self._stack:
-            if inspect.iscoroutinefunction(closing):
-                self._portal.call(closing)
+            self._close(self.adapter)
 
     def _open(self) -> None:
-        """Makes the adapter, twice where its dialect must be known to tell it the right base URL."""
-        self.adapter: Any = self._made(self._server.url)
-        self.dialect = self._find_dialect()
-        if self.dialect is not None:
-            self.adapter = self._made(self._server.url + self.dialect.base_path)
+        """Makes the adapter; twice where only an instance says its dialect, and so what its base URL must be."""
+        if not callable(self._make):
+            message = f"{self.name}: {with_article(self._make)} is no factory; give the adapter's class or a function"
+            raise HarnessError(message)
+        self.dialect = self._find_dialect(getattr(self._make, "dialect", None))
+        self.adapter: Any = self._made()
+        if self.dialect is None:
+            self.dialect = self._find_dialect(getattr(self.adapter, "dialect", None))
+            if self.dialect is not None:
+                self._close(self.adapter)
+                self.adapter = self._made()
         self.has_call = callable(getattr(self.adapter, "call", None))
         self.has_translate = callable(getattr(self.adapter, "translate", None))
         if not (self.has_call or self.has_translate):
-            message = (
-                f"{self.name}: the factory made {with_article(self.adapter)}, which has neither translate nor call"
-            )
+            made = with_article(self.adapter)
+            message = f"{self.name}: the factory made {made}, which has neither translate nor call"
             raise HarnessError(message)
         self.capabilities = self._declared("capabilities", CAPABILITIES, CAPABILITIES)
         self.losses = self._declared("losses", LOSSES, frozenset())
         self.repairs = self._declared("repairs", REPAIRS, frozenset())
 
-    def _find_dialect(self) -> Dialect | None:
+    def _close(self, adapter: Any) -> None:
+        closing = getattr(adapter, "aclose", None)
+        if not inspect.iscoroutinefunction(closing):
+            return
+        try:
+            await_bounded(self._portal.start_task_soon(closing))
+        except Exception as error:
+            message = f"{self.name}: aclose raised {tell(error)}"
+            raise HarnessError(message) from error
+
+    def _find_dialect(self, declared: Any) -> Dialect | None:
         """The one that was asked for, which must be known, or the adapter's, which may be its own."""
         if self._dialect_name is not None:
             return find_dialect(self._dialect_name)
-        return DIALECTS.get(str(getattr(self.adapter, "dialect", None)))
+        if declared is None or declared in DIALECTS:
+            return None if declared is None else DIALECTS[declared]
+        near = get_close_matches(str(declared), DIALECTS, n=1)
+        if near or not isinstance(declared, str):
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = f"{self.name}: its dialect is {declared!r}, which is none that the suite knows{hint}"
+            raise HarnessError(message)
+        return None
 
     @property
     def kind(self) -> Literal["white box", "black box", "translate only"]:
@@ -118,7 +154,8 @@ class Subject:
             return "black box"
         return "white box" if self.has_call else "translate only"
 
-    def _made(self, base_url: str) -> Any:
+    def _made(self) -> Any:
+        base_url = self._server.url + ("" if self.dialect is None else self.dialect.base_path)
         try:
             return run_bounded(lambda: self._make(api_key=TEST_KEY, base_url=base_url, model=None))
         except Exception as error:
@@ -130,11 +167,10 @@ class Subject:
         value = getattr(self.adapter, attribute, None)
         if value is None:
             return default
-        try:
-            declared = frozenset(value)
-        except TypeError as error:
+        if isinstance(value, str) or not isinstance(value, Iterable):
             message = f"{self.name}: {attribute} must be a set of names, is {with_article(value)}"
-            raise HarnessError(message) from error
+            raise HarnessError(message)
+        declared = frozenset(cast("Iterable[Any]", value))
         unknown = sorted(map(str, declared - known))
         if unknown:
             message = f"{self.name}: unknown {attribute} {', '.join(unknown)}; known: {', '.join(sorted(known))}"
@@ -147,25 +183,29 @@ class Subject:
             return self.send(prompt, options)
         try:
             given = self._hand_over(prompt, options)
-            payload = run_bounded(lambda: self.adapter.translate(*given))
-            if inspect.iscoroutine(payload):
-                payload.close()  # judged as what it is: no JSON data
+            payload = self._translated(*given)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
         return Sent(payload, self._url(payload, given[1]))
 
     def changes_arguments(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
         """Whether prompt or options are not what they were once the adapter has had them."""
-        given = self._hand_over(copy.deepcopy(prompt), copy.deepcopy(options))
-        before = _encode(given)
-        try:
-            if self.has_translate:
-                run_bounded(lambda: self.adapter.translate(*given))
-            else:
-                self._events(*given)
-        except Exception:  # noqa: BLE001, S110 - another check's business
-            pass
-        return _encode(given) != before
+        given = self._hand_over(prompt, options)
+        plain = copy.deepcopy((prompt, options))
+        before = _encode((given, plain))
+        for work in (
+            lambda: self.has_translate and self._translated(*given),
+            lambda: self.has_call and self._events(*plain),
+        ):
+            with suppress(Exception):  # another check's business
+                work()
+        return _encode((given, plain)) != before
+
+    def _translated(self, prompt: Any, options: Any) -> Any:
+        payload = run_bounded(lambda: self.adapter.translate(prompt, options))
+        if inspect.iscoroutine(payload):
+            payload.close()  # judged as what it is: no JSON data
+        return payload
 
     def _events(self, prompt: Any, options: Any) -> list[Any]:
         """Every event of a call, however it gives them: async or sync, at once or behind an await."""
@@ -175,8 +215,9 @@ class Subject:
         return run_bounded(lambda: list(given))
 
     def _hand_over(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
-        """What the adapter is given: typed values for ours, JSON data for any other."""
-        if isinstance(self.adapter, BaseAdapter) and self.has_translate:
+        """What the adapter is given: typed values for ours, JSON data for any other. Always copies of its own."""
+        prompt, options = copy.deepcopy((prompt, options))
+        if isinstance(self.adapter, BaseAdapter):
             return parse_prompt(prompt), parse_options(options)
         return prompt, options
 
@@ -190,28 +231,28 @@ class Subject:
             return None
 
     def send(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Observation:
-        """The request that arrives when the adapter is called."""
+        """The request that arrives when the adapter is called, and how many there were of its kind."""
         before = len(self._server.seen())
+        error: Exception | None = None
         try:
-            self._events(prompt, options)
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            arrived = self._server.seen()[before:]
-            if not arrived:
-                return _observe_error(error)
-        arrived = self._server.seen()[before:]
+            self._events(*copy.deepcopy((prompt, options)))
+        except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            error = raised
+        arrived = [request for request in self._server.seen()[before:] if request.method == "POST"]
         if not arrived:
-            return Crashed("call ended without a request to base_url", "")
+            return Crashed("call ended without a POST to base_url") if error is None else _observe_error(error)
         try:
-            return Sent(json.loads(arrived[0].body), self._server.url + arrived[0].target)
-        except ValueError as error:
-            return Crashed(f"the request's body is not JSON: {error}", "")
+            payload = json.loads(arrived[0].body)
+        except ValueError as broken:
+            return Crashed(f"the request's body is not JSON: {broken}")
+        return Sent(payload, self._server.url + arrived[0].target, len(arrived))
 
     def call(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Answered | Refused | Crashed:
         """The answer that the adapter reads out of the written one."""
         try:
-            events = self._events(prompt, options)
+            events = self._events(*copy.deepcopy((prompt, options)))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            return cast("Refused | Crashed", _observe_error(error))
+            return _observe_error(error)
         kinds = tuple(_kind(event) for event in events)
         message = _field(events[-1], "message") if events else None
         failed = next((_field(event, "error") for event in events if _kind(event) == "ERROR"), None)
@@ -219,19 +260,23 @@ class Subject:
 
 
 async def _drain(given: Any) -> list[Any]:
-    if inspect.isawaitable(given):
-        given = await given
-    return [event async for event in given] if hasattr(given, "__aiter__") else list(given)
+    try:
+        if inspect.isawaitable(given):
+            given = await given
+        return [event async for event in given] if hasattr(given, "__aiter__") else list(given)
+    except (SystemExit, KeyboardInterrupt) as error:  # it would end the event loop, and the suite with it
+        message = f"it wanted to end the program: {tell(error)}"
+        raise Stopped(message) from error
 
 
-def _observe_error(error: Exception) -> Observation:
+def _observe_error(error: Exception) -> Refused | Crashed:
     code = getattr(error, "code", None)
     if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
         return Refused(str(code), getattr(error, "message", None) or str(error))
     if isinstance(error, Stopped):
-        return Crashed(str(error), "")
+        return Crashed(str(error))
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return Crashed(tell(error), f", at {last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
+    return Crashed(tell(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
 
 
 def _kind(event: Any) -> str:

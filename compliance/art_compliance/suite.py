@@ -10,19 +10,17 @@ def art_adapter():
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 
 from art_compliance.checks import Check
 from art_compliance.factories import Factory, name_of
 from art_compliance.findings import HarnessError
-from art_compliance.pytest_run import hold, leave, seed_of
-from art_compliance.runner import Selection, Session
+from art_compliance.plugin import seed_of
+from art_compliance.pytest_run import hold, leave
+from art_compliance.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Subject
-
-_PLAN: Final = Selection().plan()
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +40,6 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
         leave(str(error))
 
 
-@pytest.mark.parametrize(("check", "scenario"), [pytest.param(c, s, id=f"{c.id}-{s.id}") for c, s in _PLAN])
 def test_adapter(check: Check, scenario: Scenario, art_session: Session, request: pytest.FixtureRequest) -> None:
     """One check on one scenario."""
     hold(request.node, art_session, check, scenario)

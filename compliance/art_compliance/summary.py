@@ -41,6 +41,10 @@ def describe_verdict(report: Report) -> str:
         return f"NOT certified: {len(report.failures)} checks failed (seed {report.seed})"
     if report.is_filtered:
         return "nothing failed, but a filtered run never certifies"
+    if report.adapter.dialect is None:
+        return (
+            f"passed the format-free checks of suite {report.suite_version}; its dialect is none that the suite knows"
+        )
     return f"certified by suite {report.suite_version} in {report.seconds:.1f} s (seed {report.seed})"
 
 

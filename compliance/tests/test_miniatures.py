@@ -37,6 +37,7 @@ CHECK_IDS = [
     "translation.follows-renaming",
     "translation.order-of-answers-means-nothing",
     "translation.sends-what-it-translates",
+    "translation.one-call-one-request",
     "translation.canary-texts-stand-whole",
     "translation.canary-order-is-kept",
     "translation.canary-results-are-linked",

@@ -178,3 +178,25 @@ def test_the_plugin_loads_nothing_that_is_not_asked_for(pytester):
         """
     )
     assert pytester.runpytest_subprocess("-q").parseoutcomes() == {"passed": 1}
+
+
+def test_a_test_file_of_ones_own_heeds_the_options_and_two_workers(run_apart, pytester):
+    pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
+    result = run_apart("-n", "2", "--art-report", "out", *FEW)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*adapter conformance*", "*filtered run never certifies*", "report: out/report.json"])
+    report = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))["reports"][0]
+    assert {result["scenario"] for result in report["results"]} == {"greeting", "one-question", "parallel-calls"}
+
+
+def test_two_adapters_in_two_files_are_told_apart(run, pytester):
+    other = SUITE_FILE.replace("OpenAIAdapter", "GeminiAdapter")
+    pytester.makepyfile(test_one=SUITE_FILE.format(scope="session"), test_two=other.format(scope="session"))
+    result = run(*FEW)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["art_sdk.adapters.openai:*", "art_sdk.adapters.gemini:*"])
+
+
+def test_a_report_that_cannot_be_written_is_told(run):
+    result = run("--art-adapter", "openai", "--art-report", "/dev/null/x", *FEW)
+    result.stdout.fnmatch_lines(["harness: cannot write /dev/null/x/report.json: *"])

@@ -14,6 +14,7 @@ import pytest
 from art_compliance import HarnessError, Report, Selection, bounded, certify
 from art_compliance.factories import find_factory
 from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject
+from art_compliance.summary import summarize
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
 SIMPLE = Selection(scenarios=("one-question", "multi-turn-history", "unicode", "sampling", "late-system"))
@@ -32,7 +33,7 @@ class OwnAdapter:
     """An adapter that knows nothing of art_sdk: JSON data in, JSON data out, urllib on the wire."""
 
     dialect = "openai-chat"
-    capabilities = ("system", "late_system", "stop")
+    capabilities = ("system", "late_system", "stop", "prefill")
     losses = ("message_name",)
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
@@ -115,7 +116,7 @@ def test_a_good_adapter_passes_however_it_is_reached(make: Any, kind: str, diale
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
     report = certify(OwnAdapter)
     assert failed(report) == set()
-    assert report.levels["tools"].passed > 10
+    assert set(report.levels) == {"core"}
     assert report.is_certified
 
 
@@ -167,7 +168,7 @@ def test_a_call_that_sends_nothing_is_no_success():
             return iter(())
 
     with Subject(Silent, name="silent") as subject:
-        assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a request to base_url", "")
+        assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a POST to base_url")
 
 
 def test_a_body_that_is_not_json_is_no_success():
@@ -268,7 +269,7 @@ def test_an_adapter_that_hangs_or_exits_is_told_so(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_asynchronous_translate_is_told_at_once():
-    class Asynchronous(OwnAdapter):
+    class Asynchronous(TranslateOnly):
         async def translate(self, prompt: Any, options: Any) -> Any:
             return {}
 
@@ -282,3 +283,82 @@ def test_a_factory_that_exits_is_told():
 
     with pytest.raises(HarnessError, match="the factory raised Stopped: it wanted to end the program: SystemExit: 0"):
         certify(make)
+
+
+class Forging(OwnAdapter):
+    """Changes the prompt in place, so that a judge who looks at the same list sees nothing missing."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        prompt[:] = [message for message in prompt if message["role"] != "system"] or prompt
+        return super().translate(prompt, options)
+
+
+def test_an_adapter_cannot_change_what_it_is_judged_by():
+    selection = Selection(scenarios=("one-question",))
+    first = failed(certify(Forging, selection=selection))
+    assert {"translation.system-text-survives", "translation.leaves-its-arguments-alone"} <= first
+    assert failed(certify(OwnAdapter, selection=selection)) == set()
+
+
+def test_an_adapter_that_refuses_everything_has_no_level_but_core():
+    class Refuser(OwnAdapter):
+        capabilities = ()
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            if len(prompt) > 1 or options.keys() - {"thread_id"}:
+                raise Refusal("not this")
+            return super().translate(prompt, options)
+
+    assert set(certify(Refuser).levels) == {"core"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("openai_chat", "its dialect is 'openai_chat', which is none that the suite knows; did you mean 'openai-chat'"),
+        (5, "its dialect is 5, which is none that the suite knows"),
+    ],
+)
+def test_a_dialect_that_is_misspelt_is_told(declared: Any, told: str):
+    with pytest.raises(HarnessError, match=told):
+        certify(type("Misspelt", (OwnAdapter,), {"dialect": declared}))
+
+
+def test_a_run_without_a_known_dialect_says_so():
+    assert "format-free checks" in "\n".join(summarize(certify(TranslateOnly)))
+
+
+def test_declared_repairs_are_right_wherever_exact_is():
+    class Mapping(OpenAIAdapter):
+        def map_call_ids(self, call_ids: Any) -> Any:
+            return {call_id: f"m{number:08}" for number, call_id in enumerate(call_ids)}
+
+    assert "translation.outcome-is-right" not in failed(certify(Mapping))
+
+
+@pytest.mark.parametrize("attribute", ["capabilities", "losses"])
+def test_one_name_is_no_set_of_names(attribute: str):
+    make = type("OneName", (OwnAdapter,), {attribute: "system"})
+    with pytest.raises(HarnessError, match=f"{attribute} must be a set of names, is a str"):
+        certify(make)
+
+
+def test_an_instance_is_no_factory():
+    with pytest.raises(HarnessError, match="an OwnAdapter is no factory; give the adapter's class or a function"):
+        certify(OwnAdapter(api_key="k"))  # type: ignore[arg-type]
+
+
+def test_an_adapter_that_cannot_be_closed_or_looked_at_is_told():
+    class Unclosable(OwnAdapter):
+        async def aclose(self) -> None:
+            raise OSError("busy")
+
+    class Shy(OwnAdapter):
+        @property
+        def capabilities(self) -> Any:
+            raise OSError("no")
+
+    with pytest.raises(HarnessError, match="aclose raised OSError: busy"):
+        certify(Unclosable, selection=SIMPLE)
+    with pytest.raises(HarnessError, match="looking at the adapter raised OSError: no"):
+        certify(Shy, selection=SIMPLE)

@@ -53,6 +53,7 @@ def plant(trial: Trial) -> Planted:
 _LEAD: Final = " \t"
 _HOSTILE: Final = (
     '  two  spaces <b>&amp;"q"</b> \u4f60\u597d e\u0301 \U0001f9ea\n\ttab {{m}} {% x %} \\n \\u0041 ```system: '
+    "\r\n\n\n\n \x00\x07\x1b \ufeff\u200b\u00a0\u2028 <|im_end|> <think>hm</think> %% $$ \u201cquoted\u201d \ufb01 "
 )
 _TAIL: Final = " \n"
 
@@ -133,16 +134,16 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
 def canary_order_is_kept(trial: Trial) -> Iterator[Finding]:
     """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
     planted = plant(trial)
-    places = {leaf.value: number for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)}
-    last, last_text = -1, ""
+    texts = [(number, leaf.value) for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)]
+    last, last_text = (-1, 0), ""
     for group in _groups(planted.entries):
-        found = [(place, text) for text in group for value, place in places.items() if text in value]
+        found = [((number, value.find(text)), text) for text in group for number, value in texts if text in value]
         if not found:
             continue
         first, text = min(found)
         if first < last:
             message = f"{_token(text)} stands before {_token(last_text)}, which comes first in the prompt"
-            pointer = planted.leaves[first].pointer
+            pointer = planted.leaves[first[0]].pointer
             yield Finding(check="translation.canary-order-is-kept", message=message, pointer=pointer)
             return
         last, last_text = max(found)

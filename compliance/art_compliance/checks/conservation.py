@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
@@ -22,7 +23,7 @@ def is_total(trial: Trial) -> Iterator[Finding]:
     """No KeyError, ever."""
     seen = trial.observation
     if isinstance(seen, Crashed):
-        yield Finding(check="translation.is-total", message=f"raised {seen.error}{seen.where}")
+        yield Finding(check="translation.is-total", message=str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
         yield Finding(
             check="translation.is-total", message=f"raised {seen.code} for a well-shaped prompt: {seen.message}"
@@ -63,13 +64,21 @@ def outcome_is_right(trial: Trial) -> Iterator[Finding]:
         came = {f"refused:{seen.code}"}
         why = f": {seen.message}"
     else:
-        repairs = trial.comparison.repairs
-        came = {f"repair:{repair}" for repair in repairs} or {"exact"}
+        came = {f"repair:{repair}" for repair in trial.comparison.repairs} or {"exact"}
         why = ""
-    wrong = sorted(came - set(right))
+    wrong = sorted(came - set(right) - _allowed_instead(trial, right))
     if wrong:
         text = f"the outcome is {', '.join(wrong)}; right is {' or '.join(right)}{why}"
         yield Finding(check="translation.outcome-is-right", message=text)
+
+
+def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
+    """Where exact is right, so is any repair that is declared; but a late system message moves only when asked."""
+    if "exact" not in right:
+        return set()
+    declared = {f"repair:{repair}" for repair in trial.declared_repairs}
+    asked = trial.scenario.options.get("late_system") == "hoist"
+    return declared if asked else declared - {"repair:hoists_late_system"}
 
 
 @check(
@@ -93,7 +102,7 @@ def undeclared_use_is_refused(trial: Trial) -> Iterator[Finding]:
 )
 def repairs_are_declared(trial: Trial) -> Iterator[Finding]:
     """A repair that nobody was told of is a surprise."""
-    for repair in sorted(trial.comparison.repairs - trial.subject.repairs):
+    for repair in sorted(trial.comparison.repairs - trial.declared_repairs):
         text = f"it {repair.replace('_', ' ')} without saying so; add {repair!r} to its repairs, or do not do it"
         yield Finding(check="translation.repairs-are-declared", message=text)
 
@@ -157,7 +166,21 @@ result_status_survives = _survives(
 tools_survive = _survives(
     "translation.tools-survive", "tool", "Every tool is found with its name, description and schemas."
 )
-options_survive = _survives("translation.options-survive", "option", "Every option of the call is found.")
+
+
+@check("translation.options-survive", clause="Every option of the call is found, the provider's own fields included.")
+def options_survive(trial: Trial) -> Iterator[Finding]:
+    """An option that is dropped changes the answer without a word."""
+    name = "translation.options-survive"
+    for difference in trial.comparison.differences:
+        if difference.slot == "option" and difference.loss not in trial.subject.losses:
+            yield as_finding(name, difference)
+    sent = {pointer: leaf for place, value in trial.decoded.opaque.items() for pointer, leaf in leaves(value, place)}
+    for pointer, leaf in leaves(trial.provider_fields):
+        if pointer not in sent or sent[pointer] != leaf:
+            text = f"the provider's own field {pointer} = {leaf!r} is lost"
+            path = f"options.provider[{trial.dialect.name!r}]"
+            yield Finding(check=name, message=text, path=path, pointer=pointer)
 
 
 @check(
@@ -170,27 +193,34 @@ def nothing_is_invented(trial: Trial) -> Iterator[Finding]:
     for difference in trial.comparison.differences:
         if difference.slot == "invented":
             yield as_finding(name, difference)
-    given = trial.scenario.options.get("provider", {}).get(trial.dialect.name, {})
-    known = dict(leaves(given, ""))
+    known = dict(leaves(trial.provider_fields))
     for place, value in trial.decoded.opaque.items():
         for pointer, leaf in leaves(value, place):
-            if not _is_constant(leaf) and known.get(pointer) != leaf:
+            if not _is_constant(leaf, trial) and known.get(pointer) != leaf:
                 text = f"text that is not in the prompt: {leaf!r}"
                 yield Finding(check=name, message=text, pointer=pointer)
     yield from _invented_options(trial, name)
 
 
 def _invented_options(trial: Trial, name: str) -> Iterator[Finding]:
-    asked = trial.scenario.options
-    for option in ("stop", "response_schema"):
-        if option in trial.decoded.options and option not in asked:
-            text = f"the option {option} was not asked for: {trial.decoded.options[option]!r}"
-            yield Finding(check=name, message=text, pointer=trial.decoded.places.get(f"options/{option}"))
+    for option, value in trial.decoded.options.items():
+        is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
+        if option not in trial.scenario.options and not is_harmless:
+            place = trial.decoded.places.get(f"options/{option}")
+            yield Finding(check=name, message=f"the option {option} was not asked for: {value!r}", pointer=place)
 
 
-_CONSTANT_LENGTH: Final = 64
+_OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})
+"""Some providers demand them, so an adapter must choose where the caller does not."""
+
+_DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",), "stream": (False,)}
+"""What a provider does anyway."""
+
+_CONSTANT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,24}")
 
 
-def _is_constant(leaf: object) -> bool:
-    """A number, a flag, or one word: `ephemeral` is a setting, a sentence is text."""
-    return not isinstance(leaf, str) or (len(leaf) <= _CONSTANT_LENGTH and not any(c.isspace() for c in leaf))
+def _is_constant(leaf: object, trial: Trial) -> bool:
+    """A number, a flag, or one short word that is not the caller's: `ephemeral` is a setting, a sentence is text."""
+    if not isinstance(leaf, str):
+        return True
+    return bool(_CONSTANT.fullmatch(leaf)) and leaf != trial.scenario.call_options()["thread_id"]

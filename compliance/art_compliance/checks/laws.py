@@ -14,8 +14,9 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
 from art_compliance.normal_form import normal_form, same_json
+from art_compliance.pointers import escape
 from art_compliance.rewriting import Rewriting
-from art_compliance.subjects import Refused, Sent
+from art_compliance.subjects import Observation, Refused, Sent
 from art_sdk.json_data import is_array, is_object
 
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
@@ -40,16 +41,23 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
     trial.observe(GREETING, {"thread_id": "another"})
     again["after another prompt"] = trial.observe(trial.scenario.prompt)
     if trial.subject.has_translate:
-        with ThreadPoolExecutor(1) as pool:
-            again["on another thread"] = pool.submit(trial.observe, trial.scenario.prompt).result()
+        again |= _beside_others(trial)
     for when, seen in again.items():
         if not isinstance(seen, Sent):
-            text = f"{when} it was not sent: {seen}"
+            text = f"{when} {_short(seen)}"
             yield Finding(check="translation.same-prompt-same-request", message=text)
         elif json.dumps(seen.payload) != json.dumps(first):
             pointer = _first_difference(first, seen.payload)
             text = f"{when} the request is another one"
             yield Finding(check="translation.same-prompt-same-request", message=text, pointer=pointer)
+
+
+def _beside_others(trial: Trial) -> dict[str, Observation]:
+    """Translated on other threads, beside another prompt: state that is shared shows."""
+    with ThreadPoolExecutor(4) as pool:
+        own = [pool.submit(trial.observe, trial.scenario.prompt) for _ in range(2)]
+        _ = [pool.submit(trial.observe, GREETING, {"thread_id": "another"}) for _ in range(2)]
+        return {f"on thread {number}, beside another prompt,": one.result() for number, one in enumerate(own, 1)}
 
 
 @check(
@@ -144,7 +152,7 @@ def follows_renaming(trial: Trial) -> Iterator[Finding]:
     prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
     seen = trial.observe(prompt, options)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with other names and texts it was not sent: {_short(seen)}")
+        yield Finding(check=name, message=f"with other names and texts {_short(seen)}")
         return
     try:
         decoded = trial.decode(seen)
@@ -193,12 +201,16 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
     if permuted == trial.scenario.prompt:
         message = "no turn has several results"
         raise NotApplicable(message)
-    _ = trial.sent
+    _ = trial.comparison
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with the results reversed it was not sent: {_short(seen)}")
+        yield Finding(check=name, message=f"with the results reversed {_short(seen)}")
         return
-    one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
+    try:
+        one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
+    except DecodeFailed as error:
+        yield Finding(check=name, message=f"with the results reversed it cannot be decoded: {error}")
+        return
     for wanted, found in zip(one, other, strict=False):
         told = [(call.id, call.result and (call.result.text, call.result.status)) for call in wanted.calls]
         heard = [(call.id, call.result and (call.result.text, call.result.status)) for call in found.calls]
@@ -233,11 +245,26 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
     translated = trial.sent
     seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
     if not isinstance(seen, Sent):
-        yield Finding(check="translation.sends-what-it-translates", message=f"call did not send it: {_short(seen)}")
+        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_short(seen)}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
         pointer = _first_difference(translated.payload, seen.payload)
         text = "the body that arrived is not the payload"
         yield Finding(check="translation.sends-what-it-translates", message=text, pointer=pointer)
+
+
+@check(
+    "translation.one-call-one-request",
+    clause="A call sends one request, and no other.",
+)
+def one_call_one_request(trial: Trial) -> Iterator[Finding]:
+    """What is asked twice is paid twice."""
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    _ = trial.sent
+    seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
+    if isinstance(seen, Sent) and seen.count != 1:
+        yield Finding(check="translation.one-call-one-request", message=f"{seen.count} requests arrived")
 
 
 def _first_difference(one: Any, other: Any, pointer: str = "") -> str:
@@ -245,7 +272,7 @@ def _first_difference(one: Any, other: Any, pointer: str = "") -> str:
     if is_object(one) and is_object(other):
         for key in {**one, **other}:
             if not same_json(one.get(key, ...), other.get(key, ...)):
-                return _first_difference(one.get(key), other.get(key), f"{pointer}/{key}")
+                return _first_difference(one.get(key), other.get(key), f"{pointer}/{escape(key)}")
     if is_array(one) and is_array(other):
         for at, (a, b) in enumerate(zip(one, other, strict=False)):
             if not same_json(a, b):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +9,8 @@ from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import Decoded, DecodeFailed, Dialect
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject
-from art_sdk import Capability, parse_options, parse_prompt
+from art_sdk import Capability, Repair, parse_options, parse_prompt
+from art_sdk.json_data import find_unsendable
 
 
 class NotApplicable(Exception):
@@ -34,6 +34,18 @@ class Trial:
     def observation(self) -> Observation:
         """What the adapter makes of the scenario's prompt."""
         return self.subject.translate(self.scenario.prompt, self.scenario.call_options())
+
+    @property
+    def declared_repairs(self) -> frozenset[Repair]:
+        """What the adapter may change: one that loses ids changes them, too."""
+        lost: frozenset[Repair] = frozenset({"maps_call_ids"} if "call_ids" in self.subject.losses else ())
+        return self.subject.repairs | lost
+
+    @property
+    def provider_fields(self) -> dict[str, Any]:
+        """The provider's own fields that the scenario gives for the dialect."""
+        given: dict[str, dict[str, Any]] = self.scenario.options.get("provider", {})
+        return given.get(self.dialect.name, {})
 
     @property
     def sent(self) -> Sent:
@@ -100,12 +112,8 @@ class Trial:
 
 
 def is_json(payload: object) -> bool:
-    """Whether a payload is JSON data, finite numbers and all."""
-    try:
-        json.dumps(payload, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+    """Whether a payload is JSON data: string keys, finite numbers and all."""
+    return find_unsendable(payload) is None
 
 
 _NOT_IN_THE_REQUEST = frozenset(

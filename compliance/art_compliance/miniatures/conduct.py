@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -72,6 +73,35 @@ def forgets_the_alias(adapter: Any) -> None:
 def sends_something_else(adapter: Any) -> None:
     """What is sent has one message more than what translate returns."""
     recall(adapter, lambda prompt: [*prompt, {"role": "user", "content": "Go on."}])
+
+
+@miniature("translation.one-call-one-request")
+def asks_twice(adapter: Any) -> None:
+    """Every call is made a second time, to be sure."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        async def both() -> Any:
+            _ = [event async for event in own(prompt, options)]
+            async for event in own(prompt, options):
+                yield event
+
+        return both()
+
+    adapter.call = call
+
+
+@miniature("translation.same-prompt-same-request")
+def shares_state_between_threads(adapter: Any) -> None:
+    """The prompt at hand is kept in the adapter, where another thread puts its own."""
+    own = adapter.translate
+
+    def translate(prompt: Any, options: Any) -> Any:
+        adapter.at_hand = (prompt, options)
+        time.sleep(0.002)
+        return own(*adapter.at_hand)
+
+    adapter.translate = translate
 
 
 def _schemas(options: Any) -> list[dict[str, Any]]:

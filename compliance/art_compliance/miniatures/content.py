@@ -8,12 +8,15 @@ from functools import partial
 from typing import Any
 
 from art_compliance.miniatures.base import (
+    Options,
     Prompt,
+    Translate,
     change_messages,
     change_options,
     change_payload,
     change_prompt,
     miniature,
+    retranslate,
 )
 
 
@@ -85,6 +88,30 @@ def drops_temperature(adapter: Any) -> None:
 
 
 @miniature("translation.options-survive")
+def drops_provider_fields(adapter: Any) -> None:
+    """The provider's own fields, which the caller gave, are left out."""
+    change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "provider"})
+
+
+@miniature("translation.nothing-is-invented")
+def chooses_a_temperature(adapter: Any) -> None:
+    """Where the caller gives no temperature, the adapter does."""
+    change_options(adapter, lambda o: {"temperature": 0.5, **o})
+
+
+@miniature("translation.canary-texts-stand-whole")
+def cleans_results(adapter: Any) -> None:
+    """Control characters are taken out of results."""
+    change_messages(adapter, "tool_result", lambda m: _with_text(m, _printable))
+
+
+@miniature("translation.tools-survive")
+def lowers_tool_names(adapter: Any) -> None:
+    """Tools are called by their lower-case names."""
+    change_options(adapter, lambda o: {**o, "tools": [{**t, "name": t["name"].lower()} for t in o.get("tools", ())]})
+
+
+@miniature("translation.options-survive")
 def takes_zero_for_absent(adapter: Any) -> None:
     """An option that is 0 is left out, as if it were not set."""
     change_options(adapter, lambda o: {k: v for k, v in o.items() if v != 0})
@@ -98,14 +125,23 @@ def speaks_another_format(adapter: Any) -> None:
 
 @miniature("translation.is-total")
 def gives_payloads_that_are_not_json(adapter: Any) -> None:
-    """The payload holds a set."""
-    change_payload(adapter, lambda payload: {**payload, "flags": {"a", "b"}})
+    """The payload of a longer prompt holds a set."""
+    retranslate(adapter, _with_a_set)
 
 
 @miniature("translation.prefix-is-stable", "translation.user-text-survives")
 def numbers_the_turns(adapter: Any) -> None:
     """Every user text begins with its place among all, so that each new message rewrites the old ones."""
     change_prompt(adapter, _numbered)
+
+
+def _with_a_set(translate: Translate, prompt: Prompt, options: Options) -> Any:
+    payload = translate(prompt, options)
+    return {**payload, "flags": {"a", "b"}} if len(prompt) > 1 else payload
+
+
+def _printable(text: str) -> str:
+    return "".join(char for char in text if char.isprintable())
 
 
 def _with_text(message: dict[str, Any], change: Any) -> dict[str, Any]:

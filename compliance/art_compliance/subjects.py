@@ -170,7 +170,8 @@ class Subject:
         if isinstance(value, str) or not isinstance(value, Iterable):
             message = f"{self.name}: {attribute} must be a set of names, is {with_article(value)}"
             raise HarnessError(message)
-        declared = frozenset(cast("Iterable[Any]", value))
+        names: Iterable[Any] = value
+        declared = frozenset(names)
         unknown = sorted(map(str, declared - known))
         if unknown:
             message = f"{self.name}: unknown {attribute} {', '.join(unknown)}; known: {', '.join(sorted(known))}"

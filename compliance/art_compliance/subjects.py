@@ -167,11 +167,10 @@ class Subject:
         value = getattr(self.adapter, attribute, None)
         if value is None:
             return default
-        if isinstance(value, str) or not isinstance(value, Iterable):
+        if not _is_collection(value):
             message = f"{self.name}: {attribute} must be a set of names, is {with_article(value)}"
             raise HarnessError(message)
-        names: Iterable[Any] = value
-        declared = frozenset(names)
+        declared = frozenset(value)
         unknown = sorted(map(str, declared - known))
         if unknown:
             message = f"{self.name}: unknown {attribute} {', '.join(unknown)}; known: {', '.join(sorted(known))}"
@@ -278,6 +277,11 @@ def _observe_error(error: Exception) -> Refused | Crashed:
         return Crashed(str(error))
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Crashed(tell(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
+
+
+def _is_collection(value: Any) -> bool:
+    """Whether names can stand in it; one name alone is none."""
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def _kind(event: Any) -> str:

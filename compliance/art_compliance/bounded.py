@@ -41,6 +41,7 @@ def await_bounded(future: Future[T], seconds: float | None = None) -> T:
 
 
 def _settle(future: Future[T], work: Callable[[], T]) -> None:
+    future.set_running_or_notify_cancel()  # from here on it is not cancelled: what comes too late is settled in vain
     try:
         future.set_result(work())
     except Exception as error:  # noqa: BLE001 - handed on to whoever waits

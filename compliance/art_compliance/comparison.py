@@ -278,7 +278,7 @@ def _without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
 
 
 def _copy(entry: Entry) -> Entry:
-    return Entry(entry.role, entry.texts, entry.path, entry.index, entry.name, list(entry.calls), entry.images)
+    return Entry(entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images)
 
 
 def _without_blank(entry: Entry) -> Entry:

@@ -54,7 +54,6 @@ class Entry(Struct):
     role: Role
     texts: tuple[str, ...]
     path: str
-    index: int
     name: str | None = None
     calls: list[Call] = field(default_factory=list[Call])
     images: tuple[tuple[str, str], ...] = ()
@@ -78,40 +77,40 @@ def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
         path = f"$[{index}]"
         match message:
             case SystemMessage() | UserMessage():
-                entries.append(_spoken(message, path, index))
+                entries.append(_spoken(message, path))
             case AssistantMessage():
-                entries.append(_assistant(message, path, index, calls))
+                entries.append(_assistant(message, path, calls))
             case ToolRequestMessage():
                 if message.content is not None:
                     if not (may_extend and entries):
-                        entries.append(Entry("assistant", (), path, index))
+                        entries.append(Entry("assistant", (), path))
                     _add_request(entries[-1], message, path, calls)
             case ToolResultMessage():
                 result = Result(message.content, message.status, path, message.name)
                 call = calls.get(message.tool_call_id)
                 if call is None or call.result is not None:
-                    entries.append(Entry("result", (message.content,), path, index, message.tool_call_id))
+                    entries.append(Entry("result", (message.content,), path, message.tool_call_id))
                 else:
                     call.result = result
         may_extend = isinstance(message, AssistantMessage | ToolRequestMessage)
     return entries
 
 
-def _spoken(message: SystemMessage | UserMessage, path: str, index: int) -> Entry:
+def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
     role: Role = "system" if isinstance(message, SystemMessage) else "user"
     if isinstance(message.content, str):
-        return Entry(role, (message.content,), path, index, message.name)
+        return Entry(role, (message.content,), path, message.name)
     texts = tuple(part.text for part in message.content if isinstance(part, TextPart))
     images = tuple(
         (part.mime_type, part.data or part.url or "") for part in message.content if isinstance(part, ImagePart)
     )
-    return Entry(role, texts, path, index, message.name, images=images)
+    return Entry(role, texts, path, message.name, images=images)
 
 
-def _assistant(message: AssistantMessage, path: str, index: int, calls: dict[str, Call]) -> Entry:
+def _assistant(message: AssistantMessage, path: str, calls: dict[str, Call]) -> Entry:
     """Empty text beside calls says nothing, and is the same as none."""
     texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
-    entry = Entry("assistant", texts, path, index, message.name)
+    entry = Entry("assistant", texts, path, message.name)
     for position, call in enumerate(message.tool_calls):
         _add_call(entry, call, f"{path}.tool_calls[{position}]", calls)
     return entry

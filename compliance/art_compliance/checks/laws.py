@@ -44,7 +44,7 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
         again |= _beside_others(trial)
     for when, seen in again.items():
         if not isinstance(seen, Sent):
-            text = f"{when} {_short(seen)}"
+            text = f"{when} {_tell(seen)}"
             yield Finding(check="translation.same-prompt-same-request", message=text)
         elif json.dumps(seen.payload) != json.dumps(first):
             pointer = _first_difference(first, seen.payload)
@@ -79,7 +79,7 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
         message = f"refused: {first.code}"
         raise NotApplicable(message)
     if not (isinstance(first, Sent) and isinstance(second, Sent)):
-        yield Finding(check=name, message=f"under one name {_short(first)}, under the other {_short(second)}")
+        yield Finding(check=name, message=f"under one name {_tell(first)}, under the other {_tell(second)}")
     elif not same_json(first.payload, second.payload):
         pointer = _first_difference(first.payload, second.payload)
         yield Finding(check=name, message="the requests are not equal", pointer=pointer)
@@ -152,7 +152,7 @@ def follows_renaming(trial: Trial) -> Iterator[Finding]:
     prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
     seen = trial.observe(prompt, options)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with other names and texts {_short(seen)}")
+        yield Finding(check=name, message=f"with other names and texts {_tell(seen)}")
         return
     try:
         decoded = trial.decode(seen)
@@ -204,7 +204,7 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
     _ = trial.comparison
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with the results reversed {_short(seen)}")
+        yield Finding(check=name, message=f"with the results reversed {_tell(seen)}")
         return
     try:
         one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
@@ -245,7 +245,7 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
     translated = trial.sent
     seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
     if not isinstance(seen, Sent):
-        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_short(seen)}")
+        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_tell(seen)}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
         pointer = _first_difference(translated.payload, seen.payload)
         text = "the body that arrived is not the payload"
@@ -286,6 +286,6 @@ def _at(payload: Any, pointer: str) -> Any:
     return payload
 
 
-def _short(seen: object) -> str:
+def _tell(seen: object) -> str:
     text = str(seen)
     return text if len(text) <= 160 else f"{text[:160]}…"

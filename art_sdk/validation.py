@@ -65,6 +65,24 @@ def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardProm
     With `conversation=True` the rules of a tool conversation are held as well.
     Raises PromptValidationFailed with every violation found.
     """
+    prompt, plain = _parse_shape(data)
+    try:
+        _encode(prompt)  # the cheapest way to look for text that UTF-8 cannot hold
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        _refuse_unsendable(plain, range(len(plain)))
+    if conversation:
+        _hold_conversation(prompt)
+    return prompt
+
+
+def parse_prompt_to_encode(data: object) -> ArtStandardPrompt:
+    """As `parse_prompt`, for a caller who encodes all of the prompt's text and asks `parse_prompt` where that fails."""
+    prompt, _ = _parse_shape(data)
+    return prompt
+
+
+def _parse_shape(data: object) -> tuple[ArtStandardPrompt, list[Any] | tuple[Any, ...]]:
+    """The prompt, and the plain data that it was made of. Text is not looked into."""
     if not is_array(data):
         found = json_type(data)
         raise _failed(
@@ -80,10 +98,8 @@ def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardProm
     prompt = (
         tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming]) if _ToolAlias in kinds else incoming
     )
-    _refuse_unsendable(prompt, plain, kinds)
-    if conversation:
-        _hold_conversation(prompt)
-    return prompt
+    _refuse_unsendable(plain, [index for index, message in enumerate(prompt) if _holds_free_json(message)])
+    return prompt, plain
 
 
 def parse_prompt_json(text: str | bytes, *, conversation: bool = False) -> ArtStandardPrompt:
@@ -124,25 +140,15 @@ def _without_structs(data: Any) -> Any:
         return data
 
 
-def _refuse_unsendable(prompt: ArtStandardPrompt, plain: list[Any] | tuple[Any, ...], kinds: set[type]) -> None:
-    """Refuses what cannot be sent as UTF-8 JSON. Encoding is the cheapest way to look.
-
-    It lets NaN pass as null in the fields of any JSON data, so messages that have one are looked at twice.
-    """
-    suspects: list[int] | range = []
-    try:
-        text = _encode(prompt)
-        if ToolRequestMessage in kinds or b'"extensions":' in text:
-            suspects = [index for index, message in enumerate(prompt) if _holds_free_json(message)]
-    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        suspects = range(len(plain))
+def _refuse_unsendable(plain: list[Any] | tuple[Any, ...], suspects: list[int] | range) -> None:
+    """Refuses what cannot be sent as UTF-8 JSON, in the messages of these indexes."""
     found = [one for index in suspects if (one := find_unsendable(plain[index], f"$[{index}]"))]
     if found:
         raise _failed(layer="shape", violations=[{"path": one.path, "message": one.reason} for one in found])
 
 
 def _holds_free_json(message: ArtStandardMessage) -> bool:
-    """Whether the message has a field of any JSON data."""
+    """Whether the message has a field of any JSON data, in which encoding would let NaN pass as null."""
     if type(message) is AssistantMessage:
         return message.extensions is not None
     return type(message) is ToolRequestMessage

@@ -38,7 +38,7 @@ from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, parse_options
 from art_sdk.stream import Completion, StreamEvent, fold
 from art_sdk.transport import HttpRequest, ResponseHead, Timeouts, Transport
-from art_sdk.validation import parse_prompt
+from art_sdk.validation import parse_prompt, parse_prompt_to_encode
 
 if TYPE_CHECKING:
     import httpx2
@@ -171,8 +171,12 @@ class BaseAdapter(abc.ABC):
         Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
         """
         known = self._parse_options(options)
-        typed = parse_prompt(prompt)
-        request = self.request(self.translate(typed, known), known)
+        typed = parse_prompt_to_encode(prompt)
+        try:
+            request = self.request(self.translate(typed, known), known)
+        except UnicodeEncodeError:
+            parse_prompt(prompt)  # says where the text stands that cannot be sent
+            raise
         return Prepared(request, self._info(typed, known), known.timeouts)
 
     def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:

@@ -82,20 +82,19 @@ class Subject:
         self.name = name
         self._make = make
         self._dialect_name = dialect
-        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._server = self._stack.enter_context(loopback_provider())
-        self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
-        try:
-            self._open()
-        except HarnessError:
-            self._stack.close()
-            raise
-        except Exception as error:
-            self._stack.close()
-            message = f"{self.name}: looking at the adapter raised {tell(error)}"
-            raise HarnessError(message) from error
+        with ExitStack() as opening:  # closes what is open already, whatever ends the opening
+            self._server = opening.enter_context(loopback_provider())
+            self._portal = opening.enter_context(anyio.from_thread.start_blocking_portal())
+            try:
+                self._open()
+            except HarnessError:
+                raise
+            except Exception as error:
+                message = f"{self.name}: looking at the adapter raised {tell(error)}"
+                raise HarnessError(message) from error
+            self._stack = opening.pop_all()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -138,8 +137,10 @@ class Subject:
         """The one that was asked for, which must be known, or the adapter's, which may be its own."""
         if self._dialect_name is not None:
             return find_dialect(self._dialect_name)
-        if declared is None or declared in DIALECTS:
-            return None if declared is None else DIALECTS[declared]
+        if declared is None:
+            return None
+        if declared in DIALECTS:
+            return DIALECTS[declared]
         near = get_close_matches(str(declared), DIALECTS, n=1)
         if near or not isinstance(declared, str):
             hint = f"; did you mean {near[0]!r}?" if near else ""

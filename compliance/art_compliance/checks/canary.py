@@ -112,7 +112,7 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
 def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
     """Not trimmed, escaped, normalised, expanded, repeated or lost."""
     name = "translation.canary-texts-stand-whole"
-    planted = plant(trial)
+    planted = trial.once(plant)
     for text in walk_texts(planted.entries):
         if not text.strip():
             continue
@@ -133,7 +133,7 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
 )
 def canary_order_is_kept(trial: Trial) -> Iterator[Finding]:
     """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
-    planted = plant(trial)
+    planted = trial.once(plant)
     texts = [(number, leaf.value) for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)]
     last, last_text = (-1, 0), ""
     for group in _groups(planted.entries):
@@ -165,7 +165,7 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
 def canary_results_are_linked(trial: Trial) -> Iterator[Finding]:
     """The result of one call must not answer another."""
     name = "translation.canary-results-are-linked"
-    planted = plant(trial)
+    planted = trial.once(plant)
     ids = {call.id for entry in planted.entries for call in entry.calls}
     id_leaves = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and leaf.value in ids]
     may_change = {"maps_call_ids", "call_ids"} & {*trial.subject.repairs, *trial.subject.losses}
@@ -203,7 +203,7 @@ def _link(name: str, planted: Planted, id_leaves: list[Leaf], call_id: str, text
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Finding]:
     """Not encoded twice, not cut, integers still integers."""
     name = "translation.canary-arguments-decode-once"
-    planted = plant(trial)
+    planted = trial.once(plant)
     objects = list(_objects(planted.payload))
     for entry in planted.entries:
         for call in entry.calls:
@@ -234,7 +234,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 def canary_tools_are_told(trial: Trial) -> Iterator[Finding]:
     """The model can only call what it was told of."""
     name = "translation.canary-tools-are-told"
-    planted = plant(trial)
+    planted = trial.once(plant)
     texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
     keys = {key for one in _objects(planted.payload) for key in one}
     for number, tool in enumerate(planted.options.get("tools", ())):
@@ -257,7 +257,7 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Finding]:
 )
 def canary_options_are_told(trial: Trial) -> Iterator[Finding]:
     """An option that is dropped changes the answer without a word."""
-    planted = plant(trial)
+    planted = trial.once(plant)
     values = [leaf.value for leaf in planted.leaves]
     for name, value in expected_options(planted.options).items():
         wanted: Sequence[Any] = value if is_array(value) else (value,)

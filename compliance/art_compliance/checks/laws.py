@@ -72,9 +72,10 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
     if swapped == trial.scenario.prompt:
         message = "the scenario has no result"
         raise NotApplicable(message)
-    look = trial.subject.send if trial.subject.has_call else trial.subject.translate
-    options = trial.scenario.call_options()
-    first, second = look(trial.scenario.prompt, options), look(swapped, options)
+    if trial.subject.has_call:
+        first, second = trial.arrived, trial.subject.send(swapped, trial.scenario.call_options())
+    else:
+        first, second = trial.observation, trial.observe(swapped)
     if isinstance(first, Refused) and isinstance(second, Refused):
         message = f"refused: {first.code}"
         raise NotApplicable(message)
@@ -242,8 +243,7 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
     if trial.subject.kind != "white box":
         message = f"the adapter is {trial.subject.kind}"
         raise NotApplicable(message)
-    translated = trial.sent
-    seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
+    translated, seen = trial.sent, trial.arrived
     if not isinstance(seen, Sent):
         yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_tell(seen)}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
@@ -262,7 +262,7 @@ def one_call_one_request(trial: Trial) -> Iterator[Finding]:
         message = "the adapter has no call"
         raise NotApplicable(message)
     _ = trial.sent
-    seen = trial.subject.send(trial.scenario.prompt, trial.scenario.call_options())
+    seen = trial.arrived
     if isinstance(seen, Sent) and seen.count != 1:
         yield Finding(check="translation.one-call-one-request", message=f"{seen.count} requests arrived")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import Decoded, DecodeFailed, Dialect
@@ -11,6 +12,8 @@ from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable
+
+T = TypeVar("T")
 
 
 class NotApplicable(Exception):
@@ -24,6 +27,7 @@ class Trial:
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
+        self._looked: dict[Callable[[Trial], Any], Any] = {}
 
     @cached_property
     def undeclared(self) -> tuple[Capability, ...]:
@@ -59,6 +63,17 @@ class Trial:
             message = "the dialect is unknown"
             raise NotApplicable(message)
         return self.subject.dialect
+
+    @cached_property
+    def arrived(self) -> Observation:
+        """What arrives when the adapter is called with the scenario's prompt."""
+        return self.subject.send(self.scenario.prompt, self.scenario.call_options())
+
+    def once(self, look: Callable[[Trial], T]) -> T:
+        """What the function makes of this trial, made once for all checks that ask."""
+        if look not in self._looked:
+            self._looked[look] = look(self)
+        return cast("T", self._looked[look])
 
     @cached_property
     def decoded(self) -> Decoded:

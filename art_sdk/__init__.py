@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from art_sdk.adapters import BUILT_IN
 from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.anthropic import AnthropicAdapter
 from art_sdk.adapters.base import BaseAdapter, Payload, Prepared
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
 from art_sdk.adapters.gemini import GeminiAdapter
@@ -65,6 +66,7 @@ __all__ = [
     "REPAIRS",
     "ARTError",
     "Answer",
+    "AnthropicAdapter",
     "ArtStandardMessage",
     "ArtStandardMessageRole",
     "ArtStandardPrompt",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 BUILT_IN: Final[Mapping[str, str]] = {
+    "anthropic": "art_sdk.adapters.anthropic:AnthropicAdapter",
     "gemini": "art_sdk.adapters.gemini:GeminiAdapter",
     "openai": "art_sdk.adapters.openai:OpenAIAdapter",
 }

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from art_sdk.adapters.call_ids import keep_call_ids
 from art_sdk.conversation import find_call_ids
 from art_sdk.errors import ARTError
 from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall
@@ -24,12 +25,6 @@ from art_sdk.stream import (
     TokenType,
     ToolCallEvent,
 )
-
-
-def keep_call_ids(call_ids: Iterable[str]) -> dict[str, str]:
-    """No id is changed."""
-    del call_ids
-    return {}
 
 
 class CallInfo(Struct, frozen=True, kw_only=True):
@@ -100,13 +95,17 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A whole answer, unstreamed, in the order in which the provider gave its pieces."""
+    """A whole answer, unstreamed, in the order in which the provider gave its pieces.
+
+    `extensions` are the message's: what the provider wants back unchanged with the next turn.
+    """
 
     pieces: tuple[Text | Thinking | ToolCall, ...]
     stop_reason: StopReason
     raw_stop_reason: str | None
     usage: Usage = Usage()
     request_id: str | None = None
+    extensions: dict[str, dict[str, Any]] | None = None
 
 
 def answer_events(answer: Answer, info: CallInfo) -> Iterator[StreamEvent]:
@@ -149,7 +148,7 @@ def _message(answer: Answer) -> AssistantMessage:
     texts = [piece.text for piece in answer.pieces if isinstance(piece, Text)]
     calls = tuple(piece for piece in answer.pieces if isinstance(piece, ToolCall))
     content = "".join(texts) if texts or not calls else None
-    return AssistantMessage(content, calls)
+    return AssistantMessage(content, calls, extensions=answer.extensions)
 
 
 def _metadata(answer: Answer, info: CallInfo) -> LLMMetadata:

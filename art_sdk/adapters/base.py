@@ -12,12 +12,13 @@ import abc
 import os
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
 
 import msgspec
 
-from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events, keep_call_ids
-from art_sdk.adapters.capabilities import Capability, Loss, Repair, Request, find_undeclared_use
+from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
+from art_sdk.adapters.call_ids import keep_call_ids
+from art_sdk.adapters.capabilities import Loss, Repair
 from art_sdk.adapters.failures import (
     FailedAnswer,
     describe_failure,
@@ -25,6 +26,7 @@ from art_sdk.adapters.failures import (
     strike_out_of_answer,
     strike_out_of_error,
 )
+from art_sdk.adapters.refusals import Refusals
 from art_sdk.adapters.settings import (
     sendable_headers,
     sendable_key,
@@ -32,8 +34,7 @@ from art_sdk.adapters.settings import (
     sendable_url,
     usable_timeouts,
 )
-from art_sdk.conversation import Conversation, Fault, FaultKind, read_conversation
-from art_sdk.errors import LLMProviderError, PromptTranslationFailed
+from art_sdk.errors import LLMProviderError
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, parse_options
 from art_sdk.stream import Completion, StreamEvent, fold
@@ -57,7 +58,7 @@ class Prepared(NamedTuple):
     timeouts: Timeouts | None
 
 
-class BaseAdapter(abc.ABC):
+class BaseAdapter(Refusals, abc.ABC):
     """One provider's adapter, and the factory that the conformance suite takes.
 
     `base_url` replaces `default_base_url`, version path included; `model` is used where a call
@@ -65,12 +66,10 @@ class BaseAdapter(abc.ABC):
     Raises InvalidConfig for a key, a URL, a model, headers or time limits that cannot be used.
     """
 
-    provider_name: ClassVar[str]
-    dialect: ClassVar[str]
     default_model: ClassVar[str]
     default_base_url: ClassVar[str]
+    protocol_headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json", "accept": "application/json"}
     request_id_header: ClassVar[str] = "x-request-id"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset()
     losses: ClassVar[frozenset[Loss]] = frozenset()
     repairs: ClassVar[frozenset[Repair]] = frozenset()
 
@@ -122,32 +121,6 @@ class BaseAdapter(abc.ABC):
 
     # What every adapter has.
 
-    def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
-        """The prompt as turns, for `translate` to begin with.
-
-        Raises PromptTranslationFailed for broken tool conversations and for what the adapter does
-        not declare among its `capabilities`.
-        """
-        conversation = read_conversation(prompt)
-        if conversation.faults:
-            self._refuse_faults(conversation.faults)
-        use = find_undeclared_use(self.capabilities, Request(conversation, options, self.dialect))
-        if use is not None:
-            reason = f"the capability {use.capability!r} is not declared, and the prompt needs it for {use.what}"
-            self.refuse(reason, index=use.index)
-        return conversation
-
-    def refuse(
-        self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
-    ) -> NoReturn:
-        """Raises PromptTranslationFailed. `reason` says what stands in the way, and what to do."""
-        place = "the prompt" if index is None else f"message $[{index}]"
-        call = "" if call_id is None else f" (call {call_id!r})"
-        source = "" if rule is None else f" [{rule}]"
-        facts = {"adapter": self.provider_name, "index": index, "call_id": call_id, "rule": rule}
-        message = f"adapter {self.provider_name!r} cannot translate {place}{call}: {reason}{source}"
-        raise PromptTranslationFailed(message, details={k: v for k, v in facts.items() if v is not None})
-
     def provider_fields(self, options: CallOptions) -> dict[str, Any]:
         """The provider-only fields that the caller gave for this dialect."""
         return options.provider.get(self.dialect, {})
@@ -161,8 +134,7 @@ class BaseAdapter(abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        headers = {"content-type": "application/json", "accept": "application/json"}
-        headers |= self._headers | self.auth_headers()
+        headers = {**self.protocol_headers, **self._headers, **self.auth_headers()}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
@@ -271,23 +243,6 @@ class BaseAdapter(abc.ABC):
             map_call_ids=self.map_call_ids,
             started=time.perf_counter(),
         )
-
-    def _refuse_faults(self, faults: list[Fault]) -> NoReturn:
-        first, more = faults[0], len(faults) - 1
-        rest = f" (and {more} more such faults)" if more else ""
-        self.refuse(f"{first.message}; {_ADVICE[first.kind]}{rest}", index=first.index, call_id=first.call_id)
-
-
-_ADVICE: Final[Mapping[FaultKind, str]] = {
-    "orphan-result": "add the assistant message that made the call, or leave the result out",
-    "double-result": "keep one result a call",
-    "duplicate-id": "give every call an id of its own",
-    "unanswered-call": "add its tool_result before the next user or assistant message",
-    "pending-call": "add its tool_result, or leave the call out",
-    "contradicting-name": "name the tool that was called, or leave the name out",
-    "empty-request": "give it a call, or leave it out",
-    "bad-arguments": "give a JSON object",
-}
 
 
 def _merge(into: dict[str, Any], fields: Mapping[str, Any], path: str) -> str | None:

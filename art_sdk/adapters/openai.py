@@ -3,6 +3,7 @@
 At the provider's limits: a call id over 40 characters is mapped; a system message stands where it
 stood; a result's `status` and a tool's output schema have no place and are dropped (declared); a
 tool's name that does not match, and whatever else OpenAI answers with 400, is refused before it is sent.
+Of an image by URL the type has no place: OpenAI finds it out (platform.openai.com/docs/guides/images-vision).
 Source of the request's fields: `openai.types.chat.completion_create_params` of the official client.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from art_sdk.adapters._chat_completions import ChatCompletionsAdapter, ChatLimits
+from art_sdk.adapters.capabilities import CAPABILITIES
 
 
 class OpenAIAdapter(ChatCompletionsAdapter):
@@ -20,17 +22,7 @@ class OpenAIAdapter(ChatCompletionsAdapter):
     dialect = "openai-chat"
     default_model = "gpt-4.1-mini"
     default_base_url = "https://api.openai.com/v1"
-    capabilities = frozenset(
-        {
-            "system",
-            "late_system",
-            "tools",
-            "parallel_tools",
-            "tool_choice",
-            "response_schema",
-            "stop",
-            "prefill",
-        }
-    )
+    capabilities = CAPABILITIES - {"streaming", "reasoning"}
+    image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "gif"))
     # openai.max-completion-tokens: reasoning models refuse max_tokens, and every model takes this one
     limits: ClassVar[ChatLimits] = ChatLimits(max_tokens_field="max_completion_tokens")

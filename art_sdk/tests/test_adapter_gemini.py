@@ -225,7 +225,18 @@ def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInf
     ("parts", "message", "thinking"),
     [
         ([{"text": "a "}, {"text": "b\n"}], AssistantMessage("a b\n"), ""),
-        ([{"text": "h", "thought": True}, {"text": "a", "thoughtSignature": "="}], AssistantMessage("a"), "h"),
+        (
+            [{"text": "h", "thought": True}, {"text": "a", "thoughtSignature": "="}],
+            AssistantMessage("a", extensions={"gemini-generate": {"text": "="}}),
+            "h",
+        ),
+        (
+            [{"functionCall": {"name": "f", "id": "z"}, "thoughtSignature": "+"}],
+            AssistantMessage(
+                None, (ToolCall("z", FunctionCall("f", "{}")),), extensions={"gemini-generate": {"calls": {"0": "+"}}}
+            ),
+            "",
+        ),
         ([{"text": ""}], AssistantMessage(""), ""),
         ([], AssistantMessage(""), ""),
         (

@@ -16,6 +16,7 @@ from msgspec import Struct
 from art_compliance.dialects import Decoded
 from art_compliance.normal_form import Call, Entry, normal_form, same_json
 from art_sdk.adapters.capabilities import Loss, Repair
+from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardPrompt, ToolSchema
 
 Slot = Literal[
@@ -23,6 +24,7 @@ Slot = Literal[
     "user-text",
     "assistant-text",
     "message-name",
+    "extensions",
     "turns",
     "call",
     "call-id",
@@ -59,8 +61,9 @@ class Comparison(Struct, frozen=True):
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """What a request must say."""
+    """What a request must say. Of a message's extensions it need say those of its own dialect alone."""
 
+    dialect: str
     prompt: ArtStandardPrompt
     tools: tuple[ToolSchema, ...]
     options: dict[str, Any]
@@ -97,6 +100,7 @@ class _Reading:
         if "adds_filler_turn" in repairs:
             self._found = _without_filler(self._wanted, self._found)
         self._places = decoded.places
+        self._dialect = expected.dialect
         self._repairs = repairs
         self._ids: list[tuple[Call, Call]] = []
         self._differences: list[Difference] = []
@@ -143,11 +147,15 @@ class _Reading:
     def _pair(self, wanted: Entry, found: Entry) -> None:
         if wanted.texts != found.texts and not self._joined(wanted, found):
             self._compare_texts(wanted, found)
-        if wanted.images != found.images:
+        if not _same_images(wanted.images, found.images):
             self._add(_TEXT_SLOT[wanted.role], "the images are not the same", wanted, found)
         if wanted.name != found.name:
             text = f"the message's name {wanted.name!r} became {found.name!r}"
             self._add("message-name", text, wanted, found, loss="message_name")
+        own, sent = wanted.extensions.get(self._dialect), found.extensions.get(self._dialect)
+        if not same_json(own, sent):
+            text = f"the extensions changed: {describe_change(repr(own), repr(sent))}"
+            self._add("extensions", text, wanted, found)
         for call, twin in zip_longest(wanted.calls, found.calls):
             if call is None:
                 self._add("invented", f"a call of {twin.name!r} that the prompt does not have", found=found, call=twin)
@@ -247,6 +255,13 @@ class _Reading:
         return self._places.get(key)
 
 
+def _same_images(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
+    """Some formats have no place for the type of an image that is given by its URL."""
+    return len(wanted) == len(found) and all(
+        data == sent and kind in (mime, "image/*") for (mime, data), (kind, sent) in zip(wanted, found, strict=True)
+    )
+
+
 _TEXT_SLOT: Final[dict[str, Slot]] = {
     "system": "system-text",
     "user": "user-text",
@@ -278,7 +293,9 @@ def _without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
 
 
 def _copy(entry: Entry) -> Entry:
-    return Entry(entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images)
+    return Entry(
+        entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images, dict(entry.extensions)
+    )
 
 
 def _without_blank(entry: Entry) -> Entry:
@@ -317,7 +334,7 @@ def _compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]
         at, twin = found.pop(tool.name)
         pointer = decoded.places.get(f"tools/{at}")
         for name, loss in _TOOL_FIELDS.items():
-            own, told = getattr(tool, name), getattr(twin, name)
+            own, told = _rooted(getattr(tool, name)), _rooted(getattr(twin, name))
             if not same_json(own, told):
                 shown = describe_change(repr(own), repr(told))
                 text = f"the {name} of the tool {tool.name!r} changed: {shown}"
@@ -325,6 +342,11 @@ def _compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]
     for at, twin in found.values():
         text = f"a tool that was not given: {twin.name!r}"
         yield Difference(slot="invented", message=text, pointer=decoded.places.get(f"tools/{at}"))
+
+
+def _rooted(value: Any) -> Any:
+    """A schema of a tool is one of an object, whether its root says so or not."""
+    return {"type": "object", **value} if is_object(value) else value
 
 
 _TOOL_FIELDS: Final[dict[str, Loss | None]] = {

@@ -57,6 +57,7 @@ class Entry(Struct):
     name: str | None = None
     calls: list[Call] = field(default_factory=list[Call])
     images: tuple[tuple[str, str], ...] = ()
+    extensions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
     @property
     def is_empty(self) -> bool:
@@ -110,7 +111,7 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
 def _assistant(message: AssistantMessage, path: str, calls: dict[str, Call]) -> Entry:
     """Empty text beside calls says nothing, and is the same as none."""
     texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
-    entry = Entry("assistant", texts, path, message.name)
+    entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {})
     for position, call in enumerate(message.tool_calls):
         _add_call(entry, call, f"{path}.tool_calls[{position}]", calls)
     return entry

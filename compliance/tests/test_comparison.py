@@ -33,7 +33,7 @@ def system(text: str) -> dict[str, Any]:
 
 
 def compared(wanted: list[dict[str, Any]], found: list[dict[str, Any]]) -> Comparison:
-    expected = Expected(prompt=parse_prompt(wanted), tools=(), options={})
+    expected = Expected(dialect="openai-chat", prompt=parse_prompt(wanted), tools=(), options={})
     return compare(expected, Decoded(prompt=parse_prompt(found)))
 
 
@@ -125,7 +125,7 @@ def test_a_request_folds_into_the_turn_that_it_belongs_to():
 
 
 def test_places_are_those_of_the_payload():
-    expected = Expected(prompt=parse_prompt(TALK), tools=(), options={"temperature": 1})
+    expected = Expected(dialect="openai-chat", prompt=parse_prompt(TALK), tools=(), options={"temperature": 1})
     changed = [*TALK[:2], assistant("b", call("1", '{"n": 2}'), call("2")), *TALK[3:]]
     places = {"prompt/2": "/m/2", "prompt/2/tool_calls/0": "/m/2/c/0", "options/temperature": "/t"}
     decoded = Decoded(prompt=parse_prompt(changed), options={"temperature": 0.5}, places=places)
@@ -143,13 +143,13 @@ TOOL = ToolSchema("f", "does f", {"type": "object"}, {"type": "string"})
     [
         ((), "tool", None),
         ((ToolSchema("f", "", {"type": "object"}, {"type": "string"}),), "tool", None),
-        ((ToolSchema("f", "does f", {}, {"type": "string"}),), "tool", None),
+        ((ToolSchema("f", "does f", {"title": "F"}, {"type": "string"}),), "tool", None),
         ((ToolSchema("f", "does f", {"type": "object"}),), "tool", "tool_output_schema"),
         ((TOOL, ToolSchema("g", "", {})), "invented", None),
     ],
 )
 def test_a_tool_is_compared_field_by_field(found: Any, slot: str, loss: str | None):
-    expected = Expected(prompt=(), tools=(TOOL,), options={})
+    expected = Expected(dialect="openai-chat", prompt=(), tools=(TOOL,), options={})
     (difference,) = compare(expected, Decoded(prompt=(), tools=found)).differences
     assert (difference.slot, difference.loss) == (slot, loss)
 
@@ -166,7 +166,7 @@ def test_a_tool_is_compared_field_by_field(found: Any, slot: str, loss: str | No
     ],
 )
 def test_an_option_is_found_or_lost(wanted: Any, sent: Any, is_lost: Any):
-    expected = Expected(prompt=(), tools=(), options=wanted)
+    expected = Expected(dialect="openai-chat", prompt=(), tools=(), options=wanted)
     assert bool(compare(expected, Decoded(prompt=(), options=sent)).differences) is is_lost
 
 

@@ -250,7 +250,9 @@ def test_a_request_of_another_form_is_told_with_its_place(dialect: str, payload:
 
 
 def test_an_unknown_dialect_is_told_with_those_that_are_known():
-    with pytest.raises(HarnessError, match=r"unknown dialect 'x'; known: gemini-generate, openai-chat"):
+    with pytest.raises(
+        HarnessError, match=r"unknown dialect 'x'; known: anthropic-messages, gemini-generate, openai-chat"
+    ):
         decode("x", {})
 
 

@@ -7,7 +7,7 @@ import pytest
 from art_compliance import Selection, certify
 from art_compliance.checks import CHECKS
 from art_compliance.miniatures import MINIATURES, Miniature
-from art_sdk import GeminiAdapter, OpenAIAdapter
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 CHECK_IDS = [
     "preflight.greeting-translates",
@@ -21,6 +21,7 @@ CHECK_IDS = [
     "translation.user-text-survives",
     "translation.assistant-text-survives",
     "translation.message-names-survive",
+    "translation.extensions-survive",
     "translation.turns-keep-their-order",
     "translation.calls-survive",
     "translation.call-ids-survive",
@@ -61,7 +62,9 @@ def test_every_miniature_says_how_it_is_wrong():
     assert all(miniature.wrong.endswith(".") for miniature in MINIATURES)
 
 
-@pytest.mark.parametrize("make", [GeminiAdapter, OpenAIAdapter], ids=["gemini", "openai"])
+@pytest.mark.parametrize(
+    "make", [AnthropicAdapter, GeminiAdapter, OpenAIAdapter], ids=["anthropic", "gemini", "openai"]
+)
 @pytest.mark.parametrize("miniature", MINIATURES, ids=lambda miniature: miniature.id)
 def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature, make: type):
     report = certify(miniature.of(make), selection=Selection(checks=tuple(miniature.fails)), seed=7)

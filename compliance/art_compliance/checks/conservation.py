@@ -141,6 +141,11 @@ message_names_survive = _survives(
     "message-name",
     "A message's name is found, or the loss message_name is declared.",
 )
+extensions_survive = _survives(
+    "translation.extensions-survive",
+    "extensions",
+    "What the provider wants back with an assistant message is sent unchanged; what is another provider's is not.",
+)
 turns_keep_their_order = _survives(
     "translation.turns-keep-their-order", "turns", "The turns are found in the order in which the prompt has them."
 )

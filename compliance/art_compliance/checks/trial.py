@@ -101,7 +101,8 @@ class Trial:
         if sent.url is None and "model" not in decoded.options:
             wanted.pop("model", None)
         tools = parse_options(options).tools
-        return compare(Expected(prompt=parse_prompt(prompt), tools=tools, options=wanted), decoded)
+        expected = Expected(dialect=self.dialect.name, prompt=parse_prompt(prompt), tools=tools, options=wanted)
+        return compare(expected, decoded)
 
     def observe(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Observation:
         """What the adapter makes of another prompt."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, WrittenAnswer
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.findings import HarnessError
 
-DIALECTS: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in (GEMINI_GENERATE, OPENAI_CHAT)}
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    dialect.name: dialect for dialect in (ANTHROPIC_MESSAGES, GEMINI_GENERATE, OPENAI_CHAT)
+}
 
 
 def find_dialect(name: str) -> Dialect:

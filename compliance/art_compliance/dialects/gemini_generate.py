@@ -5,8 +5,8 @@ Taken for the same thing: camelCase and snake_case field names, and one object f
 texts of one turn are one text; a result's wrappers `output`, `result`, `return_value` and `content`
 around one text, `error` being a failed one, any other object its compact JSON; `parameters` in
 protobuf's upper-case types, `parametersJsonSchema`, and no parameters as `{}`; calls without ids
-are numbered in order, and a result without id answers the next open call of its name. Model and
-stream stand in the URL.
+are numbered in order, and a result without id answers the next open call of its name. Thought
+signatures are extensions of the model's turn. Model and stream stand in the URL.
 """
 
 from __future__ import annotations
@@ -124,15 +124,18 @@ class _Contents:
     def _model(self, content: Fields) -> None:
         texts: list[str] = []
         calls: list[ToolCall] = []
+        signed = _Signed()
         for part, pointer in self._parts(content):
             call = part.take("functionCall", "function_call")
+            signed.note(part, None if call is None else len(calls))
             if call is not None:
                 self._ledger.places[f"prompt/{len(self.prompt)}/tool_calls/{len(calls)}"] = f"{pointer}/functionCall"
                 calls.append(self._call(call, f"{pointer}/functionCall"))
             elif part.left.get("thought") is not True:
                 text = part.take_text("text")
                 texts += [] if text is None else [text]
-        self._append(AssistantMessage("".join(texts) if texts else None, tuple(calls)), content.pointer)
+        said = "".join(texts) if texts and (any(texts) or not calls) else None
+        self._append(AssistantMessage(said, tuple(calls), extensions=signed.extensions()), content.pointer)
 
     def _call(self, call: object, pointer: str) -> ToolCall:
         with self._ledger.open(call, pointer) as fields:
@@ -159,6 +162,23 @@ class _Contents:
     def _append(self, message: ArtStandardMessage, pointer: str) -> None:
         self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
         self.prompt.append(message)
+
+
+class _Signed:
+    """The thought signatures of a model's turn: the text's, and each call's by its place among the calls."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Any] = {}
+
+    def note(self, part: Fields, call: int | None) -> None:
+        signature = part.take_text("thoughtSignature", "thought_signature")
+        if signature is not None and call is None:
+            self._found["text"] = signature
+        elif signature is not None:
+            self._found.setdefault("calls", {})[str(call)] = signature
+
+    def extensions(self) -> dict[str, dict[str, Any]] | None:
+        return {"gemini-generate": self._found} if self._found else None
 
 
 _WRAPPERS: Final = frozenset({"output", "result", "return_value", "content"})

@@ -70,9 +70,22 @@ def adds_an_instruction(adapter: Any) -> None:
 
 
 @miniature("translation.undeclared-use-is-refused")
-def leaves_images_out(adapter: Any) -> None:
+def leaves_undeclared_images_out(adapter: Any) -> None:
     """Images, which the adapter does not declare, are dropped instead of refused."""
+    adapter.capabilities = frozenset(adapter.capabilities) - {"images"}
     change_messages(adapter, "user", _without_images)
+
+
+@miniature("translation.user-text-survives")
+def sends_one_image_of_many(adapter: Any) -> None:
+    """Of several images in a message only the first is sent."""
+    change_messages(adapter, "user", _with_one_image)
+
+
+@miniature("translation.extensions-survive")
+def forgets_its_signatures(adapter: Any) -> None:
+    """What the provider wants back with its own message is left out."""
+    change_messages(adapter, "assistant", lambda m: {k: v for k, v in m.items() if k != "extensions"})
 
 
 @miniature("translation.tools-survive", "translation.canary-tools-are-told")
@@ -161,6 +174,13 @@ def _without_images(message: dict[str, Any]) -> dict[str, Any]:
     if isinstance(message["content"], str):
         return message
     return {**message, "content": [part for part in message["content"] if part["type"] == "text"]}
+
+
+def _with_one_image(message: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(message["content"], str):
+        return message
+    images = [part for part in message["content"] if part["type"] == "image"]
+    return {**message, "content": [part for part in message["content"] if part not in images[1:]]}
 
 
 def _numbered(prompt: Prompt) -> Prompt:

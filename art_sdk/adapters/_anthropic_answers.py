@@ -1,0 +1,131 @@
+"""What Anthropic answers. The fields that are read stand here; the rest is left alone.
+
+Source: `anthropic.types.Message` of the official client, version 2.12, and recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
+from art_sdk.stream import StopReason
+
+
+def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
+    """An unstreamed answer. Raises ValueError for what is none."""
+    answer = _decode_answer(body)
+    if answer.stop_reason is None:
+        message = "stop_reason is null: the answer is not finished"
+        raise ValueError(message)
+    return Answer(
+        pieces=tuple(_pieces(answer.content, info)),
+        stop_reason=_STOP_REASONS.get(answer.stop_reason, "other"),
+        raw_stop_reason=answer.stop_reason,
+        usage=_usage(answer.usage),
+        request_id=request_id or answer.id,
+        extensions=_extensions(answer.content),
+    )
+
+
+class KeptBlock(Struct, forbid_unknown_fields=True):
+    """A block of the answer, and its place in the content."""
+
+    at: Annotated[int, Meta(ge=0)]
+    block: dict[str, Any]
+
+
+class Kept(Struct, forbid_unknown_fields=True):
+    """What an answer's message carries in `extensions`: every block that is neither text nor a call."""
+
+    blocks: list[KeptBlock]
+
+
+def _extensions(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
+    kept = [{"at": at, "block": block} for at, block in enumerate(content) if block["type"] not in _SAID]
+    return {"anthropic-messages": {"blocks": kept}} if kept else None
+
+
+class _TextBlock(Struct):
+    text: str
+
+
+class _ThinkingBlock(Struct):
+    thinking: str
+
+
+class _ToolUse(Struct):
+    id: NonEmpty
+    name: NonEmpty
+    input: dict[str, Any]
+
+
+class _OutputDetails(Struct):
+    thinking_tokens: int | None = None
+
+
+class _Usage(Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens_details: _OutputDetails | None = None
+
+
+class _Answer(Struct, tag_field="type", tag="message"):
+    content: list[dict[str, Any]]
+    stop_reason: str | None
+    id: str | None = None
+    usage: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+_SAID: Final = frozenset({"text", "tool_use"})
+
+_STOP_REASONS: Final[Mapping[str, StopReason]] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+
+
+def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+    own_ids = info.id_map if any(block.get("type") == "tool_use" for block in content) else {}
+    for block in content:
+        match block.get("type"):
+            case "text":
+                yield Text(msgspec.convert(block, _TextBlock).text)
+            case "thinking":
+                yield Thinking(msgspec.convert(block, _ThinkingBlock).thinking)
+            case "tool_use":
+                call = msgspec.convert(block, _ToolUse)
+                function = FunctionCall(call.name, _encode(call.input).decode())
+                yield ToolCall(own_ids.get(call.id, call.id), function)
+            case None:
+                message = "a block of the content has no type"
+                raise ValueError(message)
+            case _:
+                pass  # a server's tool, or a block that is newer than this: kept in the extensions
+
+
+def _usage(raw: dict[str, Any]) -> Usage:
+    """Anthropic counts what caches gave and took beside `input_tokens`; all of it is the prompt."""
+    usage = msgspec.convert(raw, _Usage)
+    cached, stored = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    details = usage.output_tokens_details
+    return Usage(
+        input_tokens=None if usage.input_tokens is None else usage.input_tokens + (cached or 0) + (stored or 0),
+        output_tokens=usage.output_tokens,
+        thinking_tokens=details.thinking_tokens if details else None,
+        cached_tokens=cached,
+        raw=raw or None,
+    )

@@ -1,0 +1,120 @@
+"""What the chat completions family answers. The fields that are read stand here; the rest is left alone.
+
+Source: `openai.types.chat.ChatCompletion` of the official client, version 3.54, and recorded answers
+of OpenAI and its relatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
+from art_sdk.stream import StopReason
+
+
+def parse_completion(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
+    """An unstreamed answer. Raises ValueError for what is none."""
+    answer = _decode_answer(body)
+    if not answer.choices:
+        message = "no choices"
+        raise ValueError(message)
+    choice = answer.choices[0]
+    if choice.finish_reason is None:
+        message = "choices[0].finish_reason is null: the answer is not finished"
+        raise ValueError(message)
+    return Answer(
+        pieces=tuple(_pieces(choice.message, info)),
+        stop_reason=_STOP_REASONS.get(choice.finish_reason, "other"),
+        raw_stop_reason=choice.finish_reason,
+        usage=_usage(answer.usage),
+        request_id=request_id or answer.id,
+    )
+
+
+class _Function(Struct):
+    name: NonEmpty
+    arguments: str
+
+
+class _Call(Struct):
+    function: _Function
+    id: str | None = None
+
+
+class _Message(Struct):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None  # DeepSeek
+    reasoning: str | None = None  # OpenRouter, Groq
+
+
+class _Choice(Struct):
+    message: _Message
+    finish_reason: str | None
+
+
+class _CompletionDetails(Struct):
+    reasoning_tokens: int | None = None
+
+
+class _PromptDetails(Struct):
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Answer(Struct):
+    choices: list[_Choice]
+    id: str | None = None
+    usage: dict[str, Any] | None = None
+
+
+_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+
+_STOP_REASONS: Final[Mapping[str, StopReason]] = {
+    "stop": "stop",
+    "eos": "stop",  # Together
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+}
+
+
+def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+    thinking = message.reasoning_content or message.reasoning
+    if thinking:
+        yield Thinking(thinking)
+    if message.content or message.refusal:
+        yield Text(message.content or message.refusal or "")
+    if message.tool_calls:
+        own_ids = info.id_map
+        for call, fresh in zip(message.tool_calls, info.fresh_call_ids(), strict=False):
+            call_id = call.id or fresh
+            function = FunctionCall(call.function.name, call.function.arguments)
+            yield ToolCall(own_ids.get(call_id, call_id), function)
+
+
+def _usage(raw: dict[str, Any] | None) -> Usage:
+    if raw is None:
+        return Usage()
+    usage = msgspec.convert(raw, _Usage)
+    thinking, cached = usage.completion_tokens_details, usage.prompt_tokens_details
+    return Usage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        thinking_tokens=thinking.reasoning_tokens if thinking else None,
+        cached_tokens=cached.cached_tokens if cached else None,
+        raw=raw,
+    )

@@ -1,0 +1,246 @@
+"""`anthropic-messages`: the messages API of Anthropic, and of those who serve it.
+
+Taken for the same thing: text as a string or as a list of text blocks (of the system prompt each
+block is one message; of an assistant message and of a result they are one text); `is_error` false
+and absent; an empty list of tools and none; a system message in mid-conversation where the list has
+one. Texts and images of a user message that stand together are one message; results stand alone. A
+block of an assistant message that is neither text nor a call is one of its extensions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer, wrong_kind
+from art_sdk.json_data import is_array, is_object
+from art_sdk.messages import (
+    ArtStandardMessage,
+    AssistantMessage,
+    FunctionCall,
+    ImagePart,
+    SystemMessage,
+    TextPart,
+    ToolCall,
+    ToolResultMessage,
+    ToolSchema,
+    UserMessage,
+)
+
+NAME: Final = "anthropic-messages"
+_SAME_NAME: Final = ("model", "max_tokens", "temperature", "top_p", "stream")
+
+
+def decode(payload: object, *, url: str | None = None) -> Decoded:
+    """The request in the standard format. Raises DecodeFailed."""
+    del url
+    ledger = Ledger()
+    with ledger.open(payload, "") as body:
+        messages = _Messages(ledger)
+        messages.lead(body)
+        for index, message in enumerate(body.take_list("messages")):
+            messages.read(message, f"/messages/{index}")
+        tools = tuple(_tools(ledger, body))
+        options = _options(ledger, body)
+    return Decoded(
+        prompt=tuple(messages.prompt), tools=tools, options=options, opaque=ledger.opaque, places=ledger.places
+    )
+
+
+class _Messages:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.prompt: list[ArtStandardMessage] = []
+
+    def lead(self, body: Fields) -> None:
+        """The system prompt that stands apart."""
+        for text, pointer in self._texts(body, "system"):
+            self._append(SystemMessage(text), pointer)
+
+    def read(self, message: object, pointer: str) -> None:
+        with self._ledger.open(message, pointer) as fields:
+            role = fields.take_text("role")
+            if role == "user":
+                self._user(fields)
+            elif role == "assistant":
+                self._assistant(fields)
+            elif role == "system":
+                for text, place in self._texts(fields, "content"):
+                    self._append(SystemMessage(text), place)
+            else:
+                raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
+
+    def _user(self, fields: Fields) -> None:
+        said: list[tuple[TextPart | ImagePart, str]] = []
+        for block, kind in self._blocks(fields, "content"):
+            if kind == "tool_result":
+                self._flush_user(said)
+                self._append(self._result(block), block.pointer)
+            elif kind == "text":
+                said.append((TextPart(block.take_text("text") or ""), block.pointer))
+            elif kind == "image":
+                said.append((self._image(block), block.pointer))
+            else:
+                block.put_back("type", kind)
+        self._flush_user(said)
+
+    def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
+        if said:
+            parts = tuple(part for part, _ in said)
+            only = parts[0] if len(parts) == 1 else None
+            self._append(UserMessage(only.text if isinstance(only, TextPart) else parts), said[0][1])
+            said.clear()
+
+    def _image(self, block: Fields) -> ImagePart:
+        with self._ledger.open(block.take("source"), f"{block.pointer}/source") as source:
+            kind = source.take_text("type")
+            if kind == "url":
+                return ImagePart("image/*", url=source.take_text("url") or "")
+            if kind != "base64":
+                raise DecodeFailed(f"{source.pointer}/type", f"unknown source of an image {kind!r}")
+            return ImagePart(source.take_text("media_type") or "image/*", data=source.take_text("data") or "")
+
+    def _result(self, block: Fields) -> ToolResultMessage:
+        failed = block.take("is_error")
+        call_id = block.take_text("tool_use_id")
+        text = "".join(text for text, _ in self._texts(block, "content"))
+        return ToolResultMessage(text, call_id or "unknown", None, "error" if failed else "success")
+
+    def _assistant(self, fields: Fields) -> None:
+        texts: list[str] = []
+        calls: list[ToolCall] = []
+        kept: list[dict[str, Any]] = []
+        for at, (block, kind) in enumerate(self._blocks(fields, "content")):
+            if kind == "text":
+                texts.append(block.take_text("text") or "")
+            elif kind == "tool_use":
+                self._ledger.places[f"prompt/{len(self.prompt)}/tool_calls/{len(calls)}"] = block.pointer
+                calls.append(_call(block))
+            else:
+                kept.append({"at": at, "block": {"type": kind, **block.left}})
+                block.left.clear()
+        extensions = {NAME: {"blocks": kept}} if kept else None
+        message = AssistantMessage("".join(texts) if texts else None, tuple(calls), extensions=extensions)
+        self._append(message, fields.pointer)
+
+    def _texts(self, fields: Fields, name: str) -> Iterator[tuple[str, str]]:
+        for block, kind in self._blocks(fields, name):
+            if kind == "text":
+                yield block.take_text("text") or "", block.pointer
+            else:
+                block.put_back("type", kind)
+
+    def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str | None]]:
+        """The blocks of a content, each with its type; a string is one block of text."""
+        content = fields.take(name)
+        pointer = f"{fields.pointer}/{name}"
+        if content is None:
+            return
+        if isinstance(content, str):
+            yield Fields({"text": content}, pointer), "text"
+            return
+        if not is_array(content):
+            raise wrong_kind(pointer, "text or a list", content)
+        for index, item in enumerate(content):
+            with self._ledger.open(item, f"{pointer}/{index}") as block:
+                yield block, block.take_text("type")
+
+    def _append(self, message: ArtStandardMessage, pointer: str) -> None:
+        self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
+        self.prompt.append(message)
+
+
+def _call(block: Fields) -> ToolCall:
+    call_id, name = block.take_text("id") or "", block.take_text("name") or ""
+    arguments = block.take_object("input")
+    if arguments is None:
+        raise DecodeFailed(f"{block.pointer}/input", "a call has no input; an object is demanded")
+    return ToolCall(call_id, FunctionCall(name, json.dumps(arguments, ensure_ascii=False)))
+
+
+def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
+    number = 0
+    for index, item in enumerate(body.take_list("tools")):
+        pointer = f"/tools/{index}"
+        with ledger.open(item, pointer) as tool:
+            kind = tool.take_text("type")
+            if kind not in (None, "custom"):
+                tool.put_back("type", kind)
+                continue
+            ledger.places[f"tools/{number}"] = pointer
+            number += 1
+            takes = tool.take_object("input_schema") or {}
+            yield ToolSchema(tool.take_text("name") or "", tool.take_text("description") or "", takes)
+
+
+def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
+    found: dict[str, tuple[Any, str]] = {name: (body.take(name), name) for name in _SAME_NAME}
+    found["stop"] = (tuple(body.take_list("stop_sequences")) or None, "stop_sequences")
+    found["response_schema"] = (_response_schema(ledger, body), "output_config/format")
+    choice, parallel = _tool_choice(ledger, body)
+    found["tool_choice"] = (choice, "tool_choice")
+    found["parallel_tool_calls"] = (parallel, "tool_choice/disable_parallel_tool_use")
+    ledger.places |= {f"options/{name}": f"/{place}" for name, (value, place) in found.items() if value is not None}
+    return {name: value for name, (value, _) in found.items() if value is not None}
+
+
+_CHOICES: Final[Mapping[str | None, str]] = {"auto": "auto", "none": "none", "any": "required"}
+
+
+def _tool_choice(ledger: Ledger, body: Fields) -> tuple[str | None, bool | None]:
+    choice = body.take_object("tool_choice")
+    if choice is None:
+        return None, None
+    with ledger.open(choice, "/tool_choice") as fields:
+        kind = fields.take_text("type")
+        alone = fields.take("disable_parallel_tool_use")
+        name = fields.take_text("name") if kind == "tool" else _CHOICES.get(kind)
+        if name is None:
+            raise DecodeFailed("/tool_choice", f"unknown choice of a tool {kind!r}")
+        return name, None if alone is None else not alone
+
+
+def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:
+    config = body.take_object("output_config")
+    if config is None:
+        return None
+    with ledger.open(config, "/output_config") as outer:
+        wanted = outer.take("format")
+        if not is_object(wanted) or wanted.get("type") != "json_schema":
+            outer.put_back("format", wanted)
+            return None
+        with ledger.open(wanted, "/output_config/format") as fields:
+            fields.take("type")
+            return fields.take_object("schema")
+
+
+def write_response(answer: WrittenAnswer) -> bytes:
+    """An unstreamed answer, in the fields that Anthropic sends (recorded answers of 2025 and 2026)."""
+    message = answer.message
+    content: list[dict[str, Any]] = [] if message.content is None else [{"type": "text", "text": message.content}]
+    content += [
+        {"type": "tool_use", "id": c.id, "name": c.function.name, "input": json.loads(c.function.arguments or "{}")}
+        for c in message.tool_calls
+    ]
+    body = {
+        "id": "msg_written",
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model,
+        "content": content,
+        "stop_reason": "tool_use" if message.tool_calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens},
+    }
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+ANTHROPIC_MESSAGES: Final = Dialect(
+    name=NAME,
+    path=r"/messages$",
+    base_path="/v1",
+    history="/messages",
+    decode=decode,
+    write_response=write_response,
+)

@@ -26,6 +26,7 @@ def test_every_reference_adapter_is_certified(art, tmp_path: Path):
     assert "report: art-report/report.json" in result.output
     told = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))
     assert [(one["adapter"]["name"], one["is_certified"], one["seed"]) for one in told["reports"]] == [
+        ("anthropic", True, 3),
         ("gemini", True, 3),
         ("openai", True, 3),
     ]

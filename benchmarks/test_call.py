@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from art_compliance.provider import WRITTEN_TEXT, loopback_provider
+from art_compliance.provider import WRITTEN_TEXT, LoopbackProvider
 from art_sdk import EndEvent, StreamEvent
 from benchmarks.conftest import Note
 from benchmarks.conversation import MODEL, make_options, make_prompt
@@ -22,7 +22,7 @@ PATHS = {"openai": "/chat/completions", "gemini": f"/models/{MODEL}:generateCont
 
 @pytest.fixture
 def provider_url() -> Iterator[str]:
-    with loopback_provider() as server:
+    with LoopbackProvider() as server:
         yield server.url
 
 

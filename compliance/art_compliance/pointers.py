@@ -13,6 +13,19 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def look_up(value: Any, pointer: str) -> Any:
+    """What stands at the pointer, or None."""
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if is_object(value):
+            value = value.get(name)
+        elif is_array(value) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
     """Every scalar of a JSON value, in order, with its pointer."""
     if is_object(value):

@@ -68,7 +68,7 @@ class Run:
             return
         try:
             for check, scenario in self.plan():
-                if check.once:
+                if check.stage == "preflight":
                     result = self.session().run(check, scenario)
                     if result.verdict == "harness error":
                         leave("\n".join(describe_failure(result, self._subject.name)))

@@ -52,10 +52,10 @@ class Selection(Struct, frozen=True, kw_only=True):
         chosen = [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
-            if check.once:
-                planned.append((check, GREETING_SCENARIO))
-            elif not self.checks or check.id in self.checks:
-                planned += [(check, scenario) for scenario in chosen if check.applies_to(scenario)]
+            if self.checks and check.id not in self.checks and check.stage != "preflight":
+                continue
+            trials = (GREETING_SCENARIO,) if check.once else chosen
+            planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         return planned
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field
 
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
-from art_sdk import ARTError, Capability, parse_options, parse_prompt
+from art_sdk import ARTError, Capability, ToolCall, parse_options, parse_prompt
 
 Outcome = Annotated[
     str,
@@ -31,8 +31,30 @@ Level = Literal["core", "tools", "streaming", "resilience", "replay", "propertie
 DEFAULT: Final = "default"
 
 
+class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the provider answers in a scenario, before a dialect writes it.
+
+    `signature` is what the provider wants back with its reasoning. `is_refusal`: the content is the
+    model's refusal. `without_ids`: the calls come without their ids. A `content_filter` without
+    content is a prompt that was blocked. Counts are tokens: `input_tokens` of the whole prompt,
+    `output_tokens` of all that was generated.
+    """
+
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    thinking: str = ""
+    signature: str | None = None
+    finish: Literal["stop", "length", "tool_calls", "content_filter"] = "stop"
+    is_refusal: bool = False
+    without_ids: bool = False
+    input_tokens: int = 11
+    output_tokens: int = 7
+    thinking_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A prompt, what it is for, what it needs, and what must come of it.
+    """A prompt, what it is for, what it needs, and what must come of it; with `answer`, what is answered to it.
 
     `prompt` is an `ArtStandardPrompt` as JSON data; `options` are call options without
     `thread_id`. `outcomes` gives, per dialect or by `default`, the set of right outcomes. `id` and
@@ -43,6 +65,7 @@ class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     prompt: list[dict[str, Any]]
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     needs: tuple[Capability, ...] = ()
+    answer: WrittenAnswer | None = None
     outcomes: Annotated[dict[str, tuple[Outcome, ...]], Meta(min_length=1)]
     id: str = ""
     group: str = ""

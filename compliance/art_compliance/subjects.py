@@ -14,17 +14,18 @@ import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Self
 
 import anyio.from_thread
 import msgspec
 from msgspec import Struct
 
+from art_compliance.answered import Answered
 from art_compliance.bounded import Stopped, await_bounded, run_bounded
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.factories import Factory, tell, with_article
 from art_compliance.findings import HarnessError
-from art_compliance.provider import loopback_provider
+from art_compliance.provider import Answerer, LoopbackProvider, answer_as_written
 from art_sdk import CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
 
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
@@ -67,14 +68,6 @@ class Crashed(Struct, frozen=True):
 Observation = Sent | Refused | Crashed
 
 
-class Answered(Struct, frozen=True):
-    """What a call gave: the types of its events in order, and the message of the last."""
-
-    kinds: tuple[str, ...]
-    text: str | None
-    error: str | None = None
-
-
 class Subject:
     """One adapter under test, with the loopback provider that its calls go to. Enter it with `with`."""
 
@@ -85,7 +78,7 @@ class Subject:
 
     def __enter__(self) -> Self:
         with ExitStack() as opening:  # closes what is open already, whatever ends the opening
-            self._server = opening.enter_context(loopback_provider())
+            self._server = opening.enter_context(LoopbackProvider())
             self._portal = opening.enter_context(anyio.from_thread.start_blocking_portal())
             try:
                 self._open()
@@ -248,16 +241,15 @@ class Subject:
             return Crashed(f"the request's body is not JSON: {broken}")
         return Sent(payload, self._server.url + arrived[0].target, len(arrived))
 
-    def call(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Answered | Refused | Crashed:
-        """The answer that the adapter reads out of the written one."""
+    def call(
+        self, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer = answer_as_written
+    ) -> Answered | Refused | Crashed:
+        """What the adapter reads out of the answer that it is given."""
         try:
-            events = self._events(*copy.deepcopy((prompt, options)))
+            with self._server.answering(answerer):
+                return Answered.of(self._events(*copy.deepcopy((prompt, options))))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
-        kinds = tuple(_kind(event) for event in events)
-        message = _field(events[-1], "message") if events else None
-        failed = next((_field(event, "error") for event in events if _kind(event) == "ERROR"), None)
-        return Answered(kinds, _field(message, "content"), None if failed is None else str(failed))
 
 
 async def _drain(given: Any) -> list[Any]:
@@ -283,13 +275,3 @@ def _observe_error(error: Exception) -> Refused | Crashed:
 def _is_collection(value: Any) -> bool:
     """Whether names can stand in it; one name alone is none."""
     return isinstance(value, Iterable) and not isinstance(value, str)
-
-
-def _kind(event: Any) -> str:
-    """An event's type: the tag of ours, or the field `type`."""
-    config = getattr(event, "__struct_config__", None)
-    return str(config.tag if config is not None else _field(event, "type"))
-
-
-def _field(value: Any, name: str) -> Any:
-    return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else getattr(value, name, None)

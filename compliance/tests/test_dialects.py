@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from art_compliance.dialects import DIALECTS, DecodeFailed, WrittenAnswer, decode
+from art_compliance.dialects import DIALECTS, DecodeFailed, decode
 from art_compliance.findings import HarnessError
+from art_compliance.scenarios import WrittenAnswer
 from art_sdk import (
+    AnthropicAdapter,
     AssistantMessage,
     CallInfo,
     EndEvent,
@@ -290,13 +292,15 @@ def test_decoding_any_json_gives_a_prompt_or_says_where_it_cannot(dialect: str, 
         AssistantMessage("both", (ToolCall("a", FunctionCall("look", '{"at":1}')),)),
     ],
 )
-@pytest.mark.parametrize("make", [OpenAIAdapter, GeminiAdapter])
+@pytest.mark.parametrize("make", [AnthropicAdapter, OpenAIAdapter, GeminiAdapter])
 def test_a_written_answer_is_read_back_whole(make: Any, message: AssistantMessage):
     adapter = make(api_key="no-key")
-    body = DIALECTS[adapter.dialect].write_response(WrittenAnswer(message=message))
+    finish = "tool_calls" if message.tool_calls else "stop"
+    answer = WrittenAnswer(content=message.content, tool_calls=message.tool_calls, finish=finish)
+    body = DIALECTS[adapter.dialect].write_response(answer)
     assert json.loads(body)
     info = CallInfo(thread_id="t", trace_id="r", model="m")
     end = list(adapter.read_response(ResponseHead(200, {}), body, info))[-1]
     assert isinstance(end, EndEvent)
     assert end.message == message
-    assert end.finish == ("tool_calls" if message.tool_calls else "stop")
+    assert end.finish == finish

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from art_compliance import Selection, certify
+from art_compliance import Selection
 from art_compliance.checks import CHECKS
 from art_compliance.miniatures import MINIATURES, Miniature
+from art_compliance.runner import Session
+from art_compliance.subjects import Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 CHECK_IDS = [
@@ -45,6 +47,21 @@ CHECK_IDS = [
     "translation.canary-arguments-decode-once",
     "translation.canary-tools-are-told",
     "translation.canary-options-are-told",
+    "response.answer-is-read",
+    "response.events-keep-their-order",
+    "response.events-carry-their-ids",
+    "response.text-is-whole",
+    "response.calls-are-whole",
+    "response.thinking-stands-apart",
+    "response.finish-is-told",
+    "response.usage-is-told",
+    "response.answer-can-be-appended",
+    "response.signatures-go-back",
+    "response.context-marks-the-tokens",
+    "response.unknown-fields-are-ignored",
+    "response.error-answer-is-told",
+    "response.broken-answer-is-an-error",
+    "response.key-is-shown-nowhere",
 ]
 
 
@@ -58,18 +75,41 @@ def test_every_check_is_failed_by_some_miniature():
 
 
 def test_every_miniature_says_how_it_is_wrong():
-    assert len({miniature.id for miniature in MINIATURES}) == len(MINIATURES) >= 10
+    assert len({miniature.id for miniature in MINIATURES}) == len(MINIATURES) >= 60
     assert all(miniature.wrong.endswith(".") for miniature in MINIATURES)
 
 
-@pytest.mark.parametrize(
-    "make", [AnthropicAdapter, GeminiAdapter, OpenAIAdapter], ids=["anthropic", "gemini", "openai"]
-)
+ADAPTERS = {"anthropic": AnthropicAdapter, "gemini": GeminiAdapter, "openai": OpenAIAdapter}
+
+NOTHING_TO_BE_WRONG_ABOUT = {
+    ("takes-thinking-for-text", "openai"): "a chat completion has no place for reasoning",
+    ("forgets-what-is-wanted-back", "openai"): "a chat completion has no place for reasoning",
+    ("takes-cut-arguments-for-none", "anthropic"): "a call's input is an object",
+    ("takes-cut-arguments-for-none", "gemini"): "a call's args are an object",
+}
+
+
+def first_failures(miniature: Miniature, make: type) -> set[str]:
+    """Which of the checks that it names fail, each up to the first scenario on which it does."""
+    found: set[str] = set()
+    with Subject(miniature.of(make), name=miniature.id) as subject:
+        session = Session(subject, seed=7)
+        for check, scenario in Selection(checks=tuple(miniature.fails)).plan():
+            if check.id in miniature.fails - found:
+                wanted = "harness error" if check.stage == "preflight" else "fail"
+                found |= {check.id} if session.run(check, scenario).verdict == wanted else set()
+    return found
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
 @pytest.mark.parametrize("miniature", MINIATURES, ids=lambda miniature: miniature.id)
-def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature, make: type):
-    report = certify(miniature.of(make), selection=Selection(checks=tuple(miniature.fails)), seed=7)
-    caught = {result.check for result in (*report.failures, *report.harness_errors)}
-    assert not report.is_certified
-    assert miniature.fails <= caught
-    if not any(check.startswith("preflight") for check in miniature.fails):
-        assert not report.harness_errors
+def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature, adapter: str):
+    if (miniature.id, adapter) in NOTHING_TO_BE_WRONG_ABOUT:
+        return
+    assert first_failures(miniature, ADAPTERS[adapter]) == miniature.fails
+
+
+@pytest.mark.parametrize(("name", "adapter"), NOTHING_TO_BE_WRONG_ABOUT)
+def test_where_a_miniature_cannot_be_wrong_it_is_certified(name: str, adapter: str):
+    miniature = next(miniature for miniature in MINIATURES if miniature.id == name)
+    assert first_failures(miniature, ADAPTERS[adapter]) == set()

@@ -12,7 +12,7 @@ from art_compliance import HarnessError, Selection, certify, resources
 from art_compliance.checks import CHECKS, NotApplicable
 from art_compliance.checks.base import Check, check
 from art_compliance.findings import Finding
-from art_compliance.provider import find_by_path, loopback_provider
+from art_compliance.provider import LoopbackProvider, find_by_path
 from art_compliance.report import LevelCount, Result, fixtures_digest, write_reports
 from art_compliance.runner import GREETING_SCENARIO, Session
 from art_compliance.subjects import Subject
@@ -145,7 +145,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def test_the_loopback_provider_answers_every_dialect_and_keeps_what_came():
-    with loopback_provider() as server:
+    with LoopbackProvider() as server:
         for path in ("/v1/chat/completions", "/v1beta/models/gemini-x:generateContent?key=1"):
             assert httpx2.post(server.url + path, json={"a": 1}).status_code == 200
         missing = httpx2.post(server.url + "/poems", json={})
@@ -157,7 +157,7 @@ def test_the_loopback_provider_answers_every_dialect_and_keeps_what_came():
 
 
 def test_the_loopback_provider_survives_a_client_that_speaks_no_http():
-    with loopback_provider() as server:
+    with LoopbackProvider() as server:
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as client:
             client.sendall(b"hello\r\n\r\n")

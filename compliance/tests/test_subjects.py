@@ -6,14 +6,16 @@ import asyncio
 import json
 import sys
 import time
+import urllib.error
 import urllib.request
 from typing import Any
 
 import pytest
 
 from art_compliance import HarnessError, Report, Selection, bounded, certify
+from art_compliance.answered import Answered
 from art_compliance.factories import find_factory
-from art_compliance.subjects import Answered, Crashed, Refused, Sent, Subject
+from art_compliance.subjects import Crashed, Refused, Sent, Subject
 from art_compliance.summary import summarize
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
@@ -53,13 +55,45 @@ class OwnAdapter:
         return {"model": options.get("model", self.model), "messages": messages, **names, **own}
 
     def call(self, prompt: Any, options: Any) -> Any:
-        body = json.dumps(self.translate(prompt, options)).encode()
+        context = options.get("call_context")
+        asked = {name: value for name, value in options.items() if name != "call_context"}
+        body = json.dumps(self.translate(prompt, asked)).encode()
+        try:
+            events = self.told(self.answer(body), f"{context}_LLM_RESPONSE" if context else "LLM_RESPONSE")
+        except urllib.error.HTTPError as error:
+            with error:
+                events = self.failed(error.code, json.load(error)["error"]["message"])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            events = self.failed(200, str(error))
+        return ({**event, "thread_id": options["thread_id"], "trace_id": "own"} for event in events)
+
+    def answer(self, body: bytes) -> Any:
         request = urllib.request.Request(f"{self.url}/chat/completions", body, {"content-type": "application/json"})
         with urllib.request.urlopen(request) as response:
-            message = json.load(response)["choices"][0]["message"]
-        yield {"type": "TOKEN", "text": message["content"]}
-        yield {"type": "METADATA"}
-        yield {"type": "END", "message": message}
+            return json.load(response)
+
+    def told(self, answer: Any, token_type: str) -> list[dict[str, Any]]:
+        choice, usage = answer["choices"][0], answer["usage"]
+        text, finish = choice["message"]["content"] or choice["message"]["refusal"] or "", choice["finish_reason"]
+        if not isinstance(text, str) or not isinstance(finish, str) or "tool_calls" in choice["message"]:
+            raise TypeError("this is no answer")
+        metadata = {
+            "stopReason": finish,
+            "inputTokens": usage["prompt_tokens"],
+            "outputTokens": usage["completion_tokens"],
+            "cachedTokens": usage["prompt_tokens_details"]["cached_tokens"],
+            "thinkingTokens": usage["completion_tokens_details"]["reasoning_tokens"],
+        }
+        return [
+            {"type": "TOKEN", "text": text, "token_type": token_type},
+            {"type": "METADATA", "metadata": metadata},
+            {"type": "END", "message": {"role": "assistant", "content": text}, "finish": finish},
+        ]
+
+    def failed(self, status: int, words: str) -> list[dict[str, Any]]:
+        shown = words.replace(self.key, "***")
+        error = {"code": "LLM_PROVIDER_ERROR", "message": shown, "status": status, "provider_message": shown}
+        return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
 class BlackBox:

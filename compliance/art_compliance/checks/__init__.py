@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import canary, conservation, laws, preflight
+from art_compliance.checks import canary, conservation, failures, laws, preflight, response
 from art_compliance.checks.base import STAGES, Check, checks_of
 from art_compliance.checks.trial import NotApplicable, Trial
 
-CHECKS: Final[Mapping[str, Check]] = {
-    check.id: check for module in (preflight, conservation, laws, canary) for check in checks_of(module)
-}
+_MODULES: Final = (preflight, conservation, laws, canary, response, failures)
+
+CHECKS: Final[Mapping[str, Check]] = {check.id: check for module in _MODULES for check in checks_of(module)}
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

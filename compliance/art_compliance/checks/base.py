@@ -13,8 +13,8 @@ from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 
-Stage = Literal["preflight", "translation"]
-STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation")
+Stage = Literal["preflight", "translation", "response"]
+STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "response")
 
 
 class Check(Struct, frozen=True):
@@ -33,7 +33,8 @@ class Check(Struct, frozen=True):
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about."""
-        return set(self.needs) <= set(scenario.needs)
+        has_subject = self.stage != "response" or scenario.answer is not None
+        return has_subject and set(self.needs) <= set(scenario.needs)
 
     def level(self, scenario: Scenario) -> Level:
         """The level that the check counts for on a scenario: what uses tools counts for `tools`."""

@@ -14,7 +14,7 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
 from art_compliance.normal_form import normal_form, same_json
-from art_compliance.pointers import escape
+from art_compliance.pointers import escape, look_up
 from art_compliance.rewriting import Rewriting
 from art_compliance.subjects import Observation, Refused, Sent
 from art_sdk.json_data import is_array, is_object
@@ -96,13 +96,13 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
     """Providers' prompt caches depend on it."""
     whole, history = trial.sent.payload, trial.dialect.history
-    longer = _at(whole, history)
+    longer = look_up(whole, history)
     if not is_array(longer):
         message = f"the request has no list at {history}"
         raise NotApplicable(message)
     for length in _prefix_lengths(trial.scenario.prompt):
         seen = trial.observe(trial.scenario.prompt[:length])
-        shorter = _at(seen.payload, history) if isinstance(seen, Sent) else None
+        shorter = look_up(seen.payload, history) if isinstance(seen, Sent) else None
         if not is_array(shorter):
             continue
         at = _first_rewritten(shorter, longer)
@@ -278,12 +278,6 @@ def _first_difference(one: Any, other: Any, pointer: str = "") -> str:
             if not same_json(a, b):
                 return _first_difference(a, b, f"{pointer}/{at}")
     return pointer
-
-
-def _at(payload: Any, pointer: str) -> Any:
-    for step in pointer.strip("/").split("/"):
-        payload = payload.get(step) if is_object(payload) else None
-    return payload
 
 
 def _tell(seen: object) -> str:

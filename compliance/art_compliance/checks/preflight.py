@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.findings import Finding
 from art_compliance.provider import WRITTEN_TEXT
-from art_compliance.subjects import Answered, Sent
+from art_compliance.subjects import Sent
 
 
 @check(
@@ -28,7 +29,7 @@ def greeting_translates(trial: Trial) -> Iterator[Finding]:
 
 @check(
     "preflight.answer-is-read",
-    clause="The loopback provider's written answer is read: tokens, METADATA, END with the answer's text.",
+    clause="The loopback provider's written answer is read: an event with a message, and its text in it.",
     once=True,
 )
 def answer_is_read(trial: Trial) -> Iterator[Finding]:
@@ -40,13 +41,10 @@ def answer_is_read(trial: Trial) -> Iterator[Finding]:
     if not isinstance(answered, Answered):
         yield Finding(check="preflight.answer-is-read", message=str(answered))
     elif answered.error is not None and trial.subject.dialect is not None:
-        yield Finding(check="preflight.answer-is-read", message=f"call gave an ERROR event: {answered.error}")
-    elif trial.subject.dialect is not None and not (answered.text == WRITTEN_TEXT and _in_order(answered.kinds)):
+        yield Finding(
+            check="preflight.answer-is-read", message=f"call gave an ERROR event: {answered.error.get('message')}"
+        )
+    elif trial.subject.dialect is not None and answered.text != WRITTEN_TEXT:
         told = ", ".join(answered.kinds) or "no events"
         text = f"expected END with the text {WRITTEN_TEXT!r}, got {answered.text!r} after {told}"
         yield Finding(check="preflight.answer-is-read", message=text)
-
-
-def _in_order(kinds: tuple[str, ...]) -> bool:
-    """The answer's tokens, then METADATA, then END."""
-    return kinds[-2:] == ("METADATA", "END") and set(kinds[:-2]) == {"TOKEN"}

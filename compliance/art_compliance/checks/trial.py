@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
+from art_compliance.answered import Answered
 from art_compliance.comparison import Comparison, Expected, compare
-from art_compliance.dialects import Decoded, DecodeFailed, Dialect
-from art_compliance.scenarios import Scenario
+from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
+from art_compliance.provider.server import Response
+from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable
@@ -68,6 +70,52 @@ class Trial:
     def arrived(self) -> Observation:
         """What arrives when the adapter is called with the scenario's prompt."""
         return self.subject.send(self.scenario.prompt, self.scenario.call_options())
+
+    @cached_property
+    def heard(self) -> Answered | Refused | Crashed:
+        """What a call gives when it is answered with the scenario's own answer. Raises NotApplicable."""
+        return self.call(self.written)
+
+    @property
+    def answered(self) -> Answered:
+        """As `heard`, where the answer was read. Raises NotApplicable."""
+        return self.require_answered(self.heard)
+
+    @property
+    def written(self) -> WrittenAnswer:
+        """The scenario's answer. Raises NotApplicable where it has none."""
+        if self.scenario.answer is None:
+            message = "the scenario has no answer"
+            raise NotApplicable(message)
+        return self.scenario.answer
+
+    def call(self, answer: WrittenAnswer, **options: Any) -> Answered | Refused | Crashed:
+        """What a call gives when it is answered so. Raises NotApplicable for what the dialect has no form for."""
+        try:
+            body = self.dialect.write_response(answer)
+        except CannotWrite as error:
+            raise NotApplicable(str(error)) from error
+        return self.call_with(Response(200, body), **options)
+
+    def call_with(self, response: Response, **options: Any) -> Answered | Refused | Crashed:
+        """As `call`, for an answer to the byte."""
+        _ = self.dialect
+        if not self.subject.has_call:
+            message = "the adapter has no call"
+            raise NotApplicable(message)
+        if self.undeclared:
+            message = f"not declared: {', '.join(self.undeclared)}"
+            raise NotApplicable(message)
+        told = {**self.scenario.call_options(), **options}
+        return self.subject.call(self.scenario.prompt, told, lambda _: response)
+
+    @staticmethod
+    def require_answered(heard: Answered | Refused | Crashed) -> Answered:
+        """The answer as it was read. Raises NotApplicable where it was not: `response.answer-is-read` judges that."""
+        if not isinstance(heard, Answered) or heard.error is not None:
+            message = "the answer is not read: see response.answer-is-read"
+            raise NotApplicable(message)
+        return heard
 
     def once(self, look: Callable[[Trial], T]) -> T:
         """What the function makes of this trial, made once for all checks that ask."""

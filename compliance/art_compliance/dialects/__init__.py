@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
-from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, WrittenAnswer
+from art_compliance.dialects.base import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.findings import HarnessError
@@ -33,4 +33,4 @@ def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
     return find_dialect(dialect).decode(payload, url=url)
 
 
-__all__ = ["DIALECTS", "DecodeFailed", "Decoded", "Dialect", "WrittenAnswer", "decode", "find_dialect"]
+__all__ = ["DIALECTS", "CannotWrite", "DecodeFailed", "Decoded", "Dialect", "decode", "find_dialect"]

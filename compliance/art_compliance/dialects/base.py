@@ -5,6 +5,7 @@ A dialect's module states which forms it takes for the same thing. It shares no 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -12,8 +13,9 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from art_compliance.pointers import escape
+from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object, json_type
-from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolSchema
+from art_sdk.messages import ArtStandardPrompt, ToolCall, ToolSchema
 
 
 class DecodeFailed(ValueError):
@@ -47,13 +49,8 @@ class Decode(Protocol):
         ...
 
 
-class WrittenAnswer(Struct, frozen=True, kw_only=True):
-    """What a provider of ours answers, before it is written in a dialect."""
-
-    message: AssistantMessage
-    model: str = "written"
-    input_tokens: int = 11
-    output_tokens: int = 7
+class CannotWrite(ValueError):
+    """An answer that the dialect has no form for."""
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
@@ -61,6 +58,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     `path` matches the end of a request's URL path; `base_path` is what stands before it at the
     provider; `history` is the JSON pointer of the list that grows with the conversation.
+    `write_response` and `write_error` (of a status and a message) give the bodies of answers;
+    `essential` names, by JSON pointer, fields without which an answer cannot be read.
     """
 
     name: str
@@ -69,6 +68,20 @@ class Dialect(Struct, frozen=True, kw_only=True):
     history: str
     decode: Decode
     write_response: Callable[[WrittenAnswer], bytes]
+    write_error: Callable[[int, str], bytes]
+    essential: tuple[str, ...]
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """A call's arguments, for a dialect that has objects for them. Raises CannotWrite for what is none."""
+    try:
+        value: Any = json.loads(call.function.arguments or "{}")
+    except ValueError:
+        value = None
+    if not is_object(value):
+        message = "the dialect has an object in the place of arguments"
+        raise CannotWrite(message)
+    return value
 
 
 class Ledger:

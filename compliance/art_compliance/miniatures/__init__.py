@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.miniatures import calls, conduct, content
+from art_compliance.miniatures import answers, calls, conduct, content
 from art_compliance.miniatures.base import Miniature
 
+_MODULES: Final = (content, calls, conduct, answers)
+
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(
-    value for module in (content, calls, conduct) for value in vars(module).values() if isinstance(value, Miniature)
+    value for module in _MODULES for value in vars(module).values() if isinstance(value, Miniature)
 )
 
 __all__ = ["MINIATURES", "Miniature"]

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from art_compliance.answered import Answered
 from art_compliance.factories import Factory
 from art_sdk import BaseAdapter, parse_options, parse_prompt
 
@@ -15,6 +16,9 @@ Prompt = list[dict[str, Any]]
 Options = dict[str, Any]
 Translate = Callable[[Prompt, Options], Any]
 """Prompt and options as JSON data to a payload: every adapter's `translate`, whatever values it takes."""
+
+Events = list[dict[str, Any]]
+"""A call's events as JSON data."""
 
 Spoil = Callable[[Any], None]
 """Makes a fresh adapter wrong, in place."""
@@ -69,6 +73,20 @@ def recall(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
 
     def call(prompt: Any, options: Any) -> Any:
         return own(change(as_data(prompt)), options)
+
+    adapter.call = call
+
+
+def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
+    """The adapter tells other events than it read."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        async def told() -> Any:
+            for event in change(list(Answered.of([event async for event in own(prompt, options)]).events)):
+                yield event
+
+        return told()
 
     adapter.call = call
 

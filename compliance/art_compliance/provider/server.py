@@ -27,11 +27,12 @@ class Request(Struct, frozen=True):
 
 
 class Response(Struct, frozen=True):
-    """What goes back."""
+    """What goes back; `headers` are further ones."""
 
     status: int
     body: bytes
     content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 Handler = Callable[[Request], Response]
@@ -106,6 +107,7 @@ async def _receive(stream: anyio.abc.SocketStream, connection: h11.Connection) -
 
 async def _answer(stream: anyio.abc.SocketStream, connection: h11.Connection, response: Response) -> None:
     headers = [("content-type", response.content_type), ("content-length", str(len(response.body)))]
+    headers += response.headers
     pieces = [
         connection.send(h11.Response(status_code=response.status, headers=headers)),
         connection.send(h11.Data(data=response.body)),

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer, wrong_kind
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, wrong_kind
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -197,44 +197,3 @@ def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:
         fields.take("type")
         with ledger.open(fields.take("json_schema"), "/response_format/json_schema") as inner:
             return inner.take_object("schema")
-
-
-def write_response(answer: WrittenAnswer) -> bytes:
-    """An unstreamed answer, in the fields that OpenAI sends (recorded answers of 2025 and 2026)."""
-    message = answer.message
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.function.name, "arguments": call.function.arguments},
-        }
-        for call in message.tool_calls
-    ]
-    said: dict[str, Any] = {"role": "assistant", "content": message.content, "refusal": None, "annotations": []}
-    if calls:
-        said["tool_calls"] = calls
-    body = {
-        "id": "chatcmpl-written",
-        "object": "chat.completion",
-        "created": 1_760_000_000,
-        "model": answer.model,
-        "choices": [
-            {"index": 0, "message": said, "logprobs": None, "finish_reason": "tool_calls" if calls else "stop"}
-        ],
-        "usage": {
-            "prompt_tokens": answer.input_tokens,
-            "completion_tokens": answer.output_tokens,
-            "total_tokens": answer.input_tokens + answer.output_tokens,
-        },
-    }
-    return json.dumps(body, ensure_ascii=False).encode()
-
-
-OPENAI_CHAT: Final = Dialect(
-    name="openai-chat",
-    path=r"/chat/completions$",
-    base_path="/v1",
-    history="/messages",
-    decode=decode,
-    write_response=write_response,
-)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -292,34 +292,3 @@ def _tool_choice(ledger: Ledger, body: Fields) -> str | None:
             if mode not in _MODES:
                 fields.put_back("mode", mode)
             return _MODES.get(mode or "")
-
-
-def write_response(answer: WrittenAnswer) -> bytes:
-    """An unstreamed answer, in the fields that Gemini sends (recorded answers of 2025 and 2026)."""
-    message = answer.message
-    parts: list[dict[str, Any]] = [] if message.content is None else [{"text": message.content}]
-    parts += [
-        {"functionCall": {"id": c.id, "name": c.function.name, "args": json.loads(c.function.arguments or "{}")}}
-        for c in message.tool_calls
-    ]
-    body = {
-        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {
-            "promptTokenCount": answer.input_tokens,
-            "candidatesTokenCount": answer.output_tokens,
-            "totalTokenCount": answer.input_tokens + answer.output_tokens,
-        },
-        "modelVersion": answer.model,
-        "responseId": "written",
-    }
-    return json.dumps(body, ensure_ascii=False).encode()
-
-
-GEMINI_GENERATE: Final = Dialect(
-    name="gemini-generate",
-    path=r"/models/[^/]+:generateContent$",
-    base_path="/v1beta",
-    history="/contents",
-    decode=decode,
-    write_response=write_response,
-)

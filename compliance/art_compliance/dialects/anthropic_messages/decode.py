@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Dialect, Fields, Ledger, WrittenAnswer, wrong_kind
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, wrong_kind
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
     ArtStandardMessage,
@@ -213,34 +213,3 @@ def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:
         with ledger.open(wanted, "/output_config/format") as fields:
             fields.take("type")
             return fields.take_object("schema")
-
-
-def write_response(answer: WrittenAnswer) -> bytes:
-    """An unstreamed answer, in the fields that Anthropic sends (recorded answers of 2025 and 2026)."""
-    message = answer.message
-    content: list[dict[str, Any]] = [] if message.content is None else [{"type": "text", "text": message.content}]
-    content += [
-        {"type": "tool_use", "id": c.id, "name": c.function.name, "input": json.loads(c.function.arguments or "{}")}
-        for c in message.tool_calls
-    ]
-    body = {
-        "id": "msg_written",
-        "type": "message",
-        "role": "assistant",
-        "model": answer.model,
-        "content": content,
-        "stop_reason": "tool_use" if message.tool_calls else "end_turn",
-        "stop_sequence": None,
-        "usage": {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens},
-    }
-    return json.dumps(body, ensure_ascii=False).encode()
-
-
-ANTHROPIC_MESSAGES: Final = Dialect(
-    name=NAME,
-    path=r"/messages$",
-    base_path="/v1",
-    history="/messages",
-    decode=decode,
-    write_response=write_response,
-)

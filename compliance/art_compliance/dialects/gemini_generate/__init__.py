@@ -1,0 +1,20 @@
+"""`gemini-generate`: generateContent of the Gemini API and of Vertex AI."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
+from art_compliance.dialects.gemini_generate.decode import decode
+
+GEMINI_GENERATE: Final = Dialect(
+    name="gemini-generate",
+    path=r"/models/[^/]+:generateContent$",
+    base_path="/v1beta",
+    history="/contents",
+    decode=decode,
+    write_response=write_response,
+    write_error=write_error,
+    essential=ESSENTIAL,
+)

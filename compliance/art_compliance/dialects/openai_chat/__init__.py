@@ -1,0 +1,20 @@
+"""`openai-chat`: chat completions, as OpenAI and its many relatives take and answer them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
+from art_compliance.dialects.openai_chat.decode import decode
+
+OPENAI_CHAT: Final = Dialect(
+    name="openai-chat",
+    path=r"/chat/completions$",
+    base_path="/v1",
+    history="/messages",
+    decode=decode,
+    write_response=write_response,
+    write_error=write_error,
+    essential=ESSENTIAL,
+)

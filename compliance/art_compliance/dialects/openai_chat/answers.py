@@ -1,0 +1,83 @@
+"""What OpenAI answers, written out: the fields are those of recorded answers of 2025 and 2026."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from art_compliance.dialects.base import CannotWrite
+from art_compliance.scenarios import WrittenAnswer
+
+ESSENTIAL: Final = (
+    "/choices",
+    "/choices/0/message",
+    "/choices/0/finish_reason",
+    "/choices/0/message/tool_calls/0/function",
+    "/choices/0/message/tool_calls/0/function/name",
+    "/choices/0/message/tool_calls/0/function/arguments",
+)
+
+_FINISH: Final = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
+
+
+def write_response(answer: WrittenAnswer) -> bytes:
+    """An unstreamed answer. Raises CannotWrite for reasoning, and for calls without ids."""
+    if answer.thinking:
+        message = "a chat completion of OpenAI's has no place for reasoning"
+        raise CannotWrite(message)
+    if answer.without_ids:
+        message = "every call of a chat completion has an id"
+        raise CannotWrite(message)
+    body = {
+        "id": "chatcmpl-written",
+        "object": "chat.completion",
+        "created": 1_760_000_000,
+        "model": "written",
+        "choices": [_choice(answer)],
+        "usage": _usage(answer),
+        "service_tier": "default",
+        "system_fingerprint": None,
+    }
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _choice(answer: WrittenAnswer) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": "assistant", "content": answer.content, "refusal": None, "annotations": []}
+    if answer.is_refusal:
+        said |= {"content": None, "refusal": answer.content}
+    if answer.tool_calls:
+        said["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.function.name, "arguments": call.function.arguments},
+            }
+            for call in answer.tool_calls
+        ]
+    finish = "stop" if answer.is_refusal else _FINISH[answer.finish]
+    return {"index": 0, "message": said, "logprobs": None, "finish_reason": finish}
+
+
+def _usage(answer: WrittenAnswer) -> dict[str, Any]:
+    return {
+        "prompt_tokens": answer.input_tokens,
+        "completion_tokens": answer.output_tokens,
+        "total_tokens": answer.input_tokens + answer.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens, "audio_tokens": 0},
+    }
+
+
+_TYPES: Final = {
+    400: ("invalid_request_error", None),
+    401: ("invalid_request_error", "invalid_api_key"),
+    403: ("invalid_request_error", "unsupported_country_region_territory"),
+    404: ("invalid_request_error", "model_not_found"),
+    429: ("requests", "rate_limit_exceeded"),
+}
+
+
+def write_error(status: int, message: str) -> bytes:
+    """An error answer, in the form of recorded ones."""
+    kind, code = _TYPES.get(status, ("server_error", None))
+    return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}}).encode()

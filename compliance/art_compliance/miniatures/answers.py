@@ -1,0 +1,205 @@
+"""Adapters that translate well, and read or tell the provider's answer wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from art_compliance.miniatures.base import Events, change_events, miniature
+from art_compliance.subjects import TEST_KEY
+from art_sdk.json_data import is_object
+
+
+@miniature("response.answer-is-read")
+def reads_texts_alone(adapter: Any) -> None:
+    """An answer with a call is told as an error."""
+    change_events(adapter, lambda events: _failed("no text") if _has(events, "TOOL_CALL") else events)
+
+
+@miniature("response.events-keep-their-order")
+def ends_twice(adapter: Any) -> None:
+    """END comes twice."""
+    change_events(adapter, lambda events: [*events, events[-1]])
+
+
+@miniature("response.events-keep-their-order")
+def tells_the_end_and_no_more(adapter: Any) -> None:
+    """METADATA never comes."""
+    change_events(adapter, lambda events: [event for event in events if event["type"] != "METADATA"])
+
+
+@miniature("response.events-carry-their-ids")
+def forgets_the_trace(adapter: Any) -> None:
+    """Only the first event carries the ids."""
+    change_events(adapter, lambda events: [*events[:1], *({**event, "thread_id": None} for event in events[1:])])
+
+
+@miniature("response.text-is-whole")
+def trims_the_answer(adapter: Any) -> None:
+    """Blanks at the ends of the answer's text are cut off."""
+    change_events(adapter, lambda events: _with_texts(events, str.strip))
+
+
+@miniature("response.text-is-whole")
+def repeats_the_text_at_the_end(adapter: Any) -> None:
+    """The whole text comes once more, as a token, after its pieces."""
+    change_events(adapter, lambda events: [e for event in events for e in _twice(event)])
+
+
+@miniature("response.calls-are-whole")
+def hears_one_call_of_many(adapter: Any) -> None:
+    """Of several calls in an answer only the first is told."""
+    change_events(adapter, _first_call_alone)
+
+
+@miniature("response.calls-are-whole")
+def takes_cut_arguments_for_none(adapter: Any) -> None:
+    """Arguments that are not JSON become the empty object."""
+    change_events(adapter, lambda events: _with_arguments(events, lambda text: text if text.endswith("}") else "{}"))
+
+
+@miniature("response.calls-are-whole")
+def gives_every_call_one_id(adapter: Any) -> None:
+    """All calls of an answer have the id `call_0`."""
+    change_events(adapter, lambda events: _with_calls(events, lambda call: {**call, "id": "call_0"}))
+
+
+@miniature("response.calls-are-whole")
+def tells_calls_at_the_end_alone(adapter: Any) -> None:
+    """TOOL_CALL never comes; the calls stand in the message of END only."""
+    change_events(adapter, lambda events: [event for event in events if event["type"] != "TOOL_CALL"])
+
+
+@miniature("response.thinking-stands-apart")
+def takes_thinking_for_text(adapter: Any) -> None:
+    """The model's reasoning is told as a part of its answer."""
+    change_events(adapter, lambda events: [_spoken(event) for event in events])
+
+
+@miniature("response.finish-is-told")
+def takes_every_end_for_a_stop(adapter: Any) -> None:
+    """An answer that was cut or blocked ends by `stop`, as a whole one does."""
+    change_events(adapter, lambda events: _with_end(events, lambda end: {**end, "finish": "stop"}))
+
+
+@miniature("response.usage-is-told")
+def leaves_the_cache_uncounted(adapter: Any) -> None:
+    """Tokens that came from a cache are missing in the prompt's."""
+    change_events(adapter, lambda events: [_without_cache(event) for event in events])
+
+
+@miniature("response.answer-can-be-appended")
+def gives_arguments_as_objects(adapter: Any) -> None:
+    """The arguments in END's message are parsed already, which is not the standard form."""
+    change_events(adapter, lambda events: _with_arguments(events, lambda text: {"text": text}))
+
+
+@miniature("response.signatures-go-back")
+def forgets_what_is_wanted_back(adapter: Any) -> None:
+    """END's message has no extensions."""
+    change_events(adapter, lambda events: _with_message(events, lambda message: {**message, "extensions": None}))
+
+
+@miniature("response.context-marks-the-tokens")
+def ignores_the_call_context(adapter: Any) -> None:
+    """Tokens of every context have the plain types."""
+    change_events(adapter, lambda events: [_unmarked(event) for event in events])
+
+
+@miniature("response.unknown-fields-are-ignored")
+def refuses_new_fields(adapter: Any) -> None:
+    """An answer with a field that it does not know is no answer to it."""
+    own = adapter.read_response
+
+    def read_response(head: Any, body: bytes, info: Any) -> Any:
+        return own(head, b"" if b"x_new_field" in body else body, info)
+
+    adapter.read_response = read_response
+
+
+@miniature("response.broken-answer-is-an-error", "response.error-answer-is-told")
+def takes_errors_for_empty_answers(adapter: Any) -> None:
+    """Where there is an error, END comes alone, with an empty text and the finish `stop`."""
+    change_events(adapter, lambda events: _answered_nothing(events) if _has(events, "ERROR") else events)
+
+
+@miniature("response.error-answer-is-told")
+def hides_the_status(adapter: Any) -> None:
+    """The error says that something went wrong, and no more."""
+    change_events(adapter, lambda events: _failed("something went wrong") if _has(events, "ERROR") else events)
+
+
+@miniature("response.key-is-shown-nowhere")
+def shows_the_key(adapter: Any) -> None:
+    """The error tells the request, headers and all."""
+    change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
+
+
+def _has(events: Events, kind: str) -> bool:
+    return any(event["type"] == kind for event in events)
+
+
+def _failed(message: str) -> Events:
+    error = {"code": "LLM_PROVIDER_ERROR", "message": message}
+    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
+
+
+def _answered_nothing(events: Events) -> Events:
+    return [{**events[-1], "message": {"role": "assistant", "content": ""}, "finish": "stop"}]
+
+
+def _with_end(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+    return [*events[:-1], change(events[-1])]
+
+
+def _with_message(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+    return _with_end(events, lambda end: {**end, "message": end["message"] and change(end["message"])})
+
+
+def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
+    told = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
+    return _with_message(
+        told, lambda message: {**message, "content": message["content"] and change(message["content"])}
+    )
+
+
+def _twice(event: dict[str, Any]) -> Events:
+    return [event, event] if event["type"] == "TOKEN" else [event]
+
+
+def _with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+    told = [{**event, "call": change(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
+    return _with_message(
+        told, lambda message: {**message, "tool_calls": [change(call) for call in message["tool_calls"]]}
+    )
+
+
+def _with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
+    def changed(call: dict[str, Any]) -> dict[str, Any]:
+        function = call["function"]
+        return {**call, "function": {**function, "arguments": change(function["arguments"])}}
+
+    return _with_calls(events, changed)
+
+
+def _first_call_alone(events: Events) -> Events:
+    calls = [event for event in events if event["type"] == "TOOL_CALL"]
+    told = [event for event in events if event not in calls[1:]]
+    return _with_message(told, lambda message: {**message, "tool_calls": message["tool_calls"][:1]})
+
+
+def _spoken(event: dict[str, Any]) -> dict[str, Any]:
+    return {**event, "token_type": "LLM_RESPONSE"} if event["type"] == "TOKEN" else event
+
+
+def _without_cache(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata) or not metadata.get("cached_tokens"):
+        return event
+    return {**event, "metadata": {**metadata, "input_tokens": metadata["input_tokens"] - metadata["cached_tokens"]}}
+
+
+def _unmarked(event: dict[str, Any]) -> dict[str, Any]:
+    if event["type"] != "TOKEN":
+        return event
+    return {**event, "token_type": event["token_type"].removeprefix("AGENT_THOUGHT_").removeprefix("FINAL_SYNTHESIS_")}

@@ -78,17 +78,19 @@ class GeminiAdapter(BaseAdapter):
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         answer = _decode_answer(body)
-        usage, request_id = (
-            _usage(answer.usage_metadata),
-            head.headers.get(self.request_id_header) or answer.response_id,
-        )
+        usage = _usage(answer.usage_metadata)
+        request_id = head.headers.get(self.request_id_header) or answer.response_id
         if answer.candidates:
             candidate = answer.candidates[0]
             if candidate.finish_reason is None:
                 message = "candidates[0].finishReason is missing: the answer is not finished"
                 raise ValueError(message)
-            pieces = tuple(_pieces(candidate.content.parts, info))
+            parts = candidate.content.parts
+            pieces = tuple(_pieces(parts, info))
             reason = _stop_reason(candidate.finish_reason, pieces)
+            if reason == "stop" and all(part.text is None or part.thought for part in parts):
+                message = "candidates[0].content has neither text nor a call, and finishReason is STOP"
+                raise ValueError(message)
             raw = candidate.finish_reason
         elif answer.prompt_feedback is not None and answer.prompt_feedback.block_reason:
             pieces, reason, raw = (), "content_filter", answer.prompt_feedback.block_reason

@@ -227,7 +227,6 @@ def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInf
         ([{"text": "a "}, {"text": "b\n"}], AssistantMessage("a b\n"), ""),
         ([{"text": "h", "thought": True}, {"text": "a", "thoughtSignature": "="}], AssistantMessage("a"), "h"),
         ([{"text": ""}], AssistantMessage(""), ""),
-        ([], AssistantMessage(""), ""),
         (
             [{"functionCall": {"name": "f", "args": {"n": 10**30}, "id": "z"}}, {"functionCall": {"name": "g"}}],
             AssistantMessage(
@@ -312,6 +311,12 @@ def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: 
         _body({"functionCall": {"name": "f", "args": []}}),
         _body({"functionCall": {"name": "f", "id": 5}}),
         _body("x"),
+        _body(),
+        _body({}),
+        _body({"text": "h", "thought": True}),
+        _body({"inlineData": {"mimeType": "image/png", "data": ""}}),
+        b'{"candidates": [{"finishReason": "STOP"}]}',
+        b'{"candidates": [{"finishReason": "STOP", "content": {"role": "model"}}]}',
         _body({"text": "x"}, finish=5),
         _body({"text": "x"}, usageMetadata=[]),
         _body({"text": "x"}, usageMetadata={"promptTokenCount": "many"}),

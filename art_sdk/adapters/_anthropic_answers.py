@@ -19,12 +19,12 @@ from art_sdk.stream import StopReason
 def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
     """An unstreamed answer. Raises ValueError for what is none."""
     answer = _decode_answer(body)
-    if answer.stop_reason is None:
-        message = "stop_reason is null: the answer is not finished"
-        raise ValueError(message)
+    lack = _find_lack(answer)
+    if lack:
+        raise ValueError(lack)
     return Answer(
         pieces=tuple(_pieces(answer.content, info)),
-        stop_reason=_STOP_REASONS.get(answer.stop_reason, "other"),
+        stop_reason=_STOP_REASONS.get(answer.stop_reason or "", "other"),
         raw_stop_reason=answer.stop_reason,
         usage=_usage(answer.usage),
         request_id=request_id or answer.id,
@@ -43,6 +43,18 @@ class Kept(Struct, forbid_unknown_fields=True):
     """What an answer's message carries in `extensions`: every block that is neither text nor a call."""
 
     blocks: list[KeptBlock]
+
+
+def _find_lack(answer: _Answer) -> str | None:
+    """What an answer lacks. An empty content is none of it: recorded with `end_turn`, in 2026."""
+    if answer.stop_reason is None:
+        return "stop_reason is null: the answer is not finished"
+    kinds = [block.get("type") for block in answer.content]
+    if not all(isinstance(kind, str) for kind in kinds):
+        return "a block of the content has no type"
+    if answer.stop_reason == "tool_use" and "tool_use" not in kinds:
+        return "stop_reason tells of calls, and there are none"
+    return None
 
 
 def _extensions(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
@@ -110,9 +122,6 @@ def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Text | Th
                 call = msgspec.convert(block, _ToolUse)
                 function = FunctionCall(call.name, _encode(call.input).decode())
                 yield ToolCall(own_ids.get(call.id, call.id), function)
-            case None:
-                message = "a block of the content has no type"
-                raise ValueError(message)
             case _:
                 pass  # a server's tool, or a block that is newer than this: kept in the extensions
 

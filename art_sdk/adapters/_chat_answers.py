@@ -27,9 +27,13 @@ def parse_completion(body: bytes, info: CallInfo, *, request_id: str | None) -> 
     if choice.finish_reason is None:
         message = "choices[0].finish_reason is null: the answer is not finished"
         raise ValueError(message)
+    reason = _STOP_REASONS.get(choice.finish_reason, "other")
+    lack = _find_lack(choice.message, reason)
+    if lack:
+        raise ValueError(lack)
     return Answer(
         pieces=tuple(_pieces(choice.message, info)),
-        stop_reason=_STOP_REASONS.get(choice.finish_reason, "other"),
+        stop_reason="content_filter" if reason == "stop" and choice.message.refusal else reason,
         raw_stop_reason=choice.finish_reason,
         usage=_usage(answer.usage),
         request_id=request_id or answer.id,
@@ -70,6 +74,7 @@ class _PromptDetails(Struct):
 class _Usage(Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
     completion_tokens_details: _CompletionDetails | None = None
     prompt_tokens_details: _PromptDetails | None = None
 
@@ -92,6 +97,15 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 }
 
 
+def _find_lack(message: _Message, reason: StopReason) -> str | None:
+    """What a message lacks that ends as a good one does: without a word of it, it would pass as an empty answer."""
+    if reason == "tool_calls" and not message.tool_calls:
+        return "choices[0].finish_reason tells of calls, and there are none"
+    if reason == "stop" and message.content is None and not (message.refusal or message.tool_calls):
+        return "choices[0].message has neither content nor calls"
+    return None
+
+
 def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
     thinking = message.reasoning_content or message.reasoning
     if thinking:
@@ -110,11 +124,15 @@ def _usage(raw: dict[str, Any] | None) -> Usage:
     if raw is None:
         return Usage()
     usage = msgspec.convert(raw, _Usage)
-    thinking, cached = usage.completion_tokens_details, usage.prompt_tokens_details
+    details, cached = usage.completion_tokens_details, usage.prompt_tokens_details
+    thinking = details.reasoning_tokens if details else None
+    taken, given = usage.prompt_tokens or 0, usage.completion_tokens
+    if given is not None and thinking and usage.total_tokens == taken + given + thinking:
+        given += thinking  # xAI counts thoughts beside the completion, and its total says so
     return Usage(
         input_tokens=usage.prompt_tokens,
-        output_tokens=usage.completion_tokens,
-        thinking_tokens=thinking.reasoning_tokens if thinking else None,
+        output_tokens=given,
+        thinking_tokens=thinking,
         cached_tokens=cached.cached_tokens if cached else None,
         raw=raw,
     )

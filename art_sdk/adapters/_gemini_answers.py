@@ -20,14 +20,15 @@ def parse_generated(body: bytes, info: CallInfo, *, request_id: str | None) -> A
     """An unstreamed answer. Raises ValueError for what is none."""
     answer = _decode_answer(body)
     candidate = _candidate(answer)
-    pieces = tuple(_pieces(candidate.content.parts, info))
+    parts = candidate.content.parts if candidate.content else []
+    pieces = tuple(_pieces(parts, info))
     return Answer(
         pieces=pieces,
         stop_reason=_stop_reason(candidate.finish_reason or "", pieces),
         raw_stop_reason=candidate.finish_reason,
         usage=_usage(answer.usage_metadata),
         request_id=request_id or answer.response_id,
-        extensions=_extensions(candidate.content.parts),
+        extensions=_extensions(parts),
     )
 
 
@@ -56,7 +57,7 @@ class _Content(Struct):
 
 
 class _Candidate(Struct, rename="camel"):
-    content: _Content = field(default_factory=_Content)
+    content: _Content | None = None
     finish_reason: str | None = None
 
 
@@ -92,14 +93,26 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 def _candidate(answer: _Answer) -> _Candidate:
     """The one that is read; a prompt that was blocked has none, and its reason is all that is told."""
     if answer.candidates:
-        if answer.candidates[0].finish_reason is None:
-            message = "candidates[0].finishReason is missing: the answer is not finished"
-            raise ValueError(message)
+        lack = _find_lack(answer.candidates[0])
+        if lack:
+            raise ValueError(lack)
         return answer.candidates[0]
     if answer.prompt_feedback is None or not answer.prompt_feedback.block_reason:
         message = "neither candidates nor a block reason"
         raise ValueError(message)
     return _Candidate(finish_reason=answer.prompt_feedback.block_reason)
+
+
+def _find_lack(candidate: _Candidate) -> str | None:
+    """What a candidate lacks. A content without `parts` is an empty one: protobuf's JSON leaves empty lists out."""
+    if candidate.finish_reason is None:
+        return "candidates[0].finishReason is missing: the answer is not finished"
+    if candidate.finish_reason != "STOP":
+        return None
+    if candidate.content is None:
+        return "candidates[0].content is missing, and finishReason is STOP"
+    told = [part.text is not None or part.function_call is not None for part in candidate.content.parts]
+    return "candidates[0].content has parts, and none of text or a call" if told and not any(told) else None
 
 
 def _extensions(parts: list[_Part]) -> dict[str, dict[str, Any]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -44,9 +45,11 @@ def strike_out(text: str, api_key: str) -> str:
 
 
 def strike_out_of_answer(head: ResponseHead, body: bytes, api_key: str) -> tuple[ResponseHead, bytes, Words]:
-    """Head, body and words of an answer without the key."""
+    """Head, body and words of an answer without the key. What is cut is cut last: no half of a key is left."""
     headers = {name: strike_out(value, api_key) for name, value in head.headers.items()}
-    words = Words(*(word and strike_out(word, api_key) for word in read_words(body)))
+    code, message = read_words(body)
+    said = (code or _code_of_headers(head), message)
+    words = Words(*(word and strike_out(word, api_key)[:RAW_BODY_LIMIT] for word in said))
     return ResponseHead(head.status, headers), body.replace(api_key.encode(), SCRUBBED.encode()), words
 
 
@@ -98,15 +101,16 @@ def read_words(body: bytes) -> Words:
     """Code and message out of an error body of any shape that providers are known to use.
 
     `{"error": {...}}` (OpenAI, Anthropic, Gemini, OpenRouter), the same in a list (Gemini, when
-    streaming), `{"error": "text"}` (Ollama, xAI), `{"message"}` (Bedrock, Cohere), `{"detail"}` (Mistral).
+    streaming), `{"error": "text"}` (Ollama, xAI), `{"message"}` (Bedrock, Cohere), `{"detail"}` (Mistral);
+    plain text, and an HTML page's title, of what stands before the provider.
     """
     try:
         data: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return Words(None, None)
+        return Words(None, _plain_message(body))
     outer = data[0] if is_array(data) and data else data
     if not is_object(outer):
-        return Words(None, None)
+        return Words(None, outer if isinstance(outer, str) and outer else None)
     inner = outer.get("error")
     fault = inner if is_object(inner) else outer
     return Words(_code(fault), _message(fault))
@@ -131,21 +135,44 @@ def read_retry_after(head: ResponseHead) -> float | None:
     return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
 
 
+_CODE_NAMES: Final = ("code", "status", "type", "error_type")  # the last is Cohere's
+_MESSAGE_NAMES: Final = ("message", "Message", "error", "detail")  # the second is AWS's own, before Bedrock
+
+
 def _code(fault: dict[str, Any]) -> str | None:
     """A word before a number: Gemini's `code` repeats the HTTP status, its `status` says what happened."""
-    values = [fault.get(name) for name in ("code", "status", "type")]
+    values = [fault.get(name) for name in _CODE_NAMES]
     words = [value for value in values if isinstance(value, str) and value]
     numbers = [str(value) for value in values if isinstance(value, int)]
     return next(iter(words + numbers), None)
 
 
+def _code_of_headers(head: ResponseHead) -> str | None:
+    """Bedrock's code, which is no part of its body: `ValidationException:http://...`."""
+    return head.headers.get("x-amzn-errortype", "").partition(":")[0] or None
+
+
 def _message(fault: dict[str, Any]) -> str | None:
-    values = [fault.get(name) for name in ("message", "error", "detail")]
+    values = [fault.get(name) for name in _MESSAGE_NAMES]
     said = next((value for value in values if value), None)
     if said is None:
         return None
-    text = said if isinstance(said, str) else msgspec.json.encode(said).decode()
-    return text[:RAW_BODY_LIMIT]
+    return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+
+
+_HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<>]+)<", re.IGNORECASE)
+
+
+def _plain_message(body: bytes) -> str | None:
+    """The words of a body that is no JSON. Broken JSON says nothing, nor does what is no text."""
+    try:
+        text = " ".join(body.decode().split())
+    except UnicodeDecodeError:
+        return None
+    if text.startswith("<"):
+        heading = _HEADING.search(text)
+        return heading[1].strip() or None if heading else None
+    return text if text and text[0] not in "{[" and text.isprintable() else None
 
 
 def _number(text: str | None) -> float | None:

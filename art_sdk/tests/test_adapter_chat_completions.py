@@ -286,8 +286,14 @@ def test_an_answer_is_read_as_its_message(
     ],
 )
 def test_why_an_answer_ended_is_read(openai: OpenAIAdapter, raw: str, reason: str, head: Any, info: Any) -> None:
-    answer = _read(openai, head(), _body(raw, content="x"), info())
+    calls = [_tool_call()] if reason == "tool_calls" else None
+    answer = _read(openai, head(), _body(raw, content="x", tool_calls=calls), info())
     assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
+
+
+def _thoughtful(total_tokens: int | None) -> dict[str, Any]:
+    counts = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": total_tokens}
+    return {**counts, "completion_tokens_details": {"reasoning_tokens": 3}}
 
 
 @pytest.mark.parametrize(
@@ -306,6 +312,10 @@ def test_why_an_answer_ended_is_read(openai: OpenAIAdapter, raw: str, reason: st
             (10**20, 2, 1, 0),
         ),
         ({"prompt_tokens_details": None, "completion_tokens_details": {}}, (None, None, None, None)),
+        (_thoughtful(total_tokens=15), (10, 5, 3, None)),
+        (_thoughtful(total_tokens=18), (10, 8, 3, None)),  # xAI counts thoughts beside the completion
+        (_thoughtful(total_tokens=None), (10, 5, 3, None)),
+        (_thoughtful(total_tokens=99), (10, 5, 3, None)),
     ],
 )
 def test_what_an_answer_cost_is_read(openai: OpenAIAdapter, usage: Any, counts: Any, head: Any, info: Any) -> None:
@@ -333,6 +343,13 @@ def test_what_an_answer_cost_is_read(openai: OpenAIAdapter, usage: Any, counts: 
         _body(content=["x"]),
         _body(content="x", tool_calls={}),
         _body(tool_calls=[{}]),
+        _body(),
+        _body(content=None),
+        _body(content=None, tool_calls=[], refusal=""),
+        _body(content=None, reasoning="h"),
+        _body("tool_calls", content="x"),
+        _body("tool_calls", content="x", tool_calls=[]),
+        _body("function_call", content=None, function_call={"name": "f", "arguments": "{}"}),
         _body(tool_calls=[_tool_call(5)]),  # type: ignore[arg-type]
         _body(tool_calls=[_tool_call(name=None)]),
         _body(tool_calls=[_tool_call(name="")]),

@@ -32,16 +32,68 @@ Heads = Callable[..., ResponseHead]
         ({"error": ["m"]}, None, '["m"]'),
         ({"error": {"message": ""}}, None, None),
         ({"error": {"message": 10**30, "code": ""}}, None, str(10**30)),
-        ({"error": {"message": "x" * 10_000}}, None, "x" * 4096),
+        ({"message": "m", "id": "i", "error_type": "t"}, "t", "m"),
+        ({"Message": "m"}, None, "m"),
+        ({"code": "c", "error": "m"}, "c", "m"),
         ({}, None, None),
         ([], None, None),
-        ("m", None, None),
+        ("m", None, "m"),
+        ("", None, None),
         (None, None, None),
         ([[]], None, None),
     ],
 )
 def test_the_provider_s_own_words_are_found(body: Any, code: str | None, message: str | None) -> None:
     assert read_words(json.dumps(body).encode()) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"upstream connect error\n", "upstream connect error"),
+        (b"no\nhealthy\n upstream", "no healthy upstream"),
+        (b"<html><head><title>502 Bad Gateway</title></head><body><h1>no</h1></body></html>", "502 Bad Gateway"),
+        (b"<HTML>\n<H1 class='x'>\nBad Request\n</H1>", "Bad Request"),
+        (b"<html><title> </title></html>", None),
+        (b"<html><titles>no</titles><body>no</body></html>", None),
+        (b"<" * 1_000_000, None),
+        (b"<title" * 100_000, None),
+        (b"no \xff text", None),
+        (b"no \x00 text", None),
+        (b'{"error": ', None),
+        (b"[1, ", None),
+        (b" \n", None),
+    ],
+)
+def test_what_stands_before_a_provider_is_heard_too(body: bytes, message: str | None) -> None:
+    assert read_words(body) == (None, message)
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "code"),
+    [
+        ("ValidationException:http://internal.amazon.com/coral/", {"message": "m"}, "ValidationException"),
+        ("ThrottlingException", {"message": "m"}, "ThrottlingException"),
+        ("ThrottlingException", {"message": "m", "code": "c"}, "c"),
+        ("", {"message": "m"}, None),
+    ],
+)
+def test_a_code_in_a_header_is_read(
+    adapter: BaseAdapter, header: str, body: Any, code: str | None, head: Heads
+) -> None:
+    error = adapter.read_error(head(400, x_amzn_errortype=header), json.dumps(body).encode())
+    assert (error.provider_code, error.provider_message) == (code, "m")
+
+
+@pytest.mark.parametrize("template", [b'{"error": {"message": "%s", "code": "%s"}}', b"%s"])
+def test_words_without_end_are_cut_and_no_half_of_the_key_is_left(
+    adapter: BaseAdapter, template: bytes, key: str, head: Heads
+) -> None:
+    for before in (4090, 10_000):
+        long = b"x" * before + key.encode()
+        error = adapter.read_error(head(401), template.replace(b"%s", long))
+        assert error.provider_message == ("x" * before + "[api key]")[:4096]
+        assert len(error.provider_code or "") <= 4096
 
 
 BROKEN = {

@@ -239,6 +239,7 @@ def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInf
         ),
         ([{"text": ""}], AssistantMessage(""), ""),
         ([], AssistantMessage(""), ""),
+        ([{"text": "h", "thought": True}], AssistantMessage(""), "h"),
         (
             [{"functionCall": {"name": "f", "args": {"n": 10**30}, "id": "z"}}, {"functionCall": {"name": "g"}}],
             AssistantMessage(
@@ -323,6 +324,9 @@ def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: 
         _body({"functionCall": {"name": "f", "args": []}}),
         _body({"functionCall": {"name": "f", "id": 5}}),
         _body("x"),
+        _body({}),
+        _body({"inlineData": {"mimeType": "image/png", "data": ""}}),
+        b'{"candidates": [{"finishReason": "STOP"}]}',
         _body({"text": "x"}, finish=5),
         _body({"text": "x"}, usageMetadata=[]),
         _body({"text": "x"}, usageMetadata={"promptTokenCount": "many"}),

@@ -16,7 +16,8 @@ from art_sdk.adapters._chat_answers import parse_completion
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
-from art_sdk.adapters.refusals import NameRule, RangeRule
+from art_sdk.adapters.refusals import CountRule, NameRule, RangeRule, RootRule
+from art_sdk.adapters.tool_schemas import find_array_without_items
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -35,9 +36,7 @@ class ChatLimits(Struct, frozen=True, kw_only=True):
 
     message_name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]+")
     call_id_length: int | None = 40
-    tools: int | None = 128
     description_length: int | None = 1024
-    stops: int | None = 4
     max_tokens_field: str = "max_tokens"
 
 
@@ -50,6 +49,13 @@ class ChatCompletionsAdapter(BaseAdapter):
         "temperature": RangeRule(0.0, 2.0, "openai.temperature-range"),
         "top_p": RangeRule(0.0, 1.0, "openai.temperature-range"),
     }
+    counts: ClassVar[Mapping[str, CountRule]] = {
+        "tools": CountRule(128, "openai.tools-max128"),
+        "stop": CountRule(4, "openai.stop-max4"),
+    }
+    # the error's text: nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804
+    schema_roots = RootRule(("oneOf", "anyOf", "allOf", "enum", "not"), "openai.schema-root-object")
+    choice_rule = "openai.tool-choice-needs-tools"
     losses = frozenset({"result_status", "tool_output_schema"})
     repairs = frozenset({"maps_call_ids"})
 
@@ -96,6 +102,8 @@ class ChatCompletionsAdapter(BaseAdapter):
     def _user(self, turn: UserTurn) -> Payload:
         content, name = turn.message.content, turn.message.name
         told = content if isinstance(content, str) else [self._part(part, turn) for part in content]
+        if told == []:
+            self.refuse("a user message without parts; leave it out", index=turn.index)
         written: Payload = {"role": "user", "content": told}
         return written if name is None else self._with_name(written, name, turn.index)
 
@@ -130,37 +138,33 @@ class ChatCompletionsAdapter(BaseAdapter):
             messages.append({"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.content})
 
     def _options(self, options: CallOptions) -> Payload:
-        self._hold_limits(options)
         written: Payload = {
             "temperature": options.temperature,
             "top_p": options.top_p,
             self.limits.max_tokens_field: options.max_tokens,
             "stop": list(options.stop) or None,
             "parallel_tool_calls": options.parallel_tool_calls,
-            "tools": [self._tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
+            "tools": [_tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
             "tool_choice": _tool_choice(options.tool_choice),
             "response_format": _response_format(options.response_schema),
         }
         return {name: value for name, value in written.items() if value is not None}
 
-    def _tool(self, tool: ToolSchema) -> Payload:
+    def hold_tool(self, tool: ToolSchema) -> None:
+        super().hold_tool(tool)
         longest = self.limits.description_length
         if longest is not None and len(tool.description) > longest:
             reason = f"the description of the tool {tool.name!r} has {len(tool.description)} characters, {longest} fit"
             self.refuse(reason, rule="openai.tool-description-len1024")
-        function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-        return {"type": "function", "function": function}
+        place = find_array_without_items(tool.input_schema)
+        if place is not None:
+            reason = f"the tool {tool.name!r} has an array without items at {place} of its schema; say what they are"
+            self.refuse(reason, rule="openai.schema-array-items")
 
-    def _hold_limits(self, options: CallOptions) -> None:
-        """Refuses what the provider answers with 400."""
-        limits = self.limits
-        if limits.tools is not None and len(options.tools) > limits.tools:
-            self.refuse(f"{len(options.tools)} tools; {limits.tools} fit", rule="openai.tools-max128")
-        if limits.stops is not None and len(options.stop) > limits.stops:
-            self.refuse(f"{len(options.stop)} stop sequences; {limits.stops} fit", rule="openai.stop-max4")
-        for name in ("tool_choice", "parallel_tool_calls"):
-            if getattr(options, name) is not None and not options.tools:
-                self.refuse(f"{name} is only allowed with tools", rule="openai.tool-choice-needs-tools")
+
+def _tool(tool: ToolSchema) -> Payload:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    return {"type": "function", "function": function}
 
 
 def _call(call: ToolCall, call_id: str) -> Payload:

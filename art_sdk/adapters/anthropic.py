@@ -24,7 +24,7 @@ from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.refusals import NameRule, RangeRule
+from art_sdk.adapters.refusals import NameRule, RangeRule, RootRule
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -37,6 +37,7 @@ from art_sdk.options import CallOptions
 from art_sdk.transport import ResponseHead
 
 _CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")  # anthropic.tool-id-pattern
+_PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")  # the error's text: ComposioHQ/composio#3500
 
 # What models refuse, measured by others at the live API in 2026: promptfoo/promptfoo#10821 (prefill),
 # BerriAI/litellm#26246 and bagofwords1/bagofwords#523 (sampling), comet-ml/opik#3021 (both at once, from 4.1 on).
@@ -64,6 +65,7 @@ class AnthropicAdapter(BaseAdapter):
         "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-deprecated"),
         "top_p": RangeRule(0.0, 1.0, "anthropic.temperature-deprecated"),
     }
+    schema_roots = RootRule(("oneOf", "allOf", "anyOf"), "anthropic.input-schema-no-root-union")
     image_types = frozenset(f"image/{kind}" for kind in ("jpeg", "png", "gif", "webp"))
     losses = frozenset({"message_name", "tool_output_schema"})
     repairs = frozenset({"hoists_late_system", "maps_call_ids", "drops_blank_text"})
@@ -80,24 +82,25 @@ class AnthropicAdapter(BaseAdapter):
 
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        self._hold_model(options, conversation)
+        model = options.model or self.model
+        self._hold_prefill(conversation, model)
         messages = self._messages(conversation)
         if not messages:
             self.refuse("nothing but system messages; Anthropic needs a user message")
         limit = options.max_tokens or self.default_max_tokens  # anthropic.max-tokens-required
-        payload: Payload = {"model": options.model or self.model, "max_tokens": limit}
+        payload: Payload = {"model": model, "max_tokens": limit}
         system = [self._system(turn) for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:
             payload["system"] = system
         payload["messages"] = messages
-        payload |= self._tools(options) | _settings(options)
+        payload |= _tools(options) | _settings(options)
         return self.merge_provider_fields(payload, options)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_message(body, info, request_id=head.headers.get(self.request_id_header))
 
-    def _hold_model(self, options: CallOptions, conversation: Conversation) -> None:
-        """Refuses what the provider answers with 400 because of the model."""
+    def _hold_sampling(self, options: CallOptions) -> None:
+        """Refuses what the model answers with 400."""
         model = options.model or self.model
         if options.temperature is not None and options.top_p is not None and not _WITH_BOTH.search(model):
             reason = f"{model} takes temperature or top_p, not both; leave one out"
@@ -105,14 +108,17 @@ class AnthropicAdapter(BaseAdapter):
         asked = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
         if asked and _WITHOUT_SAMPLING.search(model):
             self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
+
+    def _hold_prefill(self, conversation: Conversation, model: str) -> None:
         last = conversation.turns[-1] if conversation.turns else None
-        if type(last) is AssistantTurn and not last.calls:
-            if _WITHOUT_PREFILL.search(model):
-                reason = f"{model} takes no assistant message at the end; end with a user message"
-                self.refuse(reason, index=last.index, rule="anthropic.prefill-unsupported")
-            if (last.message.content or "")[-1:].isspace():
-                reason = "its text, the last of the prompt, ends in blanks, which Anthropic refuses; cut them off"
-                self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
+        if type(last) is not AssistantTurn or last.calls:
+            return
+        if _WITHOUT_PREFILL.search(model):
+            reason = f"{model} takes no assistant message at the end; end with a user message"
+            self.refuse(reason, index=last.index, rule="anthropic.prefill-unsupported")
+        if (last.message.content or "")[-1:].isspace():
+            reason = "its text, the last of the prompt, ends in blanks, which Anthropic refuses; cut them off"
+            self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
 
     def _system(self, turn: SystemTurn) -> Payload:
         if not turn.message.content.strip():
@@ -175,35 +181,20 @@ class AnthropicAdapter(BaseAdapter):
         for one in kept.blocks:
             blocks.insert(one.at, one.block)
 
-    def _tools(self, options: CallOptions) -> Payload:
-        for name in ("tool_choice", "parallel_tool_calls"):
-            if getattr(options, name) is not None and not options.tools:
-                self.refuse(f"{name} is only allowed with tools")
-        if not options.tools:
-            return {}
-        written: Payload = {"tools": [self._tool(tool) for tool in options.tools]}
-        choice = self._choice(options)
-        return written | ({"tool_choice": choice} if choice else {})
-
-    def _tool(self, tool: ToolSchema) -> Payload:
-        union = next((name for name in ("oneOf", "allOf", "anyOf") if name in tool.input_schema), None)
-        if union is not None:
-            reason = f"the tool {tool.name!r} has {union} at the root of its schema; put it inside a property"
-            self.refuse(reason, rule="anthropic.input-schema-no-root-union")
-        schema = {"type": "object", **tool.input_schema}  # anthropic.input-schema-object
-        return {"name": tool.name, "description": tool.description, "input_schema": schema}
-
-    def _choice(self, options: CallOptions) -> Payload | None:
-        choice, parallel = options.tool_choice, options.parallel_tool_calls
-        if choice is None and parallel is None:
-            return None
-        kind = _CHOICES.get(choice or "auto")
-        written: Payload = {"type": kind} if kind else {"type": "tool", "name": choice}
-        if parallel is None:
-            return written
-        if kind == "none":
+    def hold_options(self, options: CallOptions) -> None:
+        super().hold_options(options)
+        self._hold_sampling(options)
+        if any(text.isspace() for text in options.stop):
+            self.refuse("a stop sequence is blank; each needs a character that is none", rule="anthropic.stop-nonblank")
+        if options.tool_choice == "none" and options.parallel_tool_calls is not None:
             self.refuse('parallel_tool_calls says nothing beside tool_choice="none"; leave it out')
-        return {**written, "disable_parallel_tool_use": not parallel}
+
+    def hold_tool(self, tool: ToolSchema) -> None:
+        super().hold_tool(tool)
+        for name in tool.input_schema.get("properties", ()):
+            if not _PROPERTY.fullmatch(name):
+                reason = f"the tool {tool.name!r} has a parameter {name!r}, which must match {_PROPERTY.pattern}"
+                self.refuse(reason, rule="anthropic.property-key-pattern")
 
 
 _BLANK: Final = "its text is blank, which Anthropic answers with 400; leave the message out"
@@ -217,6 +208,28 @@ def _blank(part: TextPart) -> bool:
 def _result(call_id: str, answer: ToolResultMessage) -> Payload:
     written: Payload = {"type": "tool_result", "tool_use_id": call_id, "content": answer.content}
     return written | {"is_error": True} if answer.status == "error" else written
+
+
+def _tools(options: CallOptions) -> Payload:
+    if not options.tools:
+        return {}
+    written: Payload = {"tools": [_tool(tool) for tool in options.tools]}
+    if options.tool_choice is not None or options.parallel_tool_calls is not None:
+        written["tool_choice"] = _choice(options)
+    return written
+
+
+def _tool(tool: ToolSchema) -> Payload:
+    schema = {"type": "object", **tool.input_schema}  # anthropic.input-schema-object
+    return {"name": tool.name, "description": tool.description, "input_schema": schema}
+
+
+def _choice(options: CallOptions) -> Payload:
+    kind = _CHOICES.get(options.tool_choice or "auto")
+    written: Payload = {"type": kind} if kind else {"type": "tool", "name": options.tool_choice}
+    if options.parallel_tool_calls is not None:
+        written["disable_parallel_tool_use"] = not options.parallel_tool_calls
+    return written
 
 
 def _settings(options: CallOptions) -> Payload:

@@ -24,7 +24,7 @@ from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.images import UNKNOWN
-from art_sdk.adapters.refusals import NameRule, RangeRule
+from art_sdk.adapters.refusals import CountRule, NameRule, RangeRule
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -52,6 +52,8 @@ class GeminiAdapter(BaseAdapter):
     image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "heic", "heif"))
     tool_names = NameRule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "gemini.function-name")
     ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0, "gemini.temperature")}
+    # the error's text: continuedev/continue#7849
+    counts: ClassVar[Mapping[str, CountRule]] = {"stop": CountRule(5, "gemini.stop-max5")}
     losses = frozenset({"message_name"})
     repairs = frozenset({"joins_turns", "hoists_late_system", "drops_blank_text", "wraps_result"})
 
@@ -73,11 +75,16 @@ class GeminiAdapter(BaseAdapter):
         system = [{"text": turn.message.content} for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:  # an empty text is taken here: recorded with status 200 in 2026, against older reports
             payload["systemInstruction"] = {"parts": system}
-        payload |= self._tools(options)
-        config = self._generation_config(options)
+        payload |= _tools(options)
+        config = _generation_config(options)
         if config:
             payload["generationConfig"] = config
         return self.merge_provider_fields(payload, options)
+
+    def hold_options(self, options: CallOptions) -> None:
+        super().hold_options(options)
+        if options.parallel_tool_calls is not None:
+            self.refuse("Gemini has no switch for parallel calls; leave parallel_tool_calls unset")
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
@@ -155,37 +162,36 @@ class GeminiAdapter(BaseAdapter):
         arguments = self.arguments_of(call, index, "gemini.response-is-object")
         return {"functionCall": {"id": call.id, "name": call.function.name, "args": arguments}}
 
-    def _tools(self, options: CallOptions) -> Payload:
-        if options.parallel_tool_calls is not None:
-            self.refuse("Gemini has no switch for parallel calls; leave parallel_tool_calls unset")
-        if options.tool_choice is not None and not options.tools:
-            self.refuse("tool_choice is only allowed with tools")
-        if not options.tools:
-            return {}
-        written: Payload = {"tools": [{"functionDeclarations": [self._tool(tool) for tool in options.tools]}]}
-        if options.tool_choice is not None:
-            written["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
-        return written
-
-    def _tool(self, tool: ToolSchema) -> Payload:
-        written: Payload = {"name": tool.name, "description": tool.description}
-        written["parametersJsonSchema"] = tool.input_schema  # gemini.schema-unknown-keyword: not `parameters`
-        if tool.output_schema is not None:
-            written["responseJsonSchema"] = tool.output_schema
-        return written
-
-    def _generation_config(self, options: CallOptions) -> Payload:
-        config: Payload = {
-            theirs: value for ours, theirs in _SAMPLING.items() if (value := getattr(options, ours)) is not None
-        }
-        if options.stop:
-            config["stopSequences"] = list(options.stop)
-        if options.response_schema is not None:  # gemini.response-schema-mime
-            config |= {"responseMimeType": "application/json", "responseJsonSchema": options.response_schema}
-        return config
-
 
 _EMPTY_TEXT: Final = "its text is empty, which Gemini answers with 400; leave the message out"
+
+
+def _tools(options: CallOptions) -> Payload:
+    if not options.tools:
+        return {}
+    written: Payload = {"tools": [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]}
+    if options.tool_choice is not None:
+        written["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
+    return written
+
+
+def _generation_config(options: CallOptions) -> Payload:
+    config: Payload = {
+        theirs: value for ours, theirs in _SAMPLING.items() if (value := getattr(options, ours)) is not None
+    }
+    if options.stop:
+        config["stopSequences"] = list(options.stop)
+    if options.response_schema is not None:  # gemini.response-schema-mime
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": options.response_schema}
+    return config
+
+
+def _tool(tool: ToolSchema) -> Payload:
+    written: Payload = {"name": tool.name, "description": tool.description}
+    written["parametersJsonSchema"] = tool.input_schema  # gemini.schema-unknown-keyword: not `parameters`
+    if tool.output_schema is not None:
+        written["responseJsonSchema"] = tool.output_schema
+    return written
 
 
 def _result(call: ToolCall, answer: ToolResultMessage) -> Payload:

@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 from art_sdk.adapters.capabilities import Capability, Request, find_undeclared_use
 from art_sdk.adapters.images import explain_bad_image
+from art_sdk.adapters.tool_schemas import find_root_keyword
 from art_sdk.conversation import Conversation, Fault, FaultKind, UserTurn, parse_arguments, read_conversation
 from art_sdk.errors import PromptTranslationFailed
-from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall
+from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
 from art_sdk.options import CallOptions
 
 
@@ -32,6 +33,20 @@ class RangeRule(NamedTuple):
     rule: str
 
 
+class CountRule(NamedTuple):
+    """How many of something a provider takes."""
+
+    most: int
+    rule: str
+
+
+class RootRule(NamedTuple):
+    """The keywords that a provider refuses at the root of a tool's input schema."""
+
+    keywords: tuple[str, ...]
+    rule: str
+
+
 class Refusals:
     """What `BaseAdapter` has from here: `refuse`, `check`, and the limits that an adapter states as data."""
 
@@ -41,6 +56,9 @@ class Refusals:
     tool_names: ClassVar[NameRule | None] = None
     image_types: ClassVar[frozenset[str]] = frozenset()
     ranges: ClassVar[Mapping[str, RangeRule]] = {}
+    counts: ClassVar[Mapping[str, CountRule]] = {}
+    schema_roots: ClassVar[RootRule | None] = None
+    choice_rule: ClassVar[str | None] = None
 
     def refuse(
         self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
@@ -57,7 +75,8 @@ class Refusals:
         """The prompt as turns, for `translate` to begin with.
 
         Raises PromptTranslationFailed for broken tool conversations, for what the adapter does not
-        declare among its `capabilities`, and for what its `tool_names` and `ranges` leave out.
+        declare among its `capabilities`, for names of called tools that are none of its `tool_names`,
+        and for what `hold_options` refuses.
         """
         conversation = read_conversation(prompt)
         if conversation.faults:
@@ -66,9 +85,31 @@ class Refusals:
         if use is not None:
             reason = f"the capability {use.capability!r} is not declared, and the prompt needs it for {use.what}"
             self.refuse(reason, index=use.index)
-        self._hold_tool_names(conversation, options)
-        self._hold_ranges(options)
+        self._hold_called_names(conversation)
+        self._hold_options_once(options)
         return conversation
+
+    def hold_options(self, options: CallOptions) -> None:
+        """Refuses what the provider takes in no prompt: bounds, counts, names and schemas of tools."""
+        self._hold_bounds(options)
+        for tool in options.tools:
+            self.hold_tool(tool)
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if getattr(options, name) is not None and not options.tools:
+                self.refuse(f"{name} is only allowed with tools", rule=self.choice_rule)
+
+    def _hold_options_once(self, options: CallOptions) -> None:
+        self.hold_options(options)
+
+    def hold_tool(self, tool: ToolSchema) -> None:
+        """Refuses a tool that the provider does not take."""
+        if self.tool_names is not None and not self.tool_names.pattern.fullmatch(tool.name):
+            self._refuse_name(self.tool_names, f"the tool, {tool.name!r}")
+        if self.schema_roots is not None:
+            found = find_root_keyword(tool.input_schema, self.schema_roots.keywords)
+            if found is not None:
+                reason = f"the tool {tool.name!r} has {found} at the root of its schema; put it inside a property"
+                self.refuse(reason, rule=self.schema_roots.rule)
 
     def hold_image(self, image: ImagePart, turn: UserTurn) -> None:
         """Refuses an image that is none of `image_types`, or whose data is not base64."""
@@ -83,26 +124,24 @@ class Refusals:
         except ValueError as error:
             self.refuse(str(error), index=index, call_id=call.id, rule=rule)
 
-    def _hold_tool_names(self, conversation: Conversation, options: CallOptions) -> None:
-        if self.tool_names is None:
-            return
-        matches = self.tool_names.pattern.fullmatch
-        for name in set(conversation.tool_of.values()):
-            if not matches(name):
-                self._refuse_name(self.tool_names, f"the called tool, {name!r}", conversation.first_call(name))
-        for tool in options.tools:
-            if not matches(tool.name):
-                self._refuse_name(self.tool_names, f"the tool, {tool.name!r}")
+    def _hold_called_names(self, conversation: Conversation) -> None:
+        if self.tool_names is not None:
+            for name in set(conversation.tool_of.values()):
+                if not self.tool_names.pattern.fullmatch(name):
+                    self._refuse_name(self.tool_names, f"the called tool, {name!r}", conversation.first_call(name))
 
     def _refuse_name(self, names: NameRule, whose: str, index: int | None = None) -> NoReturn:
         reason = f"the name of {whose}, must match {names.pattern.pattern}; rename the tool"
         self.refuse(reason, index=index, rule=names.rule)
 
-    def _hold_ranges(self, options: CallOptions) -> None:
+    def _hold_bounds(self, options: CallOptions) -> None:
         for name, (low, high, rule) in self.ranges.items():
             value = getattr(options, name)
             if value is not None and not low <= value <= high:
                 self.refuse(f"{name} is {value}; it goes from {low} to {high}", rule=rule)
+        for name, (most, rule) in self.counts.items():
+            if len(getattr(options, name)) > most:
+                self.refuse(f"{name} has {len(getattr(options, name))} entries; {most} fit", rule=rule)
 
     def _refuse_faults(self, faults: list[Fault]) -> NoReturn:
         first, more = faults[0], len(faults) - 1

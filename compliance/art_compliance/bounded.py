@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Final, TypeVar
 
 T = TypeVar("T")
+Task = Callable[[], None]
 
 LIMIT: Final = 30.0
 """Seconds that one translation or one call may take. Both take milliseconds where nothing is wrong."""
@@ -17,14 +19,40 @@ class Stopped(Exception):
     """The adapter did not come back, or wanted to end the program."""
 
 
-def run_bounded(work: Callable[[], T], seconds: float | None = None) -> T:
-    """The work's value. Raises what it raises, and Stopped where it exits or the time is up.
+class _Worker:
+    """A thread that does one task after another. It is idle again when a task ends; one that hangs is left behind."""
 
-    It runs on a thread of its own, which is left behind where it never ends.
-    """
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Task] = SimpleQueue()
+        Thread(target=self._work, name="adapter", daemon=True).start()
+
+    def give(self, task: Task) -> None:
+        self._tasks.put(task)
+
+    def _work(self) -> None:
+        while True:
+            self._tasks.get()()
+            _idle.put(self)
+
+
+_idle: SimpleQueue[_Worker] = SimpleQueue()
+"""Workers that wait for a task: starting a thread costs more than most translations."""
+
+
+def start_bounded(work: Callable[[], T]) -> Future[T]:
+    """The work, under way on a thread of its own."""
     future: Future[T] = Future()
-    Thread(target=_settle, args=(future, work), name="adapter", daemon=True).start()
-    return await_bounded(future, seconds)
+    try:
+        worker = _idle.get_nowait()
+    except Empty:
+        worker = _Worker()
+    worker.give(lambda: _settle(future, work))
+    return future
+
+
+def run_bounded(work: Callable[[], T], seconds: float | None = None) -> T:
+    """The work's value. Raises what it raises, and Stopped where it exits or the time is up."""
+    return await_bounded(start_bounded(work), seconds)
 
 
 def await_bounded(future: Future[T], seconds: float | None = None) -> T:

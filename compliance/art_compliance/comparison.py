@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from art_compliance.dialects import Decoded
-from art_compliance.normal_form import Call, Entry, normal_form, same_json
+from art_compliance.normal_form import Call, Entry, Image, normal_form, same_json
 from art_sdk.adapters.capabilities import Loss, Repair
 from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardPrompt, ToolSchema
@@ -22,6 +22,7 @@ from art_sdk.messages import ArtStandardPrompt, ToolSchema
 Slot = Literal[
     "system-text",
     "user-text",
+    "image",
     "assistant-text",
     "message-name",
     "extensions",
@@ -148,7 +149,8 @@ class _Reading:
         if wanted.texts != found.texts and not self._joined(wanted, found):
             self._compare_texts(wanted, found)
         if not _same_images(wanted.images, found.images):
-            self._add(_TEXT_SLOT[wanted.role], "the images are not the same", wanted, found)
+            told, heard = (", ".join(map(_tell_image, side.images)) or "no image" for side in (wanted, found))
+            self._add("image", f"the images are not the same: expected {told}; found {heard}", wanted, found)
         if wanted.name != found.name:
             text = f"the message's name {wanted.name!r} became {found.name!r}"
             self._add("message-name", text, wanted, found, loss="message_name")
@@ -255,11 +257,16 @@ class _Reading:
         return self._places.get(key)
 
 
-def _same_images(wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]) -> bool:
+def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:
     """Some formats have no place for the type of an image that is given by its URL."""
     return len(wanted) == len(found) and all(
-        data == sent and kind in (mime, "image/*") for (mime, data), (kind, sent) in zip(wanted, found, strict=True)
+        one._replace(mime_type=other.mime_type) == other and other.mime_type in (one.mime_type, "image/*")
+        for one, other in zip(wanted, found, strict=True)
     )
+
+
+def _tell_image(image: Image) -> str:
+    return f"{image.mime_type} {_short(image.data)} after {image.after} texts"
 
 
 _TEXT_SLOT: Final[dict[str, Slot]] = {
@@ -299,6 +306,8 @@ def _copy(entry: Entry) -> Entry:
 
 
 def _without_blank(entry: Entry) -> Entry:
+    kept = [bool(text.strip()) for text in entry.texts]
+    entry.images = tuple(image._replace(after=sum(kept[: image.after])) for image in entry.images)
     entry.texts = tuple(text for text in entry.texts if text.strip())
     return entry
 
@@ -310,8 +319,9 @@ def _joined_turns(entries: list[Entry]) -> list[Entry]:
         before = joined[-1] if joined else None
         if before is not None and before.role == entry.role and not before.calls:
             before.name = before.name if before.name == entry.name else None
+            moved = [image._replace(after=image.after + len(before.texts)) for image in entry.images]
+            before.images += tuple(moved)
             before.texts += entry.texts
-            before.images += entry.images
             before.calls += entry.calls
         else:
             joined.append(entry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -38,6 +38,14 @@ class Result(Struct, frozen=True):
     name: str | None = None
 
 
+class Image(NamedTuple):
+    """An image of a turn: how many of its texts stand before it, its type, and its data or URL."""
+
+    after: int
+    mime_type: str
+    data: str
+
+
 class Call(Struct):
     """A call with its result. `arguments` is a JSON value, or the text itself where it is none."""
 
@@ -56,7 +64,7 @@ class Entry(Struct):
     path: str
     name: str | None = None
     calls: list[Call] = field(default_factory=list[Call])
-    images: tuple[tuple[str, str], ...] = ()
+    images: tuple[Image, ...] = ()
     extensions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
     @property
@@ -101,11 +109,15 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
     role: Role = "system" if isinstance(message, SystemMessage) else "user"
     if isinstance(message.content, str):
         return Entry(role, (message.content,), path, message.name)
-    texts = tuple(part.text for part in message.content if isinstance(part, TextPart))
-    images = tuple(
-        (part.mime_type, part.data or part.url or "") for part in message.content if isinstance(part, ImagePart)
-    )
-    return Entry(role, texts, path, message.name, images=images)
+    texts: list[str] = []
+    images: list[Image] = []
+    for part in message.content:
+        match part:
+            case TextPart():
+                texts.append(part.text)
+            case ImagePart():
+                images.append(Image(len(texts), part.mime_type, part.data or part.url or ""))
+    return Entry(role, tuple(texts), path, message.name, images=tuple(images))
 
 
 def _assistant(message: AssistantMessage, path: str, calls: dict[str, Call]) -> Entry:
@@ -137,9 +149,14 @@ def _arguments(text: str) -> Any:
     if not text.strip():
         return {}
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return (NOT_JSON, text)
+
+
+def _refuse_constant(name: str) -> Any:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import json
 import traceback
@@ -26,6 +25,7 @@ from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.factories import Factory, tell, with_article
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Answerer, LoopbackProvider, answer_as_written
+from art_compliance.provider.server import Request
 from art_sdk import CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
 
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
@@ -66,6 +66,13 @@ class Crashed(Struct, frozen=True):
 
 
 Observation = Sent | Refused | Crashed
+
+
+class Watched(Struct, frozen=True):
+    """A call: what arrived, and whether the adapter changed what it was given."""
+
+    observation: Observation
+    changed: bool
 
 
 class Subject:
@@ -182,18 +189,15 @@ class Subject:
             return _observe_error(error)
         return Sent(payload, self._url(payload, given[1]))
 
-    def changes_arguments(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
-        """Whether prompt or options are not what they were once the adapter has had them."""
+    def translating_changes(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
+        """Whether prompt or options are not what they were once `translate` has had them."""
+        if not self.has_translate:
+            return False
         given = self._hand_over(prompt, options)
-        plain = copy.deepcopy((prompt, options))
-        before = _encode((given, plain))
-        for work in (
-            lambda: self.has_translate and self._translated(*given),
-            lambda: self.has_call and self._events(*plain),
-        ):
-            with suppress(Exception):  # another check's business
-                work()
-        return _encode((given, plain)) != before
+        before = _encode(given)
+        with suppress(Exception):  # another check's business
+            self._translated(*given)
+        return _encode(given) != before
 
     def _translated(self, prompt: Any, options: Any) -> Any:
         payload = run_bounded(lambda: self.adapter.translate(prompt, options))
@@ -210,7 +214,7 @@ class Subject:
 
     def _hand_over(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
         """What the adapter is given: typed values for ours, JSON data for any other. Always copies of its own."""
-        prompt, options = copy.deepcopy((prompt, options))
+        prompt, options = _copy((prompt, options))
         if isinstance(self.adapter, BaseAdapter):
             return parse_prompt(prompt), parse_options(options)
         return prompt, options
@@ -226,13 +230,21 @@ class Subject:
 
     def send(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Observation:
         """The request that arrives when the adapter is called, and how many there were of its kind."""
-        before = len(self._server.seen())
+        return self.watch(prompt, options).observation
+
+    def watch(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Watched:
+        """As `send`, and whether prompt or options are not what they were once `call` has had them."""
+        first, given = self._server.count, _copy((prompt, options))
         error: Exception | None = None
         try:
-            self._events(*copy.deepcopy((prompt, options)))
+            self._events(*given)
         except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
             error = raised
-        arrived = [request for request in self._server.seen()[before:] if request.method == "POST"]
+        arrived = [request for request in self._server.seen(first) if request.method == "POST"]
+        changed = _encode(given) != _encode((prompt, options))
+        return Watched(self._observe_arrived(arrived, error), changed)
+
+    def _observe_arrived(self, arrived: list[Request], error: Exception | None) -> Observation:
         if not arrived:
             return Crashed("call ended without a POST to base_url") if error is None else _observe_error(error)
         try:
@@ -247,9 +259,14 @@ class Subject:
         """What the adapter reads out of the answer that it is given."""
         try:
             with self._server.answering(answerer):
-                return Answered.of(self._events(*copy.deepcopy((prompt, options))))
+                return Answered.of(self._events(*_copy((prompt, options))))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
+
+
+def _copy(value: Any) -> Any:
+    """JSON data that nobody else has."""
+    return json.loads(json.dumps(value))
 
 
 async def _drain(given: Any) -> list[Any]:

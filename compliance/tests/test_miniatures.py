@@ -21,6 +21,7 @@ CHECK_IDS = [
     "translation.repairs-are-declared",
     "translation.system-text-survives",
     "translation.user-text-survives",
+    "translation.images-survive",
     "translation.assistant-text-survives",
     "translation.message-names-survive",
     "translation.extensions-survive",

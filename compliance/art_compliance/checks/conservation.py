@@ -131,6 +131,11 @@ system_text_survives = _survives(
 user_text_survives = _survives(
     "translation.user-text-survives", "user-text", "Every user text is found once, character for character."
 )
+images_survive = _survives(
+    "translation.images-survive",
+    "image",
+    "Every image is found once, at its place between the texts, with its type and its data or URL.",
+)
 assistant_text_survives = _survives(
     "translation.assistant-text-survives",
     "assistant-text",
@@ -221,6 +226,9 @@ _OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})
 _DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",), "stream": (False,)}
 """What a provider does anyway."""
 
+_OWN_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
+"""Options for the caller's own books: they are not sent."""
+
 _CONSTANT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,24}")
 
 
@@ -228,4 +236,5 @@ def _is_constant(leaf: object, trial: Trial) -> bool:
     """A number, a flag, or one short word that is not the caller's: `ephemeral` is a setting, a sentence is text."""
     if not isinstance(leaf, str):
         return True
-    return bool(_CONSTANT.fullmatch(leaf)) and leaf != trial.scenario.call_options()["thread_id"]
+    options = trial.scenario.call_options()
+    return bool(_CONSTANT.fullmatch(leaf)) and leaf not in [options.get(name) for name in _OWN_BOOKS]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from random import Random
 from typing import Any, Final
 
+from art_compliance.bounded import start_bounded
 from art_compliance.checks.base import check
 from art_compliance.checks.conservation import as_finding
 from art_compliance.checks.trial import NotApplicable, Trial
@@ -25,7 +26,8 @@ GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
 @check("translation.leaves-its-arguments-alone", clause="Translating changes neither the prompt nor the options.")
 def leaves_its_arguments_alone(trial: Trial) -> Iterator[Finding]:
     """Pure: the caller's values stay the caller's."""
-    if trial.subject.changes_arguments(trial.scenario.prompt, trial.scenario.call_options()):
+    called = trial.subject.has_call and trial.watched.changed
+    if called or trial.subject.translating_changes(trial.scenario.prompt, trial.scenario.call_options()):
         text = "the prompt or the options were changed while translating; work on a copy"
         yield Finding(check="translation.leaves-its-arguments-alone", message=text)
 
@@ -54,10 +56,11 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
 
 def _beside_others(trial: Trial) -> dict[str, Observation]:
     """Translated on other threads, beside another prompt: state that is shared shows."""
-    with ThreadPoolExecutor(4) as pool:
-        own = [pool.submit(trial.observe, trial.scenario.prompt) for _ in range(2)]
-        _ = [pool.submit(trial.observe, GREETING, {"thread_id": "another"}) for _ in range(2)]
-        return {f"on thread {number}, beside another prompt,": one.result() for number, one in enumerate(own, 1)}
+    prompts = (trial.scenario.prompt, GREETING) * 2
+    options = (trial.scenario.call_options(), {"thread_id": "another"}) * 2
+    begun = [start_bounded(partial(trial.observe, *given)) for given in zip(prompts, options, strict=True)]
+    seen = [future.result() for future in begun]
+    return {f"on thread {number}, beside another prompt,": one for number, one in enumerate(seen[::2], 1)}
 
 
 @check(

@@ -11,7 +11,7 @@ from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.provider.server import Response
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject
+from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject, Watched
 from art_sdk import Capability, Repair, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable
 
@@ -67,9 +67,14 @@ class Trial:
         return self.subject.dialect
 
     @cached_property
+    def watched(self) -> Watched:
+        """The adapter is called with the scenario's prompt: what arrives, and what it did to its arguments."""
+        return self.subject.watch(self.scenario.prompt, self.scenario.call_options())
+
+    @property
     def arrived(self) -> Observation:
         """What arrives when the adapter is called with the scenario's prompt."""
-        return self.subject.send(self.scenario.prompt, self.scenario.call_options())
+        return self.watched.observation
 
     @cached_property
     def heard(self) -> Answered | Refused | Crashed:
@@ -185,9 +190,13 @@ _NOT_IN_THE_REQUEST = frozenset(
 )
 
 
+_SAYS_NOTHING: dict[str, Any] = {"stop": (), "stream": False}
+"""Values that are the same as leaving the option out."""
+
+
 def expected_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options that must be found in the request, by name."""
-    found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST}
+    found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST and value is not None}
     if "stop" in found:
         found["stop"] = tuple(found["stop"])
-    return found
+    return {name: value for name, value in found.items() if _SAYS_NOTHING.get(name, ...) != value}

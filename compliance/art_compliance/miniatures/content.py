@@ -76,10 +76,16 @@ def leaves_undeclared_images_out(adapter: Any) -> None:
     change_messages(adapter, "user", _without_images)
 
 
-@miniature("translation.user-text-survives")
+@miniature("translation.images-survive")
 def sends_one_image_of_many(adapter: Any) -> None:
     """Of several images in a message only the first is sent."""
     change_messages(adapter, "user", _with_one_image)
+
+
+@miniature("translation.images-survive")
+def puts_images_first(adapter: Any) -> None:
+    """Images go before all texts of their message."""
+    change_messages(adapter, "user", _with_images_first)
 
 
 @miniature("translation.extensions-survive")
@@ -181,6 +187,12 @@ def _with_one_image(message: dict[str, Any]) -> dict[str, Any]:
         return message
     images = [part for part in message["content"] if part["type"] == "image"]
     return {**message, "content": [part for part in message["content"] if part not in images[1:]]}
+
+
+def _with_images_first(message: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(message["content"], str):
+        return message
+    return {**message, "content": sorted(message["content"], key=lambda part: part["type"] != "image")}
 
 
 def _numbered(prompt: Prompt) -> Prompt:

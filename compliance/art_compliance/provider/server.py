@@ -58,10 +58,16 @@ class LoopbackServer:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
-    def seen(self) -> list[Request]:
-        """The requests so far, oldest first."""
+    def seen(self, since: int = 0) -> list[Request]:
+        """The requests so far, oldest first, but for the first `since`."""
         with self._lock:
-            return list(self._seen)
+            return self._seen[since:]
+
+    @property
+    def count(self) -> int:
+        """How many requests there were so far."""
+        with self._lock:
+            return len(self._seen)
 
     async def _serve(self, *, task_status: anyio.abc.TaskStatus[int]) -> None:
         async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0) as listener:

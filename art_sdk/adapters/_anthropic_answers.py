@@ -6,7 +6,7 @@ Source: `anthropic.types.Message` of the official client, version 2.12, and reco
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -76,7 +76,8 @@ class _Usage(Struct):
     output_tokens_details: _OutputDetails | None = None
 
 
-class _Answer(Struct, tag_field="type", tag="message"):
+class _Answer(Struct):
+    type: Literal["message"]  # a field and no tag: msgspec takes an object without its tag
     content: list[dict[str, Any]]
     stop_reason: str | None
     id: str | None = None

@@ -33,7 +33,7 @@ def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Ans
 
 
 class KeptBlock(Struct, forbid_unknown_fields=True):
-    """A block of the answer, and its place in the content."""
+    """A block of the answer, and its place in the content as it is written for the next turn."""
 
     at: Annotated[int, Meta(ge=0)]
     block: dict[str, Any]
@@ -46,7 +46,17 @@ class Kept(Struct, forbid_unknown_fields=True):
 
 
 def _extensions(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
-    kept = [{"at": at, "block": block} for at, block in enumerate(content) if block["type"] not in _SAID]
+    """Places are those among the blocks that go back: all text as one block, or none where it is blank, then calls."""
+    text = any(block["type"] == "text" and block["text"].strip() for block in content)
+    kept: list[dict[str, Any]] = []
+    calls, spoken = 0, False
+    for block in content:
+        if block["type"] == "tool_use":
+            calls, spoken = calls + 1, text
+        elif block["type"] == "text":
+            spoken = spoken or bool(block["text"].strip())
+        else:
+            kept.append({"at": len(kept) + spoken + calls, "block": block})
     return {"anthropic-messages": {"blocks": kept}} if kept else None
 
 
@@ -87,8 +97,6 @@ class _Answer(Struct):
 _decode_answer: Final = msgspec.json.Decoder(_Answer).decode
 _encode: Final = msgspec.json.Encoder().encode
 
-_SAID: Final = frozenset({"text", "tool_use"})
-
 _STOP_REASONS: Final[Mapping[str, StopReason]] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -111,11 +119,11 @@ def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Text | Th
                 call = msgspec.convert(block, _ToolUse)
                 function = FunctionCall(call.name, _encode(call.input).decode())
                 yield ToolCall(own_ids.get(call.id, call.id), function)
-            case None:
+            case str():
+                pass  # a server's tool, or a block that is newer than this: kept in the extensions
+            case _:
                 message = "a block of the content has no type"
                 raise ValueError(message)
-            case _:
-                pass  # a server's tool, or a block that is newer than this: kept in the extensions
 
 
 def _usage(raw: dict[str, Any]) -> Usage:

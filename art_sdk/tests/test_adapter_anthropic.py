@@ -585,7 +585,7 @@ FIELDS = [(_text("x"), "text"), (THINKING, "thinking"), *[(_use("z"), name) for 
 MALFORMED = [
     *[_body(_without(block, name)) for block, name in FIELDS],
     *[_body(block | {name: wrong}) for block, name in FIELDS for wrong in (None, 5, [])],
-    *[_body(block | {"type": wrong}) for block in (_text("x"), THINKING, _use("z")) for wrong in (None, [])],
+    *[_body(block | {"type": wrong}) for block in (_text("x"), THINKING, _use("z")) for wrong in (None, 5, [])],
     *[_body(_without(block, "type")) for block in (_text("x"), THINKING, _use("z"))],
     *[_body(**{name: wrong}) for name in ("type", "content", "stop_reason") for wrong in (None, 5, {"a": 1})],
     *[_body(**{name: wrong}) for name in ("id", "usage") for wrong in (5, [])],
@@ -666,3 +666,33 @@ def test_an_answer_that_is_appended_goes_back_as_it_came(blocks: list[dict[str, 
     assert [block["tool_use_id"] for turn in again[2:-1] for block in turn["content"]] == [
         one.tool_call_id for one in results
     ]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "kinds"),
+    [
+        ([THINKING, _text("\n"), REDACTED, _use("a")], ["thinking", "redacted_thinking", "tool_use"]),
+        (
+            [_text(" "), THINKING, _text("a"), REDACTED, _use("a")],
+            ["thinking", "text", "redacted_thinking", "tool_use"],
+        ),
+        (
+            [THINKING, _text("a"), SEARCH, _text("b"), REDACTED, _use("a")],
+            ["thinking", "text", "server_tool_use", "redacted_thinking", "tool_use"],
+        ),
+        ([_use("a"), THINKING, _text("b"), _use("c")], ["text", "tool_use", "thinking", "tool_use"]),
+    ],
+)
+def test_what_is_kept_stands_between_the_same_calls_however_the_text_came(
+    anthropic: AnthropicAdapter,
+    result: Messages,
+    head: Any,
+    blocks: Any,
+    kinds: list[str],
+    translate: Messages,
+    info: Any,
+) -> None:
+    message = _read(anthropic, head(), _body(*blocks), info()).message
+    results = [result(one.id) for one in message.tool_calls]
+    told = translate(anthropic, [USER, message, *results])["messages"][1]["content"]
+    assert [block["type"] for block in told] == kinds

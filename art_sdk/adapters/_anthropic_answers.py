@@ -32,11 +32,21 @@ def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Ans
     )
 
 
+_WRITTEN: Final = frozenset({"text", "tool_use", "tool_result"})
+"""What the message itself says: in its extensions it would be said twice, or answer no call."""
+
+
 class KeptBlock(Struct, forbid_unknown_fields=True):
     """A block of the answer, and its place in the content as it is written for the next turn."""
 
     at: Annotated[int, Meta(ge=0)]
     block: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        kind = self.block.get("type")
+        if not isinstance(kind, str) or kind in _WRITTEN:
+            message = f"a block of the type {kind!r} is not kept"
+            raise ValueError(message)
 
 
 class Kept(Struct, forbid_unknown_fields=True):

@@ -172,8 +172,13 @@ class AnthropicAdapter(BaseAdapter):
             kept = msgspec.convert(extension, Kept)
         except msgspec.ValidationError as error:
             self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+        free = 0
         for one in kept.blocks:
+            if not free <= one.at <= len(blocks):
+                reason = f"its extensions for {self.dialect} have a block at {one.at}, where none can stand"
+                self.refuse(f"{reason}; leave the message as it was answered", index=turn.index)
             blocks.insert(one.at, one.block)
+            free = one.at + 1
 
     def _tools(self, options: CallOptions) -> Payload:
         for name in ("tool_choice", "parallel_tool_calls"):

@@ -451,6 +451,8 @@ def test_extensions_of_another_dialect_are_left_aside(anthropic: AnthropicAdapte
         {"blocks": [{"at": 0, "block": "x"}]},
         {"blocks": [{"at": 0, "block": THINKING, "odd": 1}]},
         {"blocks": [], "odd": 1},
+        *[_kept((0, block))["anthropic-messages"] for block in ({}, {"type": 5}, _text("y"), _use("a"), _result("a"))],
+        *[_kept(*((at, THINKING) for at in places))["anthropic-messages"] for places in ((2,), (0, 3), (1, 0), (0, 0))],
     ],
 )
 def test_extensions_that_are_none_of_this_adapter_s_are_refused(

@@ -105,7 +105,8 @@ class AnthropicAdapter(BaseAdapter):
         asked = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
         if asked and _WITHOUT_SAMPLING.search(model):
             self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
-        last = conversation.turns[-1] if conversation.turns else None
+        said = (turn for turn in reversed(conversation.turns) if type(turn) is not SystemTurn)  # they are hoisted
+        last = next(said, None)
         if type(last) is AssistantTurn and not last.calls:
             if _WITHOUT_PREFILL.search(model):
                 reason = f"{model} takes no assistant message at the end; end with a user message"

@@ -317,6 +317,18 @@ def test_a_model_is_held_to_what_it_takes(
     assert refusal(AnthropicAdapter(api_key="k"), [USER, last], model=model, **options).details == error.details
 
 
+@pytest.mark.parametrize(
+    ("content", "model", "rule"),
+    [("x", "claude-opus-4-6", "prefill-unsupported"), ("x ", "claude-opus-4-5", "final-assistant-trailing-ws")],
+)
+def test_a_hoisted_system_message_does_not_hide_that_the_assistant_comes_last(
+    anthropic: AnthropicAdapter, content: str, model: str, rule: str, refusal: Refusal
+) -> None:
+    messages = [USER, ASSISTANT | {"content": content}, SYSTEM]
+    error = refusal(anthropic, messages, model=model, late_system="hoist")
+    assert error.details == {"adapter": "anthropic", "index": 1, "rule": f"anthropic.{rule}"}
+
+
 @pytest.mark.parametrize("options", [{"temperature": 1}, {"top_p": 1}])
 def test_every_model_takes_sampling_that_changes_nothing(
     anthropic: AnthropicAdapter, options: dict[str, Any], translate: Messages

@@ -180,6 +180,9 @@ class AnthropicAdapter(BaseAdapter):
                 self.refuse(f"{reason}; leave the message as it was answered", index=turn.index)
             blocks.insert(one.at, one.block)
             free = one.at + 1
+        if blocks and blocks[-1]["type"] in _THOUGHTS:
+            reason = "it ends in thinking, which Anthropic refuses (tailcallhq/forgecode#2107); leave the message out"
+            self.refuse(reason, index=turn.index)
 
     def _tools(self, options: CallOptions) -> Payload:
         for name in ("tool_choice", "parallel_tool_calls"):
@@ -213,6 +216,7 @@ class AnthropicAdapter(BaseAdapter):
 
 
 _BLANK: Final = "its text is blank, which Anthropic answers with 400; leave the message out"
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 _CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
 
 

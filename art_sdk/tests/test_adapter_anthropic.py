@@ -475,6 +475,18 @@ def test_extensions_that_are_none_of_this_adapter_s_are_refused(
     assert "extensions for anthropic-messages" in error.message
 
 
+@pytest.mark.parametrize("block", [THINKING, REDACTED])
+@pytest.mark.parametrize(("content", "at"), [(None, 0), ("a", 1)])
+def test_a_message_that_ends_in_thinking_is_refused(
+    anthropic: AnthropicAdapter, block: Any, content: str | None, at: int, refusal: Refusal
+) -> None:
+    error = refusal(
+        anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
+    )
+    assert error.details == {"adapter": "anthropic", "index": 1}
+    assert "ends in thinking" in error.message
+
+
 # Answers.
 
 

@@ -87,7 +87,7 @@ class Refusals:
         if self.tool_names is None:
             return
         matches = self.tool_names.pattern.fullmatch
-        for name in set(conversation.tool_of.values()):
+        for name in dict.fromkeys(conversation.tool_of.values()):  # no set: the first is refused, whatever the hashes
             if not matches(name):
                 self._refuse_name(self.tool_names, f"the called tool, {name!r}", conversation.first_call(name))
         for tool in options.tools:

@@ -588,6 +588,13 @@ def test_a_longer_conversation_begins_with_the_same_bytes(adapter: BaseAdapter, 
     assert written([*turns, last]).startswith(written(turns).rstrip("]}"))
 
 
+def test_of_many_names_that_cannot_be_sent_the_first_is_refused(
+    adapter: BaseAdapter, call: Any, result: Any, refusal: Callable[..., PromptTranslationFailed]
+) -> None:
+    calls = [m for n in range(9) for m in (call(f"c{n}", name=f"{n} {n}"), result(f"c{n}"))]
+    assert refusal(adapter, [USER, *calls]).details["index"] == 1
+
+
 def test_the_order_of_hashes_changes_nothing(everything: list[Any]) -> None:
     import subprocess  # noqa: PLC0415
 

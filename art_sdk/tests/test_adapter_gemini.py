@@ -209,6 +209,125 @@ def test_the_model_stands_in_the_url_and_the_key_in_a_header(
     assert "authorization" not in request.headers
 
 
+# Images.
+
+
+def _image(**fields: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image", **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("image", "part"),
+    [
+        (
+            {"mime_type": "image/heic", "data": "AAEC"},
+            {"inlineData": {"mimeType": "image/heic", "data": "AAEC"}},
+        ),
+        (
+            {"mime_type": "image/png", "url": "gs://b/c"},
+            {"fileData": {"mimeType": "image/png", "fileUri": "gs://b/c"}},
+        ),
+        ({"mime_type": "image/*", "url": "gs://b/c"}, {"fileData": {"fileUri": "gs://b/c"}}),
+    ],
+)
+def test_an_image_goes_inline_or_by_its_uri(
+    gemini: GeminiAdapter, image: dict[str, str], part: dict[str, Any], translate: Messages
+) -> None:
+    spoken = [{"type": "text", "text": text} for text in ("", "what?")]
+    message = {"role": "user", "content": [*_image(**image)["content"], *spoken]}
+    assert translate(gemini, [message])["contents"] == [{"role": "user", "parts": [part, {"text": "what?"}]}]
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"mime_type": "image/gif", "data": "AAEC"},
+        {"mime_type": "image/gif", "url": "gs://b/c"},
+        {"mime_type": "image/*", "data": "AAEC"},
+        {"mime_type": "image/png", "data": "AAE"},
+        {"mime_type": "image/png", "data": ""},
+        {"mime_type": "image/*", "url": ""},
+    ],
+)
+def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+    gemini: GeminiAdapter, image: dict[str, str], refusal: Refusal
+) -> None:
+    assert refusal(gemini, [SYSTEM, USER, _image(**image)]).details == {"adapter": "gemini", "index": 2}
+
+
+# Thought signatures.
+
+
+def _signed(message: dict[str, Any], signatures: Any) -> dict[str, Any]:
+    return message | {"extensions": {"gemini-generate": signatures, "elsewhere": {"odd": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "signatures", "parts"),
+    [
+        ("x", {"text": "="}, [{"text": "x", "thoughtSignature": "="}, _call("a"), _call("b")]),
+        ("x", {"calls": {"1": "+"}}, [{"text": "x"}, _call("a"), _call("b") | {"thoughtSignature": "+"}]),
+        (None, {"calls": {"0": "+"}}, [_call("a") | {"thoughtSignature": "+"}, _call("b")]),
+        (None, {"text": "="}, [{"text": "", "thoughtSignature": "="}, _call("a"), _call("b")]),
+        (
+            "",
+            {"text": "=", "calls": {"0": "+", "1": "-"}},
+            [
+                {"text": "", "thoughtSignature": "="},
+                _call("a") | {"thoughtSignature": "+"},
+                _call("b") | {"thoughtSignature": "-"},
+            ],
+        ),
+        (None, {}, [_call("a"), _call("b")]),
+    ],
+)
+def test_thought_signatures_go_back_on_what_they_came_with(
+    gemini: GeminiAdapter,
+    call: Messages,
+    result: Messages,
+    content: str | None,
+    signatures: Any,
+    parts: Any,
+    translate: Messages,
+) -> None:
+    said = _signed(call("a", "b", content=content), signatures)
+    assert translate(gemini, [USER, said, result("b"), result("a")])["contents"][1]["parts"] == parts
+
+
+def test_a_signed_turn_that_joins_the_one_before_it_keeps_its_signatures(
+    gemini: GeminiAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
+    payload = translate(gemini, [USER, ASSISTANT, _signed(call("a"), {"text": "=", "calls": {"0": "+"}}), result("a")])
+    signed = [{"text": "", "thoughtSignature": "="}, _call("a") | {"thoughtSignature": "+"}]
+    assert payload["contents"][1]["parts"] == [{"text": "x"}, *signed]
+
+
+def test_a_signature_alone_makes_a_turn(gemini: GeminiAdapter, translate: Messages) -> None:
+    alone = _signed(ASSISTANT | {"content": None}, {"text": "="})
+    parts = translate(gemini, [USER, alone, USER])["contents"][1]["parts"]
+    assert parts == [{"text": "", "thoughtSignature": "="}]
+
+
+@pytest.mark.parametrize(
+    "signatures",
+    [
+        {"text": 5},
+        {"calls": []},
+        {"calls": {"x": "+"}},
+        {"calls": {"0": None}},
+        {"calls": {"1": "+"}},
+        {"calls": {"-1": "+"}},
+        {"text": "=", "odd": 1},
+    ],
+)
+def test_signatures_that_are_none_of_this_adapter_s_are_refused(
+    gemini: GeminiAdapter, call: Messages, result: Messages, signatures: Any, refusal: Refusal
+) -> None:
+    error = refusal(gemini, [USER, _signed(call("a"), signatures), result("a")])
+    assert error.details == {"adapter": "gemini", "index": 1}
+    assert "extensions for gemini-generate" in error.message
+
+
 # Answers.
 
 
@@ -328,6 +447,7 @@ def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: 
         _body({"functionCall": {"name": ""}}),
         _body({"functionCall": {"name": "f", "args": []}}),
         _body({"functionCall": {"name": "f", "id": 5}}),
+        _body({"text": "x", "thoughtSignature": 5}),
         _body("x"),
         _body({"text": "x"}, finish=5),
         _body({"text": "x"}, usageMetadata=[]),
@@ -352,3 +472,21 @@ def test_an_answer_can_be_appended_and_sent_again(
     assert ids == ["call_1", "z"]
     again = translate(gemini, [USER, answer.message, *map(result, ids)])
     assert [turn["role"] for turn in again["contents"]] == ["user", "model", "user"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"text": "x", "thoughtSignature": "="}],
+        [{"text": "x"}, _call("a") | {"thoughtSignature": "+"}, _call("b")],
+        [_call("a") | {"thoughtSignature": "+"}, _call("b") | {"thoughtSignature": "-"}],
+        [{"text": "", "thoughtSignature": "="}, _call("a")],
+        [{"text": "x", "thoughtSignature": "="}, _call("a") | {"thoughtSignature": "+"}],
+    ],
+)
+def test_a_signed_answer_that_is_appended_goes_back_as_it_came(
+    gemini: GeminiAdapter, result: Messages, parts: Any, head: Any, info: Any, translate: Messages
+) -> None:
+    message = _read(gemini, head(), _body(*parts), info()).message
+    results = [result(one.id) for one in message.tool_calls]
+    assert translate(gemini, [USER, message, *results])["contents"][1]["parts"] == parts

@@ -220,6 +220,44 @@ def test_the_request_goes_to_chat_completions_with_a_bearer_key(openai: OpenAIAd
     assert request.headers["authorization"] == f"Bearer {key}"
 
 
+def test_an_image_goes_as_a_url_of_data_or_by_its_own(openai: OpenAIAdapter, translate: Messages) -> None:
+    images = [
+        {"mime_type": "image/gif", "data": "AAEC"},
+        {"mime_type": "image/png", "url": "https://pictures.example/1"},
+        {"mime_type": "image/*", "url": "https://pictures.example/2"},
+    ]
+    parts = [{"type": "text", "text": "what?"}, *({"type": "image", **image} for image in images)]
+    (message,) = translate(openai, [{"role": "user", "name": "ann", "content": parts}])["messages"]
+    assert message == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "what?"},
+            {"type": "image_url", "image_url": {"url": "data:image/gif;base64,AAEC"}},
+            {"type": "image_url", "image_url": {"url": "https://pictures.example/1"}},
+            {"type": "image_url", "image_url": {"url": "https://pictures.example/2"}},
+        ],
+        "name": "ann",
+    }
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"mime_type": "image/heic", "data": "AAEC"},
+        {"mime_type": "image/heic", "url": "https://x/y"},
+        {"mime_type": "image/*", "data": "AAEC"},
+        {"mime_type": "image/png", "data": "AAE"},
+        {"mime_type": "image/png", "data": ""},
+        {"mime_type": "image/*", "url": ""},
+    ],
+)
+def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+    openai: OpenAIAdapter, image: dict[str, str], refusal: Refusal
+) -> None:
+    error = refusal(openai, [USER, {"role": "user", "content": [{"type": "image", **image}]}])
+    assert error.details == {"adapter": "openai", "index": 1}
+
+
 # Answers.
 
 

@@ -79,7 +79,7 @@ class _Messages:
                 self._append(self._result(block), block.pointer)
             elif kind == "text":
                 said.append((TextPart(block.take_text("text") or ""), block.pointer))
-            elif kind == "image":
+            elif kind == "image" and not _is_file(block):
                 said.append((self._image(block), block.pointer))
             else:
                 block.put_back("type", kind)
@@ -149,6 +149,12 @@ class _Messages:
     def _append(self, message: ArtStandardMessage, pointer: str) -> None:
         self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
         self.prompt.append(message)
+
+
+def _is_file(block: Fields) -> bool:
+    """Whether an image was uploaded before; the standard format has no slot for one that is known by its id."""
+    source = block.left.get("source")
+    return is_object(source) and source.get("type") == "file"
 
 
 def _call(block: Fields) -> ToolCall:

@@ -131,7 +131,7 @@ class _Messages:
             else:
                 block.put_back("type", kind)
 
-    def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str | None]]:
+    def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str]]:
         """The blocks of a content, each with its type; a string is one block of text."""
         content = fields.take(name)
         pointer = f"{fields.pointer}/{name}"
@@ -144,7 +144,10 @@ class _Messages:
             raise wrong_kind(pointer, "text or a list", content)
         for index, item in enumerate(content):
             with self._ledger.open(item, f"{pointer}/{index}") as block:
-                yield block, block.take_text("type")
+                kind = block.take_text("type")
+                if kind is None:
+                    raise DecodeFailed(f"{block.pointer}/type", "a block has no type")
+                yield block, kind
 
     def _append(self, message: ArtStandardMessage, pointer: str) -> None:
         self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer

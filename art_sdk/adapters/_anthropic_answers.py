@@ -6,7 +6,7 @@ Source: `anthropic.types.Message` of the official client, version 2.12, and reco
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -32,11 +32,21 @@ def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Ans
     )
 
 
+_WRITTEN: Final = frozenset({"text", "tool_use", "tool_result"})
+"""What the message itself says: in its extensions it would be said twice, or answer no call."""
+
+
 class KeptBlock(Struct, forbid_unknown_fields=True):
-    """A block of the answer, and its place in the content."""
+    """A block of the answer, and its place in the content as it is written for the next turn."""
 
     at: Annotated[int, Meta(ge=0)]
     block: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        kind = self.block.get("type")
+        if not isinstance(kind, str) or kind in _WRITTEN:
+            message = f"a block of the type {kind!r} is not kept"
+            raise ValueError(message)
 
 
 class Kept(Struct, forbid_unknown_fields=True):
@@ -58,7 +68,17 @@ def _find_lack(answer: _Answer) -> str | None:
 
 
 def _extensions(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
-    kept = [{"at": at, "block": block} for at, block in enumerate(content) if block["type"] not in _SAID]
+    """Places are those among the blocks that go back: all text as one block, or none where it is blank, then calls."""
+    text = any(block["type"] == "text" and block["text"].strip() for block in content)
+    kept: list[dict[str, Any]] = []
+    calls, spoken = 0, False
+    for block in content:
+        if block["type"] == "tool_use":
+            calls, spoken = calls + 1, text
+        elif block["type"] == "text":
+            spoken = spoken or bool(block["text"].strip())
+        else:
+            kept.append({"at": len(kept) + spoken + calls, "block": block})
     return {"anthropic-messages": {"blocks": kept}} if kept else None
 
 
@@ -88,7 +108,8 @@ class _Usage(Struct):
     output_tokens_details: _OutputDetails | None = None
 
 
-class _Answer(Struct, tag_field="type", tag="message"):
+class _Answer(Struct):
+    type: Literal["message"]  # a field and no tag: msgspec takes an object without its tag
     content: list[dict[str, Any]]
     stop_reason: str | None
     id: str | None = None
@@ -97,8 +118,6 @@ class _Answer(Struct, tag_field="type", tag="message"):
 
 _decode_answer: Final = msgspec.json.Decoder(_Answer).decode
 _encode: Final = msgspec.json.Encoder().encode
-
-_SAID: Final = frozenset({"text", "tool_use"})
 
 _STOP_REASONS: Final[Mapping[str, StopReason]] = {
     "end_turn": "stop",

@@ -6,10 +6,10 @@ Source: `google.genai.types.GenerateContentResponse` of the official client, ver
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
@@ -36,7 +36,7 @@ class Signatures(Struct, forbid_unknown_fields=True):
     """What an answer's message carries in `extensions`: the text's thought signature, and each call's by its place."""
 
     text: str | None = None
-    calls: dict[int, str] = field(default_factory=dict[int, str])
+    calls: dict[Annotated[int, Meta(ge=0)], str] = field(default_factory=dict[int, str])
 
 
 class _FunctionCall(Struct):

@@ -110,7 +110,8 @@ class AnthropicAdapter(BaseAdapter):
             self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
 
     def _hold_prefill(self, conversation: Conversation, model: str) -> None:
-        last = conversation.turns[-1] if conversation.turns else None
+        said = (turn for turn in reversed(conversation.turns) if type(turn) is not SystemTurn)  # they are hoisted
+        last = next(said, None)
         if type(last) is not AssistantTurn or last.calls:
             return
         if _WITHOUT_PREFILL.search(model):
@@ -178,8 +179,16 @@ class AnthropicAdapter(BaseAdapter):
             kept = msgspec.convert(extension, Kept)
         except msgspec.ValidationError as error:
             self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+        free = 0
         for one in kept.blocks:
+            if not free <= one.at <= len(blocks):
+                reason = f"its extensions for {self.dialect} have a block at {one.at}, where none can stand"
+                self.refuse(f"{reason}; leave the message as it was answered", index=turn.index)
             blocks.insert(one.at, one.block)
+            free = one.at + 1
+        if blocks and blocks[-1]["type"] in _THOUGHTS:
+            reason = "it ends in thinking, which Anthropic refuses (tailcallhq/forgecode#2107); leave the message out"
+            self.refuse(reason, index=turn.index)
 
     def hold_options(self, options: CallOptions) -> None:
         super().hold_options(options)
@@ -198,6 +207,7 @@ class AnthropicAdapter(BaseAdapter):
 
 
 _BLANK: Final = "its text is blank, which Anthropic answers with 400; leave the message out"
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 _CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
 
 

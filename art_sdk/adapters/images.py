@@ -15,6 +15,8 @@ def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
 
     The type of an image that is given by its URL may be unknown (`image/*`): the provider finds it out.
     """
+    if image.url is not None and not image.url.strip():
+        return "an image without a URL"
     if image.url is not None and image.mime_type == UNKNOWN:
         return None
     if image.mime_type not in types:

@@ -126,7 +126,7 @@ class Refusals:
 
     def _hold_called_names(self, conversation: Conversation) -> None:
         if self.tool_names is not None:
-            for name in set(conversation.tool_of.values()):
+            for name in dict.fromkeys(conversation.tool_of.values()):  # no set: hashes would choose the first
                 if not self.tool_names.pattern.fullmatch(name):
                     self._refuse_name(self.tool_names, f"the called tool, {name!r}", conversation.first_call(name))
 

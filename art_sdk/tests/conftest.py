@@ -5,10 +5,28 @@ from typing import Any
 
 import pytest
 
-from art_sdk import BaseAdapter, CallInfo, GeminiAdapter, OpenAIAdapter, ResponseHead
+from art_sdk import (
+    AnthropicAdapter,
+    ArtStandardPrompt,
+    AssistantMessage,
+    BaseAdapter,
+    CallInfo,
+    FunctionCall,
+    GeminiAdapter,
+    OpenAIAdapter,
+    PromptTranslationFailed,
+    ResponseHead,
+    ToolCall,
+    parse_options,
+    parse_prompt,
+)
 
 KEY = "sk-test/0123456789=="
-FACTORIES: dict[str, type[BaseAdapter]] = {"openai": OpenAIAdapter, "gemini": GeminiAdapter}
+FACTORIES: dict[str, type[BaseAdapter]] = {
+    "openai": OpenAIAdapter,
+    "gemini": GeminiAdapter,
+    "anthropic": AnthropicAdapter,
+}
 
 
 @pytest.fixture
@@ -36,6 +54,39 @@ def openai() -> OpenAIAdapter:
 @pytest.fixture
 def gemini() -> GeminiAdapter:
     return GeminiAdapter(api_key=KEY)
+
+
+@pytest.fixture
+def anthropic() -> AnthropicAdapter:
+    return AnthropicAdapter(api_key=KEY)
+
+
+@pytest.fixture
+def translate() -> Callable[..., dict[str, Any]]:
+    """What an adapter makes of JSON data; the options beside `thread_id` are keywords."""
+
+    def make_payload(adapter: BaseAdapter, messages: Any, **options: Any) -> dict[str, Any]:
+        return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
+
+    return make_payload
+
+
+@pytest.fixture
+def refusal(translate: Callable[..., dict[str, Any]]) -> Callable[..., PromptTranslationFailed]:
+    """The error with which an adapter refuses what `translate` is given."""
+
+    def make_error(adapter: BaseAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
+        with pytest.raises(PromptTranslationFailed) as caught:
+            translate(adapter, messages, **options)
+        return caught.value
+
+    return make_error
+
+
+@pytest.fixture
+def five_calls() -> ArtStandardPrompt:
+    """A prompt in which five calls were made."""
+    return (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
 
 
 @pytest.fixture
@@ -87,6 +138,7 @@ def good_body() -> dict[str, bytes]:
     return {
         "openai": b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}',
         "gemini": b'{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}',
+        "anthropic": b'{"type":"message","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn"}',
     }
 
 
@@ -103,7 +155,7 @@ def nested() -> Callable[[int], Any]:
 
 @pytest.fixture
 def everything(call: Callable[..., Any], result: Callable[..., Any]) -> list[dict[str, Any]]:
-    """A prompt with every role and field that both reference adapters take."""
+    """A prompt with every role and field that every reference adapter takes."""
     return [
         {"role": "system", "content": "be brief", "name": "boss"},
         {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "name": "ann"},

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_sdk import (
+    AnthropicAdapter,
     ARTError,
     ArtStandardPrompt,
     AssistantMessage,
@@ -37,7 +38,8 @@ from art_sdk import (
 
 OPTIONS = {"thread_id": "t"}
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
-ADAPTERS = (OpenAIAdapter(api_key="k"), GeminiAdapter(api_key="k"))
+ADAPTERS = (OpenAIAdapter(api_key="k"), GeminiAdapter(api_key="k"), AnthropicAdapter(api_key="k"))
+DIALECTS = [adapter.dialect for adapter in ADAPTERS]
 BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 
 
@@ -463,7 +465,7 @@ MESSAGE = st.one_of(
         optional=OPTIONAL_NAME
         | {
             "tool_calls": st.lists(CALL, max_size=3),
-            "extensions": st.dictionaries(st.sampled_from(["openai-chat", "gemini-generate", "x"]), FREE, max_size=1),
+            "extensions": st.dictionaries(st.sampled_from([*DIALECTS, "x"]), FREE, max_size=1),
         },
     ),
     st.fixed_dictionaries(
@@ -502,7 +504,7 @@ CALL_OPTIONS = st.fixed_dictionaries(
         "response_schema": FREE,
         "late_system": st.sampled_from(["refuse", "hoist"]),
         "stream": st.sampled_from([False]),
-        "provider": st.dictionaries(st.sampled_from(["openai-chat", "gemini-generate"]), FREE, max_size=1),
+        "provider": st.dictionaries(st.sampled_from(DIALECTS), FREE, max_size=1),
     },
 )
 
@@ -531,7 +533,7 @@ def test_a_well_shaped_prompt_is_translated_or_refused(
 
 SOUND_TURN = st.one_of(
     st.tuples(st.just("user"), TEXT.filter(str.strip)),
-    st.tuples(st.just("assistant"), TEXT.filter(str.strip)),
+    st.tuples(st.just("assistant"), TEXT.map(str.strip).filter(bool)),
     st.tuples(st.just("tools"), st.integers(1, 3), st.booleans(), st.sampled_from(["", "x" * 60]), TEXT, FREE),
 )
 
@@ -586,13 +588,20 @@ def test_a_longer_conversation_begins_with_the_same_bytes(adapter: BaseAdapter, 
     assert written([*turns, last]).startswith(written(turns).rstrip("]}"))
 
 
+def test_of_many_names_that_cannot_be_sent_the_first_is_refused(
+    adapter: BaseAdapter, call: Any, result: Any, refusal: Callable[..., PromptTranslationFailed]
+) -> None:
+    calls = [m for n in range(9) for m in (call(f"c{n}", name=f"{n} {n}"), result(f"c{n}"))]
+    assert refusal(adapter, [USER, *calls]).details["index"] == 1
+
+
 def test_the_order_of_hashes_changes_nothing(everything: list[Any]) -> None:
     import subprocess  # noqa: PLC0415
 
     code = (
         "import sys, json, art_sdk; data = json.load(sys.stdin);"
         "print([make(api_key='k').prepare(data, {'thread_id': 't'}).request.body"
-        " for make in (art_sdk.OpenAIAdapter, art_sdk.GeminiAdapter)])"
+        " for make in (art_sdk.OpenAIAdapter, art_sdk.GeminiAdapter, art_sdk.AnthropicAdapter)])"
     )
     outputs = {
         subprocess.run(

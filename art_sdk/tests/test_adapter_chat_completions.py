@@ -3,11 +3,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from art_sdk import (
+    ArtStandardPrompt,
     AssistantMessage,
     CallInfo,
     CallOptions,
@@ -20,38 +21,26 @@ from art_sdk import (
     ResponseHead,
     ToolCall,
     fold,
-    parse_options,
-    parse_prompt,
 )
 from art_sdk.adapters._chat_completions import ChatLimits
+from art_sdk.adapters.refusals import CountRule
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
 LONG = "id-" + "x" * 50
 SHORT = "artid_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
 Messages = Callable[..., dict[str, Any]]
+Refusal = Callable[..., PromptTranslationFailed]
 
 
-FIVE_CALLS = (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
-"""A prompt in which five calls were made."""
-
-
-def _translate(adapter: OpenAIAdapter, messages: Any, **options: Any) -> dict[str, Any]:
-    return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
-
-
-def _refusal(adapter: OpenAIAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
-    with pytest.raises(PromptTranslationFailed) as caught:
-        _translate(adapter, messages, **options)
-    return caught.value
-
-
-def test_every_slot_of_a_prompt_finds_its_place(openai: OpenAIAdapter, everything: list[Any]) -> None:
+def test_every_slot_of_a_prompt_finds_its_place(
+    openai: OpenAIAdapter, everything: list[Any], translate: Messages
+) -> None:
     def call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
         return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
     number = '{"n": 12345678901234567890123}'
-    assert _translate(openai, everything) == {
+    assert translate(openai, everything) == {
         "model": "gpt-4.1-mini",
         "messages": [
             {"role": "system", "content": "be brief", "name": "boss"},
@@ -92,9 +81,11 @@ def test_every_slot_of_a_prompt_finds_its_place(openai: OpenAIAdapter, everythin
         ({"user_id": "u", "session_id": "s", "trace_id": "r", "call_context": "c"}, {}),
     ],
 )
-def test_every_option_finds_its_place(openai: OpenAIAdapter, options: Any, written: dict[str, Any]) -> None:
+def test_every_option_finds_its_place(
+    openai: OpenAIAdapter, options: Any, written: dict[str, Any], translate: Messages
+) -> None:
     plain = {"model": "gpt-4.1-mini", "messages": [USER]}
-    assert _translate(openai, [USER], **options) == plain | written
+    assert translate(openai, [USER], **options) == plain | written
 
 
 @pytest.mark.parametrize(
@@ -106,24 +97,28 @@ def test_every_option_finds_its_place(openai: OpenAIAdapter, options: Any, writt
         ("f", {"type": "function", "function": {"name": "f"}}),
     ],
 )
-def test_a_tool_and_its_choice_find_their_place(openai: OpenAIAdapter, choice: str, written: Any) -> None:
-    payload = _translate(openai, [USER], tools=[TOOL], tool_choice=choice, parallel_tool_calls=False)
+def test_a_tool_and_its_choice_find_their_place(
+    openai: OpenAIAdapter, choice: str, written: Any, translate: Messages
+) -> None:
+    payload = translate(openai, [USER], tools=[TOOL], tool_choice=choice, parallel_tool_calls=False)
     function = {"name": "f", "description": "d", "parameters": {"type": "object", "x": 1}}
     assert payload["tools"] == [{"type": "function", "function": function}]
     assert (payload["tool_choice"], payload["parallel_tool_calls"]) == (written, False)
 
 
 @pytest.mark.parametrize("arguments", ["", "  ", "\n"])
-def test_blank_arguments_mean_none(openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str) -> None:
-    payload = _translate(openai, [call("a", arguments=arguments), result("a")])
+def test_blank_arguments_mean_none(
+    openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
+) -> None:
+    payload = translate(openai, [call("a", arguments=arguments), result("a")])
     assert payload["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
 @pytest.mark.parametrize("arguments", ["[]", "{", "nope", ' {"a" : 1.0}', '{"a":1,"a":2}'])
 def test_arguments_are_passed_on_untouched(
-    openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str
+    openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
 ) -> None:
-    payload = _translate(openai, [call("a", arguments=arguments), result("a")])
+    payload = translate(openai, [call("a", arguments=arguments), result("a")])
     assert payload["messages"][0]["tool_calls"][0]["function"]["arguments"] == arguments
 
 
@@ -149,9 +144,9 @@ def test_arguments_are_passed_on_untouched(
     ],
 )
 def test_what_openai_refuses_is_refused_by_its_rule(
-    openai: OpenAIAdapter, messages: Any, options: dict[str, Any], rule: str, index: int | None
+    openai: OpenAIAdapter, messages: Any, options: dict[str, Any], rule: str, index: int | None, refusal: Refusal
 ) -> None:
-    error = _refusal(openai, messages, **options)
+    error = refusal(openai, messages, **options)
     assert (error.details["rule"], error.details.get("index")) == (rule, index)
     assert error.message.endswith(f" [{rule}]")
 
@@ -165,34 +160,34 @@ def test_what_openai_refuses_is_refused_by_its_rule(
         {"temperature": 2.0, "top_p": 0.0},
     ],
 )
-def test_what_just_fits_is_taken(openai: OpenAIAdapter, options: dict[str, Any]) -> None:
-    assert _translate(openai, [USER], **options)["messages"] == [USER]
+def test_what_just_fits_is_taken(openai: OpenAIAdapter, options: dict[str, Any], translate: Messages) -> None:
+    assert translate(openai, [USER], **options)["messages"] == [USER]
 
 
 def test_a_called_tool_whose_name_cannot_be_sent_is_refused_where_it_is_called(
-    openai: OpenAIAdapter, call: Messages, result: Messages
+    openai: OpenAIAdapter, call: Messages, result: Messages, refusal: Refusal
 ) -> None:
     request = {"role": "tool_request", "content": {"id": "b", "name": "a b", "arguments": {}}}
-    error = _refusal(openai, [USER, call("a"), request, result("a"), result("b")])
+    error = refusal(openai, [USER, call("a"), request, result("a"), result("b")])
     assert (error.details["index"], error.details["rule"]) == (2, "openai.tool-name-pattern")
 
 
 def test_a_system_message_between_a_call_and_its_result_is_refused(
-    openai: OpenAIAdapter, call: Messages, result: Messages
+    openai: OpenAIAdapter, call: Messages, result: Messages, translate: Messages, refusal: Refusal
 ) -> None:
     system = {"role": "system", "content": "s"}
-    error = _refusal(openai, [USER, call("a"), system, result("a")])
+    error = refusal(openai, [USER, call("a"), system, result("a")])
     assert (error.details["index"], error.details["rule"]) == (2, "openai.tool-calls-answered")
-    taken = _translate(openai, [USER, call("a"), result("a"), system])
+    taken = translate(openai, [USER, call("a"), result("a"), system])
     assert taken["messages"][-1] == system
 
 
 def test_a_call_id_that_is_too_long_is_mapped_for_call_and_result(
-    openai: OpenAIAdapter, call: Messages, result: Messages
+    openai: OpenAIAdapter, call: Messages, result: Messages, translate: Messages
 ) -> None:
     request = {"role": "tool_request", "content": {"id": LONG + "2", "name": "f", "arguments": {}}}
     messages = [call(LONG, "x" * 40), request, result(LONG), result("x" * 40), result(LONG + "2")]
-    assistant, *answers = _translate(openai, messages)["messages"]
+    assistant, *answers = translate(openai, messages)["messages"]
     sent = [one["id"] for one in assistant["tool_calls"]]
     assert sent[:2] == [SHORT, "x" * 40]
     assert len({*sent}) == 3
@@ -209,13 +204,14 @@ def test_a_mapped_call_id_is_undone_in_the_answer(
     assert [one.id for one in answer.message.tool_calls] == [LONG, "other"]
 
 
-def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages) -> None:
+def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages, translate: Messages) -> None:
     class Roomy(OpenAIAdapter):
-        limits = ChatLimits(call_id_length=None, tools=None, description_length=None, stops=None)
+        limits = ChatLimits(call_id_length=None, description_length=None)
+        counts: ClassVar[dict[str, CountRule]] = {}
 
     adapter = Roomy(api_key="k")
     tools = [TOOL | {"name": f"t{n}", "description": "x" * 2000} for n in range(200)]
-    payload = _translate(adapter, [call(LONG), result(LONG)], tools=tools, stop=list("abcdefg"), max_tokens=3)
+    payload = translate(adapter, [call(LONG), result(LONG)], tools=tools, stop=list("abcdefg"), max_tokens=3)
     assert payload["messages"][1]["tool_call_id"] == LONG
     assert (len(payload["tools"]), len(payload["stop"]), payload["max_tokens"]) == (200, 7, 3)
 
@@ -224,6 +220,44 @@ def test_the_request_goes_to_chat_completions_with_a_bearer_key(openai: OpenAIAd
     request = openai.prepare([USER], {"thread_id": "t"}).request
     assert request.url == "https://api.openai.com/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {key}"
+
+
+def test_an_image_goes_as_a_url_of_data_or_by_its_own(openai: OpenAIAdapter, translate: Messages) -> None:
+    images = [
+        {"mime_type": "image/gif", "data": "AAEC"},
+        {"mime_type": "image/png", "url": "https://pictures.example/1"},
+        {"mime_type": "image/*", "url": "https://pictures.example/2"},
+    ]
+    parts = [{"type": "text", "text": "what?"}, *({"type": "image", **image} for image in images)]
+    (message,) = translate(openai, [{"role": "user", "name": "ann", "content": parts}])["messages"]
+    assert message == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "what?"},
+            {"type": "image_url", "image_url": {"url": "data:image/gif;base64,AAEC"}},
+            {"type": "image_url", "image_url": {"url": "https://pictures.example/1"}},
+            {"type": "image_url", "image_url": {"url": "https://pictures.example/2"}},
+        ],
+        "name": "ann",
+    }
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"mime_type": "image/heic", "data": "AAEC"},
+        {"mime_type": "image/heic", "url": "https://x/y"},
+        {"mime_type": "image/*", "data": "AAEC"},
+        {"mime_type": "image/png", "data": "AAE"},
+        {"mime_type": "image/png", "data": ""},
+        {"mime_type": "image/*", "url": ""},
+    ],
+)
+def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+    openai: OpenAIAdapter, image: dict[str, str], refusal: Refusal
+) -> None:
+    error = refusal(openai, [USER, {"role": "user", "content": [{"type": "image", **image}]}])
+    assert error.details == {"adapter": "openai", "index": 1}
 
 
 # Answers.
@@ -266,9 +300,15 @@ def _read(adapter: OpenAIAdapter, head: ResponseHead, body: bytes, info: CallInf
     ],
 )
 def test_an_answer_is_read_as_its_message(
-    openai: OpenAIAdapter, message: dict[str, Any], expected: AssistantMessage, thinking: str, head: Any, info: Any
+    openai: OpenAIAdapter,
+    message: dict[str, Any],
+    expected: AssistantMessage,
+    thinking: str,
+    head: Any,
+    info: Any,
+    five_calls: ArtStandardPrompt,
 ) -> None:
-    answer = _read(openai, head(), _body(**message), info(prompt=FIVE_CALLS))
+    answer = _read(openai, head(), _body(**message), info(prompt=five_calls))
     assert (answer.message, answer.thinking, answer.metadata.request_id) == (expected, thinking, "b")
 
 
@@ -368,12 +408,14 @@ def test_an_answer_that_is_not_openai_s_is_an_error(openai: OpenAIAdapter, body:
     assert first.error.message.startswith("openai answered 200 with a body that cannot be read")
 
 
-def test_an_answer_can_be_appended_and_sent_again(openai: OpenAIAdapter, result: Messages, head: Any) -> None:
+def test_an_answer_can_be_appended_and_sent_again(
+    openai: OpenAIAdapter, result: Messages, head: Any, translate: Messages
+) -> None:
     prepared = openai.prepare([USER], {"thread_id": "t"})
     body = _body("tool_calls", content=None, tool_calls=[_tool_call(None), _tool_call("y" * 60)])
     answer = _read(openai, head(), body, prepared.info)
     ids = [one.id for one in answer.message.tool_calls]
-    again = _translate(openai, [USER, answer.message, *map(result, ids)])
+    again = translate(openai, [USER, answer.message, *map(result, ids)])
     assert [m["role"] for m in again["messages"]] == ["user", "assistant", "tool", "tool"]
 
 

@@ -136,7 +136,8 @@ def test_only_what_may_pass_is_retryable(adapter: BaseAdapter, status: int, head
 
 def test_an_error_tells_status_words_request_and_wait(adapter: BaseAdapter, head: Heads) -> None:
     body = b'{"error": {"code": "slow_down", "message": "wait"}}'
-    error = adapter.read_error(head(429, x_request_id="q", retry_after="2"), body)
+    named = {adapter.request_id_header.replace("-", "_"): "q"}
+    error = adapter.read_error(head(429, **named, retry_after="2"), body)
     assert str(error) == f"LLM_PROVIDER_ERROR: {adapter.provider_name} answered 429: wait"
     assert error.details == {
         "provider": adapter.provider_name,

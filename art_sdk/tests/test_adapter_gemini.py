@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from art_sdk import (
+    ArtStandardPrompt,
     AssistantMessage,
     CallInfo,
     Completion,
@@ -17,8 +18,6 @@ from art_sdk import (
     ResponseHead,
     ToolCall,
     fold,
-    parse_options,
-    parse_prompt,
 )
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
@@ -26,20 +25,7 @@ SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
 ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "$ref": "#"}}
 Messages = Callable[..., dict[str, Any]]
-
-
-FIVE_CALLS = (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
-"""A prompt in which five calls were made."""
-
-
-def _translate(adapter: GeminiAdapter, messages: Any, **options: Any) -> dict[str, Any]:
-    return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
-
-
-def _refusal(adapter: GeminiAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
-    with pytest.raises(PromptTranslationFailed) as caught:
-        _translate(adapter, messages, **options)
-    return caught.value
+Refusal = Callable[..., PromptTranslationFailed]
 
 
 def _text(role: str, *texts: str) -> dict[str, Any]:
@@ -54,9 +40,11 @@ def _result(call_id: str, name: str = "look", **response: Any) -> dict[str, Any]
     return {"functionResponse": {"id": call_id, "name": name, "response": response}}
 
 
-def test_every_slot_of_a_prompt_finds_its_place(gemini: GeminiAdapter, everything: list[Any]) -> None:
+def test_every_slot_of_a_prompt_finds_its_place(
+    gemini: GeminiAdapter, everything: list[Any], translate: Messages
+) -> None:
     number = 12345678901234567890123
-    assert _translate(gemini, everything) == {
+    assert translate(gemini, everything) == {
         "systemInstruction": {"parts": [{"text": "be brief"}]},
         "contents": [
             _text("user", "a", "b"),
@@ -70,18 +58,22 @@ def test_every_slot_of_a_prompt_finds_its_place(gemini: GeminiAdapter, everythin
     }
 
 
-def test_system_messages_stay_apart_and_late_ones_are_hoisted_on_request(gemini: GeminiAdapter) -> None:
+def test_system_messages_stay_apart_and_late_ones_are_hoisted_on_request(
+    gemini: GeminiAdapter, translate: Messages, refusal: Refusal
+) -> None:
     late = {"role": "system", "content": ""}
-    payload = _translate(gemini, [SYSTEM, SYSTEM, USER, late], late_system="hoist")
+    payload = translate(gemini, [SYSTEM, SYSTEM, USER, late], late_system="hoist")
     assert payload["systemInstruction"] == {"parts": [{"text": "s"}, {"text": "s"}, {"text": ""}]}
     assert payload["contents"] == [_text("user", "u")]
-    error = _refusal(gemini, [SYSTEM, USER, late])
+    error = refusal(gemini, [SYSTEM, USER, late])
     assert error.details["index"] == 2
     assert 'late_system="hoist"' in error.message
 
 
-def test_calls_join_the_model_s_turn_before_them(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
-    payload = _translate(gemini, [USER, ASSISTANT, call("a"), result("a"), call("b", content="y"), result("b")])
+def test_calls_join_the_model_s_turn_before_them(
+    gemini: GeminiAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
+    payload = translate(gemini, [USER, ASSISTANT, call("a"), result("a"), call("b", content="y"), result("b")])
     assert payload["contents"] == [
         _text("user", "u"),
         {"role": "model", "parts": [{"text": "x"}, _call("a")]},
@@ -91,9 +83,11 @@ def test_calls_join_the_model_s_turn_before_them(gemini: GeminiAdapter, call: Me
     ]
 
 
-def test_blank_parts_are_dropped_beside_others(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
+def test_blank_parts_are_dropped_beside_others(
+    gemini: GeminiAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
     parts = [{"type": "text", "text": ""}, {"type": "text", "text": " "}]
-    payload = _translate(gemini, [{"role": "user", "content": parts}, call("a", content=""), result("a", "")])
+    payload = translate(gemini, [{"role": "user", "content": parts}, call("a", content=""), result("a", "")])
     assert payload["contents"][0] == _text("user", " ")
     assert payload["contents"][1]["parts"] == [_call("a")]
     assert payload["contents"][2]["parts"] == [_result("a", output="")]
@@ -123,8 +117,10 @@ def test_blank_parts_are_dropped_beside_others(gemini: GeminiAdapter, call: Mess
         ),
     ],
 )
-def test_every_option_finds_its_place(gemini: GeminiAdapter, options: Any, written: dict[str, Any]) -> None:
-    assert _translate(gemini, [USER], **options) == {"contents": [_text("user", "u")]} | written
+def test_every_option_finds_its_place(
+    gemini: GeminiAdapter, options: Any, written: dict[str, Any], translate: Messages
+) -> None:
+    assert translate(gemini, [USER], **options) == {"contents": [_text("user", "u")]} | written
 
 
 @pytest.mark.parametrize(
@@ -137,9 +133,11 @@ def test_every_option_finds_its_place(gemini: GeminiAdapter, options: Any, writt
         ("f", {"mode": "ANY", "allowedFunctionNames": ["f"]}),
     ],
 )
-def test_tools_and_their_choice_find_their_place(gemini: GeminiAdapter, choice: Any, config: Any) -> None:
+def test_tools_and_their_choice_find_their_place(
+    gemini: GeminiAdapter, choice: Any, config: Any, translate: Messages
+) -> None:
     other = TOOL | {"name": "g", "outputSchema": {"type": "string"}}
-    payload = _translate(gemini, [USER], tools=[TOOL, other], tool_choice=choice)
+    payload = translate(gemini, [USER], tools=[TOOL, other], tool_choice=choice)
     first = {"name": "f", "description": "d", "parametersJsonSchema": TOOL["inputSchema"]}
     second = first | {"name": "g", "responseJsonSchema": {"type": "string"}}
     assert payload["tools"] == [{"functionDeclarations": [first, second]}]
@@ -165,30 +163,32 @@ def test_tools_and_their_choice_find_their_place(gemini: GeminiAdapter, choice: 
     ],
 )
 def test_what_gemini_cannot_take_is_refused(
-    gemini: GeminiAdapter, messages: Any, options: dict[str, Any], rule: str | None, index: int | None
+    gemini: GeminiAdapter, messages: Any, options: dict[str, Any], rule: str | None, index: int | None, refusal: Refusal
 ) -> None:
-    error = _refusal(gemini, messages, **options)
+    error = refusal(gemini, messages, **options)
     assert (error.details.get("rule"), error.details.get("index")) == (rule, index)
 
 
-def test_a_conversation_cannot_begin_with_a_call(gemini: GeminiAdapter, call: Messages, result: Messages) -> None:
-    error = _refusal(gemini, [SYSTEM, call("a"), result("a"), USER])
+def test_a_conversation_cannot_begin_with_a_call(
+    gemini: GeminiAdapter, call: Messages, result: Messages, refusal: Refusal
+) -> None:
+    error = refusal(gemini, [SYSTEM, call("a"), result("a"), USER])
     assert error.details == {"adapter": "gemini", "index": 1, "call_id": "a", "rule": "gemini.call-after-user"}
 
 
 @pytest.mark.parametrize("arguments", ["[]", "{", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}', '{"a":' * 999])
 def test_arguments_that_are_no_object_are_refused_where_they_stand(
-    gemini: GeminiAdapter, call: Messages, result: Messages, arguments: str
+    gemini: GeminiAdapter, call: Messages, result: Messages, arguments: str, refusal: Refusal
 ) -> None:
     request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
-    error = _refusal(gemini, [USER, call("a"), request, result("a"), result("b")])
+    error = refusal(gemini, [USER, call("a"), request, result("a"), result("b")])
     assert error.details == {"adapter": "gemini", "index": 2, "call_id": "b", "rule": "gemini.response-is-object"}
 
 
 def test_a_called_tool_whose_name_cannot_be_sent_is_refused(
-    gemini: GeminiAdapter, call: Messages, result: Messages
+    gemini: GeminiAdapter, call: Messages, result: Messages, refusal: Refusal
 ) -> None:
-    error = _refusal(gemini, [USER, call("a", name="a b"), result("a")])
+    error = refusal(gemini, [USER, call("a", name="a b"), result("a")])
     assert (error.details["rule"], error.details["index"]) == ("gemini.function-name", 1)
 
 
@@ -207,6 +207,125 @@ def test_the_model_stands_in_the_url_and_the_key_in_a_header(
     assert request.url == gemini.base_url + path
     assert request.headers["x-goog-api-key"] == key
     assert "authorization" not in request.headers
+
+
+# Images.
+
+
+def _image(**fields: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image", **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("image", "part"),
+    [
+        (
+            {"mime_type": "image/heic", "data": "AAEC"},
+            {"inlineData": {"mimeType": "image/heic", "data": "AAEC"}},
+        ),
+        (
+            {"mime_type": "image/png", "url": "gs://b/c"},
+            {"fileData": {"mimeType": "image/png", "fileUri": "gs://b/c"}},
+        ),
+        ({"mime_type": "image/*", "url": "gs://b/c"}, {"fileData": {"fileUri": "gs://b/c"}}),
+    ],
+)
+def test_an_image_goes_inline_or_by_its_uri(
+    gemini: GeminiAdapter, image: dict[str, str], part: dict[str, Any], translate: Messages
+) -> None:
+    spoken = [{"type": "text", "text": text} for text in ("", "what?")]
+    message = {"role": "user", "content": [*_image(**image)["content"], *spoken]}
+    assert translate(gemini, [message])["contents"] == [{"role": "user", "parts": [part, {"text": "what?"}]}]
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"mime_type": "image/gif", "data": "AAEC"},
+        {"mime_type": "image/gif", "url": "gs://b/c"},
+        {"mime_type": "image/*", "data": "AAEC"},
+        {"mime_type": "image/png", "data": "AAE"},
+        {"mime_type": "image/png", "data": ""},
+        {"mime_type": "image/*", "url": ""},
+    ],
+)
+def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+    gemini: GeminiAdapter, image: dict[str, str], refusal: Refusal
+) -> None:
+    assert refusal(gemini, [SYSTEM, USER, _image(**image)]).details == {"adapter": "gemini", "index": 2}
+
+
+# Thought signatures.
+
+
+def _signed(message: dict[str, Any], signatures: Any) -> dict[str, Any]:
+    return message | {"extensions": {"gemini-generate": signatures, "elsewhere": {"odd": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "signatures", "parts"),
+    [
+        ("x", {"text": "="}, [{"text": "x", "thoughtSignature": "="}, _call("a"), _call("b")]),
+        ("x", {"calls": {"1": "+"}}, [{"text": "x"}, _call("a"), _call("b") | {"thoughtSignature": "+"}]),
+        (None, {"calls": {"0": "+"}}, [_call("a") | {"thoughtSignature": "+"}, _call("b")]),
+        (None, {"text": "="}, [{"text": "", "thoughtSignature": "="}, _call("a"), _call("b")]),
+        (
+            "",
+            {"text": "=", "calls": {"0": "+", "1": "-"}},
+            [
+                {"text": "", "thoughtSignature": "="},
+                _call("a") | {"thoughtSignature": "+"},
+                _call("b") | {"thoughtSignature": "-"},
+            ],
+        ),
+        (None, {}, [_call("a"), _call("b")]),
+    ],
+)
+def test_thought_signatures_go_back_on_what_they_came_with(
+    gemini: GeminiAdapter,
+    call: Messages,
+    result: Messages,
+    content: str | None,
+    signatures: Any,
+    parts: Any,
+    translate: Messages,
+) -> None:
+    said = _signed(call("a", "b", content=content), signatures)
+    assert translate(gemini, [USER, said, result("b"), result("a")])["contents"][1]["parts"] == parts
+
+
+def test_a_signed_turn_that_joins_the_one_before_it_keeps_its_signatures(
+    gemini: GeminiAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
+    payload = translate(gemini, [USER, ASSISTANT, _signed(call("a"), {"text": "=", "calls": {"0": "+"}}), result("a")])
+    signed = [{"text": "", "thoughtSignature": "="}, _call("a") | {"thoughtSignature": "+"}]
+    assert payload["contents"][1]["parts"] == [{"text": "x"}, *signed]
+
+
+def test_a_signature_alone_makes_a_turn(gemini: GeminiAdapter, translate: Messages) -> None:
+    alone = _signed(ASSISTANT | {"content": None}, {"text": "="})
+    parts = translate(gemini, [USER, alone, USER])["contents"][1]["parts"]
+    assert parts == [{"text": "", "thoughtSignature": "="}]
+
+
+@pytest.mark.parametrize(
+    "signatures",
+    [
+        {"text": 5},
+        {"calls": []},
+        {"calls": {"x": "+"}},
+        {"calls": {"0": None}},
+        {"calls": {"1": "+"}},
+        {"calls": {"-1": "+"}},
+        {"text": "=", "odd": 1},
+    ],
+)
+def test_signatures_that_are_none_of_this_adapter_s_are_refused(
+    gemini: GeminiAdapter, call: Messages, result: Messages, signatures: Any, refusal: Refusal
+) -> None:
+    error = refusal(gemini, [USER, _signed(call("a"), signatures), result("a")])
+    assert error.details == {"adapter": "gemini", "index": 1}
+    assert "extensions for gemini-generate" in error.message
 
 
 # Answers.
@@ -254,9 +373,15 @@ def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInf
     ],
 )
 def test_an_answer_is_read_as_its_message(
-    gemini: GeminiAdapter, parts: Any, message: AssistantMessage, thinking: str, head: Any, info: Any
+    gemini: GeminiAdapter,
+    parts: Any,
+    message: AssistantMessage,
+    thinking: str,
+    head: Any,
+    info: Any,
+    five_calls: ArtStandardPrompt,
 ) -> None:
-    answer = _read(gemini, head(), _body(*parts), info(prompt=FIVE_CALLS))
+    answer = _read(gemini, head(), _body(*parts), info(prompt=five_calls))
     assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
 
 
@@ -323,6 +448,7 @@ def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: 
         _body({"functionCall": {"name": ""}}),
         _body({"functionCall": {"name": "f", "args": []}}),
         _body({"functionCall": {"name": "f", "id": 5}}),
+        _body({"text": "x", "thoughtSignature": 5}),
         _body("x"),
         _body({}),
         _body({"inlineData": {"mimeType": "image/png", "data": ""}}),
@@ -340,11 +466,31 @@ def test_an_answer_that_is_not_gemini_s_is_an_error(gemini: GeminiAdapter, body:
     assert first.error.message.startswith("gemini answered 200 with a body that cannot be read")
 
 
-def test_an_answer_can_be_appended_and_sent_again(gemini: GeminiAdapter, result: Messages, head: Any) -> None:
+def test_an_answer_can_be_appended_and_sent_again(
+    gemini: GeminiAdapter, result: Messages, head: Any, translate: Messages
+) -> None:
     prepared = gemini.prepare([USER], {"thread_id": "t"})
     body = _body({"text": "x"}, {"functionCall": {"name": "f"}}, {"functionCall": {"name": "f", "id": "z"}})
     answer = _read(gemini, head(), body, prepared.info)
     ids = [one.id for one in answer.message.tool_calls]
     assert ids == ["call_1", "z"]
-    again = _translate(gemini, [USER, answer.message, *map(result, ids)])
+    again = translate(gemini, [USER, answer.message, *map(result, ids)])
     assert [turn["role"] for turn in again["contents"]] == ["user", "model", "user"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"text": "x", "thoughtSignature": "="}],
+        [{"text": "x"}, _call("a") | {"thoughtSignature": "+"}, _call("b")],
+        [_call("a") | {"thoughtSignature": "+"}, _call("b") | {"thoughtSignature": "-"}],
+        [{"text": "", "thoughtSignature": "="}, _call("a")],
+        [{"text": "x", "thoughtSignature": "="}, _call("a") | {"thoughtSignature": "+"}],
+    ],
+)
+def test_a_signed_answer_that_is_appended_goes_back_as_it_came(
+    gemini: GeminiAdapter, result: Messages, parts: Any, head: Any, info: Any, translate: Messages
+) -> None:
+    message = _read(gemini, head(), _body(*parts), info()).message
+    results = [result(one.id) for one in message.tool_calls]
+    assert translate(gemini, [USER, message, *results])["contents"][1]["parts"] == parts

@@ -96,8 +96,8 @@ class _Reading:
     """One way to read a decoded request: what was to be found, after the repairs, against what was found."""
 
     def __init__(self, expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> None:
-        self._wanted = _repaired(normal_form(expected.prompt), repairs)
-        self._found = _repaired(normal_form(decoded.prompt), repairs)
+        self._wanted = _repaired(normal_form(expected.prompt), repairs, expected.dialect)
+        self._found = _repaired(normal_form(decoded.prompt), repairs, expected.dialect)
         if "adds_filler_turn" in repairs:
             self._found = _without_filler(self._wanted, self._found)
         self._places = decoded.places
@@ -281,9 +281,9 @@ def _key(entry: Entry) -> tuple[object, ...]:
     return entry.role, entry.texts, tuple(call.name for call in entry.calls)
 
 
-def _repaired(entries: list[Entry], repairs: frozenset[Repair]) -> list[Entry]:
+def _repaired(entries: list[Entry], repairs: frozenset[Repair], dialect: str) -> list[Entry]:
     """The entries as they read once the repairs were made. Only copies are changed."""
-    told = [_copy(entry) for entry in entries]
+    told = [_copy(entry, dialect) for entry in entries]
     if "drops_blank_text" in repairs:
         told = [_without_blank(entry) for entry in told if not entry.is_empty]
     if "hoists_late_system" in repairs:
@@ -299,10 +299,10 @@ def _without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
     return [entry for entry in found if entry is not got]
 
 
-def _copy(entry: Entry) -> Entry:
-    return Entry(
-        entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images, dict(entry.extensions)
-    )
+def _copy(entry: Entry, dialect: str) -> Entry:
+    """A copy with the extensions of the dialect alone: another's say nothing in it."""
+    own = {name: dict(value) for name, value in entry.extensions.items() if name == dialect}
+    return Entry(entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images, own)
 
 
 def _without_blank(entry: Entry) -> Entry:
@@ -323,6 +323,8 @@ def _joined_turns(entries: list[Entry]) -> list[Entry]:
             before.images += tuple(moved)
             before.texts += entry.texts
             before.calls += entry.calls
+            for dialect, extension in entry.extensions.items():
+                before.extensions[dialect] = before.extensions.get(dialect, {}) | extension
         else:
             joined.append(entry)
     return joined

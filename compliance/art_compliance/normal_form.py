@@ -70,7 +70,7 @@ class Entry(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether nothing stands in it but blank text."""
-        return not self.calls and not self.images and not any(text.strip() for text in self.texts)
+        return not (self.calls or self.images or self.extensions or any(text.strip() for text in self.texts))
 
 
 NOT_JSON: Final = "not JSON"

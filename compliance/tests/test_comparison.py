@@ -110,6 +110,43 @@ def test_a_join_that_adds_moves_or_skips_is_a_difference(wanted: Any, found: Any
     assert compared(wanted, found).differences
 
 
+def kept(message: dict[str, Any], **extensions: Any) -> dict[str, Any]:
+    return message | {"extensions": {name.replace("_", "-"): value for name, value in extensions.items()}}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "slots"),
+    [
+        (kept(assistant("b"), openai_chat={"a": 1}), kept(assistant("b"), openai_chat={"a": 1}), []),
+        (kept(assistant("b"), openai_chat={"a": 1}), kept(assistant("b"), openai_chat={"a": 1.0}), ["extensions"]),
+        (kept(assistant("b"), openai_chat={"a": 1}), assistant("b"), ["extensions"]),
+        (assistant("b"), kept(assistant("b"), openai_chat={"a": 1}), ["extensions"]),
+        (kept(assistant("b"), elsewhere={"a": 1}), assistant("b"), []),
+    ],
+)
+def test_the_extensions_of_the_dialect_are_compared(wanted: Any, found: Any, slots: list[str]):
+    comparison = compared([user("a"), wanted], [user("a"), found])
+    assert [difference.slot for difference in comparison.differences] == slots
+
+
+def test_a_turn_of_extensions_alone_is_not_blank():
+    users = [user("a"), user("b")]
+    silent = kept(assistant(None), openai_chat={"a": 1})
+    assert compared([users[0], silent, users[1]], users).differences
+    foreign = kept(assistant(None), elsewhere={"a": 1})
+    assert compared([users[0], foreign, users[1]], users).repairs == {"drops_blank_text"}
+
+
+def test_turns_that_are_joined_keep_the_extensions_of_both():
+    one, two = kept(assistant("b"), openai_chat={"a": 1}), kept(assistant(None, call("1")), openai_chat={"b": 2})
+    joined = assistant("b", call("1"))
+    told = compared([user("a"), one, two, result("1", "x")], [user("a"), joined, result("1", "x")])
+    assert [difference.slot for difference in told.differences] == ["extensions"]
+    whole = kept(joined, openai_chat={"a": 1, "b": 2})
+    told = compared([user("a"), one, two, result("1", "x")], [user("a"), whole, result("1", "x")])
+    assert (told.differences, told.repairs) == ((), {"joins_turns"})
+
+
 def test_ids_that_meet_are_no_map():
     wanted = [user("a"), assistant(None, call("1"), call("2")), result("1", "x"), result("2", "y")]
     found = [user("a"), assistant(None, call("0"), call("0")), result("0", "x"), result("0", "y")]

@@ -14,6 +14,7 @@ from art_sdk import (
     AnthropicAdapter,
     AssistantMessage,
     CallInfo,
+    CallOptions,
     EndEvent,
     FunctionCall,
     GeminiAdapter,
@@ -24,6 +25,7 @@ from art_sdk import (
     TextPart,
     ToolCall,
     ToolResultMessage,
+    ToolSchema,
     UserMessage,
 )
 
@@ -132,10 +134,53 @@ SAME_TURNS = {
     ),
 }
 
+THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
+USE = {"type": "tool_use", "id": "a", "name": "look", "input": {"at": 1}}
+
+
+def told(content: Any, **fields: Any) -> dict[str, Any]:
+    """A result of the call `a`, in a user's message."""
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": content, **fields}]}
+
+
+SAME_MESSAGES = {
+    "text as one block": (chat({"role": "user", "content": [TEXT]}), chat(USER)),
+    "texts of an assistant": (
+        chat({"role": "assistant", "content": [TEXT, TEXT]}),
+        chat({"role": "assistant", "content": "hihi"}),
+    ),
+    "system as one block": (chat(USER, system=[TEXT]), chat(USER, system="hi")),
+    "system in the list": (chat({"role": "system", "content": "hi"}, USER), chat(USER, system="hi")),
+    "empty content is null": (
+        chat({"role": "assistant", "content": []}),
+        chat({"role": "assistant", "content": None}),
+    ),
+    "result in blocks": (chat(told([TEXT, TEXT])), chat(told("hihi"))),
+    "no result is empty": (chat(told(None)), chat(told(""))),
+    "results apart": (
+        chat(told("hi"), told("hi")),
+        chat({"role": "user", "content": [*told("hi")["content"], *told("hi")["content"]]}),
+    ),
+    "a result that did not fail": (chat(told("hi", is_error=False)), chat(told("hi"))),
+    "no tools": (chat(USER, tools=[], stop_sequences=[]), chat(USER)),
+    "a custom tool": (
+        chat(USER, tools=[{"type": "custom", "name": "f", "input_schema": {"type": "object"}}]),
+        chat(USER, tools=[{"name": "f", "description": "", "input_schema": {"type": "object"}}]),
+    ),
+    "null is absent": (chat(USER, temperature=None, tools=None, tool_choice=None, output_config=None), chat(USER)),
+}
+
+SIGNED = {"role": "model", "parts": [{"text": "x", "thoughtSignature": "="}]}
+SAME_TURNS["snake-case signature"] = (
+    turns({"role": "model", "parts": [{"text": "x", "thought_signature": "="}]}),
+    turns(SIGNED),
+)
+
 
 @pytest.mark.parametrize(
     ("dialect", "pair"),
     [
+        *[pytest.param("anthropic-messages", pair, id=name) for name, pair in SAME_MESSAGES.items()],
         *[pytest.param("openai-chat", pair, id=name) for name, pair in SAME_CHATS.items()],
         *[pytest.param("gemini-generate", pair, id=name) for name, pair in SAME_TURNS.items()],
     ],
@@ -187,6 +232,170 @@ def test_a_chat_decodes_to_the_prompt_that_it_says():
     assert decoded.places["tools/0"] == "/tools/1"
 
 
+def kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+    return {"anthropic-messages": {"blocks": [{"at": at, "block": block} for at, block in places]}}
+
+
+def test_messages_decode_to_the_prompt_that_they_say():
+    cached = {"cache_control": {"type": "ephemeral"}}
+    picture = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
+    payload = chat(
+        {
+            "role": "user",
+            "content": [
+                TEXT | cached,
+                {"type": "image", "source": picture, "transformations": {}},
+                {"type": "image", "source": {"type": "url", "url": "https://pictures.example/1.png"}},
+            ],
+        },
+        {"role": "assistant", "content": [THINKING, TEXT, USE | cached]},
+        {"role": "user", "content": [*told("r", is_error=True, **cached)["content"], TEXT]},
+        {"role": "system", "content": [TEXT, {"type": "odd", "x": 1}]},
+        {"role": "user", "content": [{"type": "image", "source": {"type": "file", "file_id": "f"}}, TEXT]},
+        told([TEXT, {"type": "image", "source": picture}]),
+        system=[TEXT | cached, TEXT],
+        tools=[
+            {"type": "web_search_20250305", "name": "web_search"},
+            {"name": "look", "description": "d", "input_schema": {"type": "object"}, "strict": True},
+        ],
+        model="m",
+        max_tokens=5,
+        temperature=0.5,
+        top_p=0.25,
+        stream=True,
+        stop_sequences=["x"],
+        tool_choice={"type": "tool", "name": "look", "disable_parallel_tool_use": True},
+        output_config={"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}},
+        thinking={"type": "adaptive"},
+    )
+    decoded = decode("anthropic-messages", payload, url="https://x/v1/messages")
+    assert decoded.prompt == (
+        SystemMessage("hi"),
+        SystemMessage("hi"),
+        UserMessage(
+            (
+                TextPart("hi"),
+                ImagePart("image/png", data="AAAA"),
+                ImagePart("image/*", url="https://pictures.example/1.png"),
+            ),
+        ),
+        AssistantMessage("hi", (ToolCall("a", FunctionCall("look", '{"at": 1}')),), extensions=kept((0, THINKING))),
+        ToolResultMessage("r", "a", None, "error"),
+        UserMessage("hi"),
+        SystemMessage("hi"),
+        UserMessage("hi"),
+        ToolResultMessage("hi", "a"),
+    )
+    assert decoded.tools == (ToolSchema("look", "d", {"type": "object"}),)
+    assert decoded.options == {
+        "model": "m",
+        "max_tokens": 5,
+        "temperature": 0.5,
+        "top_p": 0.25,
+        "stream": True,
+        "stop": ("x",),
+        "response_schema": {"type": "object"},
+        "tool_choice": "look",
+        "parallel_tool_calls": False,
+    }
+    ephemeral = {"type": "ephemeral"}
+    assert decoded.opaque == {
+        "/system/0/cache_control": ephemeral,
+        "/messages/0/content/0/cache_control": ephemeral,
+        "/messages/0/content/1/transformations": {},
+        "/messages/1/content/2/cache_control": ephemeral,
+        "/messages/2/content/0/cache_control": ephemeral,
+        "/messages/3/content/1/type": "odd",
+        "/messages/3/content/1/x": 1,
+        "/messages/4/content/0/type": "image",
+        "/messages/4/content/0/source": {"type": "file", "file_id": "f"},
+        "/messages/5/content/0/content/1/type": "image",
+        "/messages/5/content/0/content/1/source": picture,
+        "/tools/0/type": "web_search_20250305",
+        "/tools/0/name": "web_search",
+        "/tools/1/strict": True,
+        "/output_config/effort": "low",
+        "/thinking": {"type": "adaptive"},
+    }
+    assert decoded.places == {
+        "prompt/0": "/system/0",
+        "prompt/1": "/system/1",
+        "prompt/2": "/messages/0/content/0",
+        "prompt/3": "/messages/1",
+        "prompt/3/tool_calls/0": "/messages/1/content/2",
+        "prompt/4": "/messages/2/content/0",
+        "prompt/5": "/messages/2/content/1",
+        "prompt/6": "/messages/3/content/0",
+        "prompt/7": "/messages/4/content/1",
+        "prompt/8": "/messages/5/content/0",
+        "tools/0": "/tools/1",
+        **{f"options/{name}": f"/{name}" for name in ("model", "max_tokens", "temperature", "top_p", "stream")},
+        "options/stop": "/stop_sequences",
+        "options/response_schema": "/output_config/format",
+        "options/tool_choice": "/tool_choice",
+        "options/parallel_tool_calls": "/tool_choice/disable_parallel_tool_use",
+    }
+
+
+@pytest.mark.parametrize(
+    ("choice", "options"),
+    [
+        ({"type": "auto"}, {"tool_choice": "auto"}),
+        ({"type": "none"}, {"tool_choice": "none"}),
+        ({"type": "any", "disable_parallel_tool_use": False}, {"tool_choice": "required", "parallel_tool_calls": True}),
+    ],
+)
+def test_a_choice_of_a_tool_is_decoded(choice: Any, options: dict[str, Any]):
+    assert decode("anthropic-messages", chat(USER, tool_choice=choice)).options == options
+
+
+def test_an_output_of_another_format_is_opaque():
+    decoded = decode("anthropic-messages", chat(USER, output_config={"format": {"type": "grammar"}}))
+    assert (decoded.options, decoded.opaque) == ({}, {"/output_config/format": {"type": "grammar"}})
+
+
+@pytest.mark.parametrize(
+    ("parts", "extensions"),
+    [
+        ([{"text": "x"}, {"functionCall": {"name": "f"}}], None),
+        (SIGNED["parts"], {"text": "="}),
+        ([{"text": "", "thoughtSignature": "="}, {"functionCall": {"name": "f"}}], {"text": "="}),
+        (
+            [
+                {"text": "x", "thoughtSignature": "="},
+                {"functionCall": {"name": "f"}, "thoughtSignature": "+"},
+                {"functionCall": {"name": "f"}},
+                {"functionCall": {"name": "f"}, "thought_signature": "-"},
+            ],
+            {"text": "=", "calls": {"0": "+", "2": "-"}},
+        ),
+    ],
+)
+def test_thought_signatures_are_extensions_of_the_model_s_turn(parts: Any, extensions: Any):
+    decoded = decode("gemini-generate", turns({"role": "model", "parts": parts}))
+    (message,) = decoded.prompt
+    assert isinstance(message, AssistantMessage)
+    assert message.extensions == (extensions and {"gemini-generate": extensions})
+    assert decoded.opaque == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "extensions"),
+    [
+        ([TEXT, USE], None),
+        ([THINKING], kept((0, THINKING))),
+        ([THINKING, TEXT, THINKING, USE], kept((0, THINKING), (2, THINKING))),
+        ([{"type": "newer", "x": [None], "y": 1}], kept((0, {"type": "newer", "x": [None], "y": 1}))),
+    ],
+)
+def test_blocks_that_are_neither_text_nor_calls_are_extensions(content: Any, extensions: Any):
+    decoded = decode("anthropic-messages", chat({"role": "assistant", "content": content}))
+    (message,) = decoded.prompt
+    assert isinstance(message, AssistantMessage)
+    assert message.extensions == extensions
+    assert decoded.opaque == {}
+
+
 def test_turns_decode_to_the_prompt_that_they_say():
     payload = turns(
         {
@@ -235,7 +444,47 @@ def test_turns_decode_to_the_prompt_that_they_say():
         ("openai-chat", chat({"role": "user", "content": 5}), "/messages/0/content"),
         ("openai-chat", chat({"role": "assistant", "tool_calls": [{"id": "a"}]}), "/messages/0/tool_calls/0/function"),
         ("openai-chat", chat(USER, stop=5), "/stop"),
+        ("anthropic-messages", [], ""),
+        ("anthropic-messages", chat(5), "/messages/0"),
+        ("anthropic-messages", {"messages": "hi"}, "/messages"),
+        ("anthropic-messages", chat({"role": "tool", "content": "x"}), "/messages/0/role"),
+        ("anthropic-messages", chat({"content": "x"}), "/messages/0/role"),
+        ("anthropic-messages", chat({"role": "user", "content": 5}), "/messages/0/content"),
+        ("anthropic-messages", chat({"role": "user", "content": ["x"]}), "/messages/0/content/0"),
+        ("anthropic-messages", chat({"role": "user", "content": [{"text": "x"}]}), "/messages/0/content/0/type"),
+        ("anthropic-messages", chat({"role": "assistant", "content": [{}]}), "/messages/0/content/0/type"),
+        ("anthropic-messages", chat(USER, system=5), "/system"),
+        ("anthropic-messages", chat(USER, system=[TEXT | {"text": 5}]), "/system/0/text"),
+        ("anthropic-messages", chat({"role": "user", "content": [{"type": "image"}]}), "/messages/0/content/0/source"),
+        (
+            "anthropic-messages",
+            chat({"role": "user", "content": [{"type": "image", "source": {"type": "path"}}]}),
+            "/messages/0/content/0/source/type",
+        ),
+        (
+            "anthropic-messages",
+            chat({"role": "assistant", "content": [USE | {"input": None}]}),
+            "/messages/0/content/0/input",
+        ),
+        (
+            "anthropic-messages",
+            chat({"role": "assistant", "content": [USE | {"input": "{}"}]}),
+            "/messages/0/content/0/input",
+        ),
+        ("anthropic-messages", chat(told(5)), "/messages/0/content/0/content"),
+        ("anthropic-messages", chat(USER, stop_sequences="x"), "/stop_sequences"),
+        ("anthropic-messages", chat(USER, tools=["f"]), "/tools/0"),
+        ("anthropic-messages", chat(USER, tools=[{"name": "f", "input_schema": []}]), "/tools/0/input_schema"),
+        ("anthropic-messages", chat(USER, tool_choice="auto"), "/tool_choice"),
+        ("anthropic-messages", chat(USER, tool_choice={"type": "all"}), "/tool_choice"),
+        ("anthropic-messages", chat(USER, tool_choice={"type": "tool"}), "/tool_choice"),
+        ("anthropic-messages", chat(USER, output_config=[]), "/output_config"),
         ("gemini-generate", None, ""),
+        (
+            "gemini-generate",
+            turns({"role": "model", "parts": [{"text": "x", "thoughtSignature": 5}]}),
+            "/contents/0/parts/0/thoughtSignature",
+        ),
         ("gemini-generate", turns({"role": "system", "parts": []}), "/contents/0/role"),
         ("gemini-generate", turns({"parts": [{"text": 5}]}), "/contents/0/parts/0/text"),
         (
@@ -262,7 +511,8 @@ KEYS = (
     "messages contents role user model assistant tool system content parts text type function functionCall",
     "functionResponse name args arguments id response tools functionDeclarations tool_calls tool_call_id",
     "generationConfig stopSequences toolConfig functionCallingConfig mode response_format json_schema schema",
-    "stop systemInstruction parameters tool_choice image_url url inlineData fileData",
+    "stop systemInstruction parameters tool_choice image_url url inlineData fileData thoughtSignature",
+    "image source base64 tool_use tool_result tool_use_id input input_schema output_config format stop_sequences",
 )
 WORDS = st.sampled_from(" ".join(KEYS).split())
 JSON = st.recursive(
@@ -280,6 +530,79 @@ def test_decoding_any_json_gives_a_prompt_or_says_where_it_cannot(dialect: str, 
     except DecodeFailed as error:
         pointer = error.pointer
     assert pointer == "" or pointer.startswith("/")
+
+
+OBJECT = st.dictionaries(WORDS, JSON, max_size=2)
+PLAIN = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5).filter(str.strip)
+SAID = st.one_of(
+    PLAIN.map(UserMessage),
+    st.lists(PLAIN.map(TextPart), min_size=2, max_size=3).map(lambda parts: UserMessage(tuple(parts))),
+    st.tuples(st.sampled_from([ImagePart("image/png", data="AAEC"), ImagePart("image/*", url="https://x/y")])).map(
+        UserMessage
+    ),
+)
+KEPT = st.lists(
+    st.sampled_from([THINKING, {"type": "redacted_thinking", "data": "+"}, {"type": "newer", "x": [None]}]), max_size=2
+)
+
+
+@st.composite
+def answered(draw: st.DrawFn, number: int) -> list[Any]:
+    """An assistant's message that ends in text or calls, and the results of its calls."""
+    text, many = draw(st.tuples(st.none() | PLAIN, st.integers(0, 2)).filter(any))
+    places: list[tuple[int, dict[str, Any]]] = []
+    for at in range(many + (text is not None)):
+        places += [(at + len(places) + n, block) for n, block in enumerate(draw(KEPT))]
+    calls = tuple(
+        ToolCall(f"c{number}_{n}", FunctionCall("look", json.dumps(draw(OBJECT), ensure_ascii=False)))
+        for n in range(many)
+    )
+    results = [
+        ToolResultMessage(draw(WORDS), call.id, None, draw(st.sampled_from(["success", "error"]))) for call in calls
+    ]
+    return [AssistantMessage(text, calls, extensions=kept(*places) if places else None), *results]
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> tuple[Any, ...]:
+    begin = [*draw(st.lists(PLAIN.map(SystemMessage), max_size=2)), draw(SAID)]
+    rest = [draw(st.lists(SAID, max_size=1)) + draw(answered(number)) for number in range(draw(st.integers(0, 3)))]
+    return (*begin, *(message for turn in rest for message in turn), draw(SAID))
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "tools": st.lists(
+            st.builds(lambda text, rest: ToolSchema("look", text, rest | {"type": "object"}), WORDS, OBJECT),
+            min_size=1,
+            max_size=1,
+        ),
+        "model": st.sampled_from(["claude-haiku-4-5", "m"]),
+        "max_tokens": st.integers(1, 10**20),
+    },
+    optional={
+        "tool_choice": st.sampled_from(["auto", "required", "look"]),
+        "parallel_tool_calls": st.booleans(),
+        "stop": st.lists(PLAIN, min_size=1).map(tuple),
+        "response_schema": OBJECT,
+        "temperature": st.floats(0, 1),
+    },
+)
+
+
+@given(prompt=prompts(), options=OPTIONS)
+def test_what_the_adapter_for_anthropic_writes_decodes_to_what_was_given(
+    prompt: tuple[Any, ...], options: dict[str, Any]
+):
+    choice = {"tool_choice": "auto"} if "parallel_tool_calls" in options else {}  # the switch stands in a choice
+    wanted = choice | options
+    adapter = AnthropicAdapter(api_key="no-key")
+    payload = adapter.translate(prompt, CallOptions(thread_id="t", **wanted))
+    decoded = decode("anthropic-messages", json.loads(json.dumps(payload)))
+    assert decoded.prompt == prompt
+    assert list(decoded.tools) == wanted["tools"]
+    assert decoded.options == {name: value for name, value in wanted.items() if name != "tools"}
+    assert decoded.opaque == {}
 
 
 @pytest.mark.parametrize(

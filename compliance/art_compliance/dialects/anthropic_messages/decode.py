@@ -79,7 +79,7 @@ class _Messages:
                 self._append(self._result(block), block.pointer)
             elif kind == "text":
                 said.append((TextPart(block.take_text("text") or ""), block.pointer))
-            elif kind == "image":
+            elif kind == "image" and not _is_file(block):
                 said.append((self._image(block), block.pointer))
             else:
                 block.put_back("type", kind)
@@ -131,7 +131,7 @@ class _Messages:
             else:
                 block.put_back("type", kind)
 
-    def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str | None]]:
+    def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str]]:
         """The blocks of a content, each with its type; a string is one block of text."""
         content = fields.take(name)
         pointer = f"{fields.pointer}/{name}"
@@ -144,11 +144,20 @@ class _Messages:
             raise wrong_kind(pointer, "text or a list", content)
         for index, item in enumerate(content):
             with self._ledger.open(item, f"{pointer}/{index}") as block:
-                yield block, block.take_text("type")
+                kind = block.take_text("type")
+                if kind is None:
+                    raise DecodeFailed(f"{block.pointer}/type", "a block has no type")
+                yield block, kind
 
     def _append(self, message: ArtStandardMessage, pointer: str) -> None:
         self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
         self.prompt.append(message)
+
+
+def _is_file(block: Fields) -> bool:
+    """Whether an image was uploaded before; the standard format has no slot for one that is known by its id."""
+    source = block.left.get("source")
+    return is_object(source) and source.get("type") == "file"
 
 
 def _call(block: Fields) -> ToolCall:

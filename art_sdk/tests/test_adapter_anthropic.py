@@ -1,0 +1,725 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from art_sdk import (
+    AnthropicAdapter,
+    AssistantMessage,
+    CallInfo,
+    Completion,
+    ErrorEvent,
+    FunctionCall,
+    PromptTranslationFailed,
+    ResponseHead,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    fold,
+    parse_options,
+)
+
+USER: dict[str, Any] = {"role": "user", "content": "u"}
+SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
+ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
+TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
+CHOOSING = {"tools": [TOOL]}
+THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
+REDACTED = {"type": "redacted_thinking", "data": "+"}
+SEARCH = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": "x"}}
+Messages = Callable[..., dict[str, Any]]
+Refusal = Callable[..., PromptTranslationFailed]
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _use(call_id: str, name: str = "look", **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+
+
+def _result(call_id: str, text: str = "ok", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": text, **more}
+
+
+def _image(**fields: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image", **fields}]}
+
+
+def _kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+    return {"anthropic-messages": {"blocks": [{"at": at, "block": block} for at, block in places]}}
+
+
+def test_every_slot_of_a_prompt_finds_its_place(
+    anthropic: AnthropicAdapter, everything: list[Any], translate: Messages
+) -> None:
+    number = 12345678901234567890123
+    assert translate(anthropic, everything) == {
+        "model": "claude-haiku-4-5",
+        "max_tokens": 8192,
+        "system": [_text("be brief")],
+        "messages": [
+            {"role": "user", "content": [_text("a"), _text("b")]},
+            {"role": "assistant", "content": [_text("well"), _use("c1", n=number), _use("c2", n=number)]},
+            {"role": "user", "content": [_result("c1", "one"), _result("c2", "two", is_error=True)]},
+            {"role": "assistant", "content": [_use("c3", "find", q="{{x}}")]},
+            {"role": "user", "content": [_result("c3", "three")]},
+            {"role": "assistant", "content": [_text("so")]},
+            {"role": "user", "content": "<b>system:</b> ```x```"},
+        ],
+    }
+
+
+def test_system_messages_stay_apart_and_late_ones_are_hoisted_on_request(
+    anthropic: AnthropicAdapter, translate: Messages, refusal: Refusal
+) -> None:
+    late = {"role": "system", "content": "t"}
+    payload = translate(anthropic, [SYSTEM, SYSTEM, USER, late], late_system="hoist")
+    assert payload["system"] == [_text("s"), _text("s"), _text("t")]
+    assert payload["messages"] == [USER]
+    error = refusal(anthropic, [SYSTEM, USER, late])
+    assert error.details["index"] == 2
+    assert 'late_system="hoist"' in error.message
+
+
+def test_turns_of_one_role_stay_apart(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
+    payload = translate(anthropic, [USER, USER, ASSISTANT, call("a"), result("a"), USER])
+    assert payload["messages"] == [
+        USER,
+        USER,
+        {"role": "assistant", "content": [_text("x")]},
+        {"role": "assistant", "content": [_use("a")]},
+        {"role": "user", "content": [_result("a")]},
+        USER,
+    ]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u2003"])
+def test_blank_text_is_dropped_where_something_else_stands(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, blank: str, translate: Messages
+) -> None:
+    user = {"role": "user", "content": [_text(blank), _text(" a "), _text(blank)]}
+    payload = translate(anthropic, [user, call("a", content=blank), result("a", blank)])
+    assert payload["messages"] == [
+        {"role": "user", "content": [_text(" a ")]},
+        {"role": "assistant", "content": [_use("a")]},
+        {"role": "user", "content": [_result("a", blank)]},
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["", "  ", "\n", "{}"])
+def test_blank_arguments_mean_none(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
+) -> None:
+    payload = translate(anthropic, [call("a", arguments=arguments), result("a")])
+    assert payload["messages"][0]["content"] == [_use("a")]
+
+
+# Call ids.
+
+
+def test_a_call_id_of_other_characters_is_mapped_for_call_and_result(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, translate: Messages
+) -> None:
+    request = {"role": "tool_request", "content": {"id": "a.1", "name": "f", "arguments": {}}}
+    fits = "A-z_0" * 40
+    said, told = translate(
+        anthropic, [call("a:1", fits, "a\n"), request, result(fits), result("a:1"), result("a.1"), result("a\n")]
+    )["messages"]
+    sent = [block["id"] for block in said["content"]]
+    assert sent[1] == fits
+    assert len({*sent}) == 4
+    assert all(one.startswith("artid_") and len(one) == 38 for one in (sent[0], *sent[2:]))
+    assert [block["tool_use_id"] for block in told["content"]] == sent
+
+
+def test_a_mapped_call_id_is_undone_in_the_answer(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, head: Any
+) -> None:
+    prepared = anthropic.prepare([USER, call("a:1"), result("a:1")], {"thread_id": "t"})
+    ((sent, own),) = prepared.info.id_map.items()
+    answer = _read(anthropic, head(), _body(_use(sent), _use("other")), prepared.info)
+    assert own == "a:1"
+    assert [one.id for one in answer.message.tool_calls] == ["a:1", "other"]
+
+
+# Images.
+
+
+def test_an_image_goes_as_data_or_by_its_url(anthropic: AnthropicAdapter, translate: Messages) -> None:
+    data = _image(mime_type="image/webp", data="AAEC")
+    typed = _image(mime_type="image/png", url="https://pictures.example/1")
+    untyped = _image(mime_type="image/*", url="https://pictures.example/2")
+    sources = [m["content"][0] for m in translate(anthropic, [data, typed, untyped])["messages"]]
+    assert sources == [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/webp", "data": "AAEC"}},
+        {"type": "image", "source": {"type": "url", "url": "https://pictures.example/1"}},
+        {"type": "image", "source": {"type": "url", "url": "https://pictures.example/2"}},
+    ]
+
+
+def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, translate: Messages) -> None:
+    parts = [_text(" "), {"type": "image", "mime_type": "image/gif", "data": "AAEC"}, _text("what?")]
+    (message,) = translate(anthropic, [{"role": "user", "content": parts}])["messages"]
+    assert [block["type"] for block in message["content"]] == ["image", "text"]
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        ({"mime_type": "image/heic", "data": "AAEC"}, "type 'image/heic'; it takes image/gif, image/jpeg"),
+        ({"mime_type": "image/tiff", "url": "https://x/y"}, "type 'image/tiff'"),
+        ({"mime_type": "image/*", "data": "AAEC"}, "type 'image/*'"),
+        ({"mime_type": "image/png", "data": ""}, "without data"),
+        ({"mime_type": "image/png", "data": "AAE"}, "not base64"),
+        ({"mime_type": "image/png", "data": "data:image/png;base64,AAEC"}, "not base64"),
+    ],
+)
+def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+    anthropic: AnthropicAdapter, image: dict[str, str], words: str, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [SYSTEM, USER, _image(**image)])
+    assert error.details == {"adapter": "anthropic", "index": 2}
+    assert words in error.message
+
+
+# Options.
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({}, {}),
+        ({"model": "m"}, {"model": "m"}),
+        ({"max_tokens": 9}, {"max_tokens": 9}),
+        ({"temperature": 0}, {"temperature": 0.0}),
+        ({"top_p": 1}, {"top_p": 1.0}),
+        ({"stop": ["a", "b"]}, {"stop_sequences": ["a", "b"]}),
+        (
+            {"response_schema": {"type": "object"}},
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+        ),
+        ({"provider": {"anthropic-messages": {"top_k": 1}, "openai-chat": {"seed": 1}}}, {"top_k": 1}),
+        (
+            {
+                "response_schema": {"type": "object"},
+                "provider": {"anthropic-messages": {"output_config": {"effort": "low"}}},
+            },
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}, "effort": "low"}},
+        ),
+        (
+            {"model": "claude-3-7-sonnet-latest", "max_tokens": 1, "temperature": 1, "top_p": 0.5, "stop": ["a"]},
+            {
+                "model": "claude-3-7-sonnet-latest",
+                "max_tokens": 1,
+                "temperature": 1.0,
+                "top_p": 0.5,
+                "stop_sequences": ["a"],
+            },
+        ),
+        ({"user_id": "u", "session_id": "s", "trace_id": "r", "call_context": "c"}, {}),
+    ],
+)
+def test_every_option_finds_its_place(
+    anthropic: AnthropicAdapter, options: Any, written: dict[str, Any], translate: Messages
+) -> None:
+    plain = {"model": "claude-haiku-4-5", "max_tokens": 8192, "messages": [USER]}
+    assert translate(anthropic, [USER], **options) == plain | written
+
+
+@pytest.mark.parametrize(
+    ("options", "choice"),
+    [
+        ({}, None),
+        ({"tool_choice": "auto"}, {"type": "auto"}),
+        ({"tool_choice": "none"}, {"type": "none"}),
+        ({"tool_choice": "required"}, {"type": "any"}),
+        ({"tool_choice": "f"}, {"type": "tool", "name": "f"}),
+        ({"parallel_tool_calls": True}, {"type": "auto", "disable_parallel_tool_use": False}),
+        ({"parallel_tool_calls": False}, {"type": "auto", "disable_parallel_tool_use": True}),
+        (
+            {"tool_choice": "required", "parallel_tool_calls": False},
+            {"type": "any", "disable_parallel_tool_use": True},
+        ),
+        (
+            {"tool_choice": "f", "parallel_tool_calls": True},
+            {"type": "tool", "name": "f", "disable_parallel_tool_use": False},
+        ),
+    ],
+)
+def test_tools_and_their_choice_find_their_place(
+    anthropic: AnthropicAdapter, options: dict[str, Any], choice: Any, translate: Messages
+) -> None:
+    rootless = TOOL | {"name": "g", "inputSchema": {"properties": {"a": {"anyOf": []}}}}
+    payload = translate(anthropic, [USER], tools=[TOOL, rootless], **options)
+    assert payload["tools"] == [
+        {"name": "f", "description": "d", "input_schema": {"type": "object", "x": 1}},
+        {"name": "g", "description": "d", "input_schema": {"type": "object", "properties": {"a": {"anyOf": []}}}},
+    ]
+    assert payload.get("tool_choice") == choice
+    assert rootless["inputSchema"] == {"properties": {"a": {"anyOf": []}}}
+
+
+@pytest.mark.parametrize(
+    ("model", "takes"),
+    [
+        ("claude-3-haiku-20240307", {"both", "sampling", "prefill"}),
+        ("claude-3-5-sonnet-latest", {"both", "sampling", "prefill"}),
+        ("claude-opus-4-0", {"both", "sampling", "prefill"}),
+        ("claude-sonnet-4-20250514", {"both", "sampling", "prefill"}),
+        ("claude-opus-4-1", {"sampling", "prefill"}),
+        ("claude-opus-4-1-20250805", {"sampling", "prefill"}),
+        ("claude-sonnet-4-5-20250929", {"sampling", "prefill"}),
+        ("claude-haiku-4-5", {"sampling", "prefill"}),
+        ("claude-opus-4-6", {"sampling"}),
+        ("claude-sonnet-4-6-20260101", {"sampling"}),
+        ("claude-opus-4-7", set()),
+        ("claude-sonnet-5", set()),
+        ("claude-opus-5-20270101", set()),
+        ("anthropic.claude-opus-4-7-v1:0", set()),
+    ],
+)
+@pytest.mark.parametrize(
+    ("use", "options", "last", "rule", "index"),
+    [
+        ("both", {"temperature": 0.5, "top_p": 0.5}, USER, "anthropic.temperature-topp-exclusive", None),
+        ("sampling", {"temperature": 0.5}, USER, "anthropic.temperature-deprecated", None),
+        ("sampling", {"top_p": 0.5}, USER, "anthropic.temperature-deprecated", None),
+        ("prefill", {}, ASSISTANT, "anthropic.prefill-unsupported", 1),
+    ],
+)
+def test_a_model_is_held_to_what_it_takes(
+    model: str,
+    takes: set[str],
+    use: str,
+    options: dict[str, Any],
+    last: dict[str, Any],
+    rule: str,
+    index: int | None,
+    translate: Messages,
+    refusal: Refusal,
+) -> None:
+    adapter = AnthropicAdapter(api_key="k", model=model)
+    if use in takes:
+        assert translate(adapter, [USER, last], **options)["model"] == model
+        return
+    error = refusal(adapter, [USER, last], **options)
+    assert (error.details["rule"], error.details.get("index")) == (rule, index)
+    assert model in error.message
+    assert refusal(AnthropicAdapter(api_key="k"), [USER, last], model=model, **options).details == error.details
+
+
+@pytest.mark.parametrize(
+    ("content", "model", "rule"),
+    [("x", "claude-opus-4-6", "prefill-unsupported"), ("x ", "claude-opus-4-5", "final-assistant-trailing-ws")],
+)
+def test_a_hoisted_system_message_does_not_hide_that_the_assistant_comes_last(
+    anthropic: AnthropicAdapter, content: str, model: str, rule: str, refusal: Refusal
+) -> None:
+    messages = [USER, ASSISTANT | {"content": content}, SYSTEM]
+    error = refusal(anthropic, messages, model=model, late_system="hoist")
+    assert error.details == {"adapter": "anthropic", "index": 1, "rule": f"anthropic.{rule}"}
+
+
+@pytest.mark.parametrize("options", [{"temperature": 1}, {"top_p": 1}])
+def test_every_model_takes_sampling_that_changes_nothing(
+    anthropic: AnthropicAdapter, options: dict[str, Any], translate: Messages
+) -> None:
+    assert translate(anthropic, [USER], model="claude-opus-4-7", **options).items() >= options.items()
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "rule", "index"),
+    [
+        ([], {}, None, None),
+        ([SYSTEM], {}, None, None),
+        ([{"role": "user", "content": " \n"}], {}, "anthropic.text-block-nonblank", 0),
+        ([USER, {"role": "user", "content": ""}], {}, "anthropic.text-block-nonblank", 1),
+        ([USER, {"role": "user", "content": []}], {}, "anthropic.text-block-nonblank", 1),
+        ([USER, {"role": "user", "content": [_text(""), _text(" ")]}], {}, "anthropic.text-block-nonblank", 1),
+        ([SYSTEM, {"role": "system", "content": " "}, USER], {}, "anthropic.text-block-nonblank", 1),
+        ([USER, {"role": "assistant", "content": None}], {}, "anthropic.nonempty-content", 1),
+        ([USER, {"role": "assistant", "content": " "}, USER], {}, "anthropic.nonempty-content", 1),
+        ([USER, {"role": "assistant", "content": "x "}], {}, "anthropic.final-assistant-trailing-ws", 1),
+        ([USER], {"tools": [TOOL | {"name": "a.b"}]}, "anthropic.tool-name-pattern", None),
+        ([USER], {"tools": [TOOL | {"name": "a" * 129}]}, "anthropic.tool-name-pattern", None),
+        ([USER], {"tools": [TOOL | {"name": "a\n"}]}, "anthropic.tool-name-pattern", None),
+        *[
+            ([USER], {"tools": [TOOL | {"inputSchema": {union: []}}]}, "anthropic.input-schema-no-root-union", None)
+            for union in ("oneOf", "allOf", "anyOf")
+        ],
+        ([USER], {"temperature": 1.1}, "anthropic.temperature-deprecated", None),
+        ([USER], {"temperature": -0.1}, "anthropic.temperature-deprecated", None),
+        ([USER], {"top_p": 1.1}, "anthropic.temperature-deprecated", None),
+        ([USER], {"tool_choice": "auto"}, None, None),
+        ([USER], {"parallel_tool_calls": False}, None, None),
+        ([USER], CHOOSING | {"tool_choice": "none", "parallel_tool_calls": False}, None, None),
+        ([USER], {"provider": {"anthropic-messages": {"model": "m"}}}, None, None),
+        ([USER], {"stream": True}, None, None),
+    ],
+)
+def test_what_anthropic_cannot_take_is_refused(
+    anthropic: AnthropicAdapter,
+    messages: Any,
+    options: dict[str, Any],
+    rule: str | None,
+    index: int | None,
+    refusal: Refusal,
+) -> None:
+    error = refusal(anthropic, messages, **options)
+    assert (error.details.get("rule"), error.details.get("index")) == (rule, index)
+    assert rule is None or error.message.endswith(f" [{rule}]")
+
+
+@pytest.mark.parametrize("arguments", ["[]", "{", "null", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}'])
+def test_arguments_that_are_no_object_are_refused_where_they_stand(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, arguments: str, refusal: Refusal
+) -> None:
+    request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
+    error = refusal(anthropic, [USER, call("a"), request, result("a"), result("b")])
+    rule = "anthropic.tool-use-input-object"
+    assert error.details == {"adapter": "anthropic", "index": 2, "call_id": "b", "rule": rule}
+    assert "message $[2] (call 'b')" in error.message
+
+
+def test_a_called_tool_whose_name_cannot_be_sent_is_refused_where_it_is_called(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER, call("a"), result("a"), call("b", name="a b"), result("b")])
+    assert (error.details["rule"], error.details["index"]) == ("anthropic.tool-name-pattern", 3)
+
+
+def test_a_call_without_its_result_is_refused_with_its_id(
+    anthropic: AnthropicAdapter, call: Messages, result: Messages, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER, call("a", "b"), result("a")])
+    assert error.details == {"adapter": "anthropic", "index": 1, "call_id": "b"}
+
+
+def test_the_request_goes_to_messages_with_its_key_and_version(anthropic: AnthropicAdapter, key: str) -> None:
+    request = anthropic.prepare([USER], {"thread_id": "t"}).request
+    assert request.url == "https://api.anthropic.com/v1/messages"
+    assert (request.headers["x-api-key"], request.headers["anthropic-version"]) == (key, "2023-06-01")
+    assert "authorization" not in request.headers
+
+
+# Extensions.
+
+
+@pytest.mark.parametrize(
+    ("content", "ids", "places", "kinds"),
+    [
+        ("a", (), [(0, THINKING)], ["thinking", "text"]),
+        (None, ("c",), [(0, THINKING), (1, REDACTED)], ["thinking", "redacted_thinking", "tool_use"]),
+        ("a", ("c", "d"), [(0, THINKING), (2, REDACTED)], ["thinking", "text", "redacted_thinking", *["tool_use"] * 2]),
+        ("a", (), [(0, SEARCH)], ["server_tool_use", "text"]),
+        (None, ("c", "d"), [(1, THINKING)], ["tool_use", "thinking", "tool_use"]),
+        ("a", (), [], ["text"]),
+    ],
+)
+def test_extensions_go_back_to_their_places(
+    anthropic: AnthropicAdapter,
+    call: Messages,
+    result: Messages,
+    content: str | None,
+    ids: tuple[str, ...],
+    places: Any,
+    kinds: list[str],
+    translate: Messages,
+) -> None:
+    said = call(*ids, content=content) | {"extensions": _kept(*places) | {"openai-chat": {"odd": 1}}}
+    blocks = translate(anthropic, [USER, said, *map(result, ids), USER])["messages"][1]["content"]
+    assert [block["type"] for block in blocks] == kinds
+    assert [block for block in blocks if block["type"] not in {"text", "tool_use"}] == [block for _, block in places]
+
+
+def test_extensions_of_another_dialect_are_left_aside(anthropic: AnthropicAdapter, translate: Messages) -> None:
+    foreign = ASSISTANT | {"extensions": {"gemini-generate": {"text": "="}, "x": {"blocks": 5}}}
+    assert translate(anthropic, [USER, foreign]) == translate(anthropic, [USER, ASSISTANT])
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        {},
+        {"blocks": None},
+        {"blocks": {}},
+        {"blocks": [5]},
+        {"blocks": [{"block": THINKING}]},
+        {"blocks": [{"at": 0}]},
+        {"blocks": [{"at": -1, "block": THINKING}]},
+        {"blocks": [{"at": "0", "block": THINKING}]},
+        {"blocks": [{"at": 0, "block": "x"}]},
+        {"blocks": [{"at": 0, "block": THINKING, "odd": 1}]},
+        {"blocks": [], "odd": 1},
+        *[_kept((0, block))["anthropic-messages"] for block in ({}, {"type": 5}, _text("y"), _use("a"), _result("a"))],
+        *[_kept(*((at, THINKING) for at in places))["anthropic-messages"] for places in ((2,), (0, 3), (1, 0), (0, 0))],
+    ],
+)
+def test_extensions_that_are_none_of_this_adapter_s_are_refused(
+    anthropic: AnthropicAdapter, extension: Any, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER, ASSISTANT | {"extensions": {"anthropic-messages": extension}}, USER])
+    assert error.details == {"adapter": "anthropic", "index": 1}
+    assert "extensions for anthropic-messages" in error.message
+
+
+@pytest.mark.parametrize("block", [THINKING, REDACTED])
+@pytest.mark.parametrize(("content", "at"), [(None, 0), ("a", 1)])
+def test_a_message_that_ends_in_thinking_is_refused(
+    anthropic: AnthropicAdapter, block: Any, content: str | None, at: int, refusal: Refusal
+) -> None:
+    error = refusal(
+        anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
+    )
+    assert error.details == {"adapter": "anthropic", "index": 1}
+    assert "ends in thinking" in error.message
+
+
+# Answers.
+
+
+def _body(*blocks: Any, stop: Any = "end_turn", **more: Any) -> bytes:
+    told = {"id": "b", "type": "message", "role": "assistant", "content": list(blocks), "stop_reason": stop}
+    return json.dumps(told | more).encode()
+
+
+def _read(adapter: AnthropicAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
+    return fold(adapter.read_response(head, body, info))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message", "thinking"),
+    [
+        ([_text(" a\n"), _text("b ")], AssistantMessage(" a\nb "), ""),
+        ([_text("")], AssistantMessage(""), ""),
+        ([], AssistantMessage(""), ""),
+        (
+            [_use("z", "f", n=10**30), _use("y", "g")],
+            AssistantMessage(
+                None,
+                (
+                    ToolCall("z", FunctionCall("f", '{"n":1000000000000000000000000000000}')),
+                    ToolCall("y", FunctionCall("g", "{}")),
+                ),
+            ),
+            "",
+        ),
+        (
+            [THINKING, _text("so"), _use("z", "f")],
+            AssistantMessage("so", (ToolCall("z", FunctionCall("f", "{}")),), extensions=_kept((0, THINKING))),
+            "h",
+        ),
+        (
+            [REDACTED, THINKING, _text("a"), THINKING, _text("b")],
+            AssistantMessage("ab", extensions=_kept((0, REDACTED), (1, THINKING), (3, THINKING))),
+            "hh",
+        ),
+        ([_text("a"), SEARCH], AssistantMessage("a", extensions=_kept((1, SEARCH))), ""),
+        (
+            [{"type": "newer", "x": [None]}],
+            AssistantMessage("", extensions=_kept((0, {"type": "newer", "x": [None]}))),
+            "",
+        ),
+    ],
+)
+def test_an_answer_is_read_as_its_message(
+    anthropic: AnthropicAdapter, blocks: Any, message: AssistantMessage, thinking: str, head: Any, info: Any
+) -> None:
+    answer = _read(anthropic, head(), _body(*blocks), info())
+    assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("tool_use", "tool_calls"),
+        ("refusal", "content_filter"),
+        ("pause_turn", "other"),
+        ("something_new", "other"),
+        ("", "other"),
+    ],
+)
+def test_why_an_answer_ended_is_read(anthropic: AnthropicAdapter, raw: str, reason: str, head: Any, info: Any) -> None:
+    blocks = [_text("x"), *([_use("a")] if raw == "tool_use" else [])]
+    answer = _read(anthropic, head(), _body(*blocks, stop=raw), info())
+    assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({}, (None, None, None, None)),
+        ({"input_tokens": 1, "output_tokens": 2}, (1, 2, None, None)),
+        ({"output_tokens": 2, "cache_read_input_tokens": 5}, (None, 2, None, 5)),
+        (
+            {
+                "input_tokens": 1,
+                "output_tokens": 10**20,
+                "cache_creation_input_tokens": 20,
+                "cache_read_input_tokens": 300,
+                "output_tokens_details": {"thinking_tokens": 4},
+                "service_tier": "standard",
+            },
+            (321, 10**20, 4, 300),
+        ),
+        (
+            {
+                "input_tokens": 1,
+                "cache_creation_input_tokens": None,
+                "cache_read_input_tokens": 0,
+                "output_tokens_details": None,
+            },
+            (1, None, None, 0),
+        ),
+        ({"output_tokens_details": {"thinking_tokens": None}}, (None, None, None, None)),
+    ],
+)
+def test_what_an_answer_cost_is_read(
+    anthropic: AnthropicAdapter, usage: Any, counts: Any, head: Any, info: Any
+) -> None:
+    metadata = _read(anthropic, head(request_id="q"), _body(_text("x"), usage=usage), info()).metadata
+    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
+    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage or None, "q")
+
+
+def test_an_answer_without_id_and_usage_is_read(anthropic: AnthropicAdapter, head: Any, info: Any) -> None:
+    body = b'{"type": "message", "content": [], "stop_reason": "end_turn"}'
+    metadata = _read(anthropic, head(), body, info()).metadata
+    assert (metadata.request_id, metadata.provider_raw_usage) == (None, None)
+
+
+def _without(block: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key != name}
+
+
+FIELDS = [(_text("x"), "text"), (THINKING, "thinking"), *[(_use("z"), name) for name in ("id", "name", "input")]]
+MALFORMED = [
+    *[_body(_without(block, name)) for block, name in FIELDS],
+    *[_body(block | {name: wrong}) for block, name in FIELDS for wrong in (None, 5, [])],
+    *[_body(block | {"type": wrong}) for block in (_text("x"), THINKING, _use("z")) for wrong in (None, 5, [])],
+    *[_body(_without(block, "type")) for block in (_text("x"), THINKING, _use("z"))],
+    *[_body(**{name: wrong}) for name in ("type", "content", "stop_reason") for wrong in (None, 5, {"a": 1})],
+    *[_body(**{name: wrong}) for name in ("id", "usage") for wrong in (5, [])],
+    *[
+        json.dumps(_without(json.loads(_body(_text("x"))), name)).encode()
+        for name in ("type", "content", "stop_reason")
+    ],
+    *[
+        _body(usage={name: wrong})
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cache_creation_input_tokens",
+            "cache_read_input_tokens",
+            "output_tokens_details",
+        )
+        for wrong in ("many", 1.5, [])
+    ],
+    _body(usage={"output_tokens_details": {"thinking_tokens": "many"}}),
+    _body(_use("")),
+    _body(_use("z", "")),
+    _body("x"),
+    _body(_text("x"))[:-1],
+    _body(_text("x")) + b"{}",
+    b"",
+    b"[]",
+    b"null",
+    b'{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}',
+    b'{"type": "message", "content": [{"type": "text", "text": "\\ud800"}], "stop_reason": "end_turn"}',
+    b'event: message_start\ndata: {"type": "message_start"}\n\n',
+]
+
+
+@pytest.mark.parametrize("body", MALFORMED)
+def test_an_answer_that_is_not_anthropic_s_is_an_error(
+    anthropic: AnthropicAdapter, body: bytes, head: Any, info: Any
+) -> None:
+    first = next(anthropic.read_response(head(), body, info()))
+    assert isinstance(first, ErrorEvent)
+    assert first.error.message.startswith("anthropic answered 200 with a body that cannot be read")
+
+
+# There and back.
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
+    max_leaves=5,
+)
+OBJECTS = st.dictionaries(WORDS, VALUES, max_size=2)
+THOUGHTS = st.lists(
+    st.builds(lambda thinking, signature: THINKING | {"thinking": thinking, "signature": signature}, WORDS, WORDS)
+    | st.builds(lambda data: REDACTED | {"data": data}, WORDS)
+    | st.builds(lambda given: SEARCH | {"input": given}, OBJECTS),
+    max_size=2,
+)
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """The blocks of an answer that ends in text or calls: what may stand kept is anywhere before that."""
+    said = [_text(text) for text in draw(st.lists(WORDS.filter(str.strip), max_size=1))]
+    names = draw(st.lists(st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True), max_size=3, unique=True))
+    said += [_use(f"toolu_{name}", name) | {"input": draw(OBJECTS)} for name in names]
+    return [block for one in said or [_text("x")] for block in (*draw(THOUGHTS), one)]
+
+
+@given(blocks=answers())
+def test_an_answer_that_is_appended_goes_back_as_it_came(blocks: list[dict[str, Any]]) -> None:
+    adapter = AnthropicAdapter(api_key="k")
+    prepared = adapter.prepare([USER], {"thread_id": "t"})
+    message = _read(adapter, ResponseHead(200, {}), _body(*blocks), prepared.info).message
+    results = [ToolResultMessage("ok", one.id) for one in message.tool_calls]
+    prompt = (UserMessage("u"), message, *results, UserMessage("v"))
+    again = adapter.translate(prompt, parse_options({"thread_id": "t"}))["messages"]
+    assert json.dumps(again[1]) == json.dumps({"role": "assistant", "content": blocks})
+    assert [block["tool_use_id"] for turn in again[2:-1] for block in turn["content"]] == [
+        one.tool_call_id for one in results
+    ]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "kinds"),
+    [
+        ([THINKING, _text("\n"), REDACTED, _use("a")], ["thinking", "redacted_thinking", "tool_use"]),
+        (
+            [_text(" "), THINKING, _text("a"), REDACTED, _use("a")],
+            ["thinking", "text", "redacted_thinking", "tool_use"],
+        ),
+        (
+            [THINKING, _text("a"), SEARCH, _text("b"), REDACTED, _use("a")],
+            ["thinking", "text", "server_tool_use", "redacted_thinking", "tool_use"],
+        ),
+        ([_use("a"), THINKING, _text("b"), _use("c")], ["text", "tool_use", "thinking", "tool_use"]),
+    ],
+)
+def test_what_is_kept_stands_between_the_same_calls_however_the_text_came(
+    anthropic: AnthropicAdapter,
+    result: Messages,
+    head: Any,
+    blocks: Any,
+    kinds: list[str],
+    translate: Messages,
+    info: Any,
+) -> None:
+    message = _read(anthropic, head(), _body(*blocks), info()).message
+    results = [result(one.id) for one in message.tool_calls]
+    told = translate(anthropic, [USER, message, *results])["messages"][1]["content"]
+    assert [block["type"] for block in told] == kinds

@@ -60,10 +60,11 @@ def pytest_make_collect_report(
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.function.__module__ == "art_compliance.suite":
-        from art_compliance.pytest_run import parametrize  # noqa: PLC0415 - only when the suite is used
+    module = metafunc.function.__module__
+    if module in ("art_compliance.suite", "art_compliance.snapshots"):
+        from art_compliance.pytest_run import parametrize, parametrize_payloads  # noqa: PLC0415 - only when it is used
 
-        parametrize(metafunc)
+        (parametrize if module.endswith("suite") else parametrize_payloads)(metafunc)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

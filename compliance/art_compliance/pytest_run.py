@@ -172,6 +172,15 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("check", "scenario"), cases)
 
 
+def parametrize_payloads(metafunc: pytest.Metafunc) -> None:
+    """The test of an author's own payloads, for every scenario that is selected."""
+    try:
+        scenarios = selection_of(metafunc.config).chosen()
+    except HarnessError as error:
+        leave(str(error))
+    metafunc.parametrize("scenario", [pytest.param(scenario, id=scenario.id) for scenario in scenarios])
+
+
 def selection_of(config: pytest.Config) -> Selection:
     """What the command line selects."""
     extra = option(config, "--art-scenarios-from")

@@ -40,16 +40,20 @@ class Selection(Struct, frozen=True, kw_only=True):
         """Whether nothing is left out."""
         return not (self.checks or self.scenarios)
 
+    def chosen(self) -> list[Scenario]:
+        """The scenarios. Raises HarnessError as `plan` does."""
+        known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
+        _hold_unique([GREETING_SCENARIO.id, *(scenario.id for scenario in known)])
+        _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
+        return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
+
     def plan(self) -> list[tuple[Check, Scenario]]:
         """Check and scenario, in order: preflight always, then stage by stage.
 
         Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
         """
-        known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
-        _hold_unique([GREETING_SCENARIO.id, *(scenario.id for scenario in known)])
+        chosen = self.chosen()
         _hold_names("check", self.checks, tuple(CHECKS))
-        _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
-        chosen = [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
             if self.checks and check.id not in self.checks and check.stage != "preflight":

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, cast
 
 import anyio.from_thread
 import msgspec
@@ -22,11 +22,11 @@ from msgspec import Struct
 from art_compliance.answered import Answered
 from art_compliance.bounded import Stopped, await_bounded, run_bounded
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
-from art_compliance.factories import Factory, tell, with_article
+from art_compliance.factories import Factory, name_of, tell, with_article
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Answerer, LoopbackProvider, answer_as_written
 from art_compliance.provider.server import Request
-from art_sdk import CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
+from art_sdk import BUILT_IN, CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
 
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
 """The key that every subject is made with. It opens nothing."""
@@ -147,6 +147,12 @@ class Subject:
             message = f"{self.name}: its dialect is {declared!r}, which is none that the suite knows{hint}"
             raise HarnessError(message)
         return None
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is one of ours, to the class: what is derived from them may differ."""
+        made = cast("type[object]", type(self.adapter))
+        return name_of(made) in BUILT_IN.values()
 
     @property
     def kind(self) -> Literal["white box", "black box", "translate only"]:

@@ -200,3 +200,30 @@ def test_two_adapters_in_two_files_are_told_apart(run, pytester):
 def test_a_report_that_cannot_be_written_is_told(run):
     result = run("--art-adapter", "openai", "--art-report", "/dev/null/x", *FEW)
     result.stdout.fnmatch_lines(["harness: cannot write /dev/null/x/report.json: *"])
+
+
+SNAPSHOT_FILE = """
+import pytest
+from art_compliance.snapshots import *
+from art_sdk import OpenAIAdapter
+
+class Mine(OpenAIAdapter):
+    default_model = "{model}"
+
+@pytest.fixture(scope="session")
+def art_adapter():
+    return Mine
+"""
+
+
+def test_an_authors_own_payloads_are_kept_and_a_change_fails(run_apart, pytester):
+    pytester.makepyfile(test_mine=SNAPSHOT_FILE.format(model="first"))
+    assert run_apart(*FEW).ret == 1
+    assert run_apart(*FEW, "--snapshot-update").ret == 0
+    kept = pytester.path / "payloads" / "test_mine" / "one-question.json"
+    assert json.loads(kept.read_text(encoding="utf-8"))["model"] == "first"
+    run_apart(*FEW).assert_outcomes(passed=2)
+    pytester.makepyfile(test_mine=SNAPSHOT_FILE.format(model="second"))
+    result = run_apart(*FEW)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*first*"])

@@ -49,7 +49,7 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
             text = f"{when} {_tell(seen)}"
             yield Finding(check="translation.same-prompt-same-request", message=text)
         elif json.dumps(seen.payload) != json.dumps(first):
-            pointer = _first_difference(first, seen.payload)
+            pointer = first_difference(first, seen.payload)
             text = f"{when} the request is another one"
             yield Finding(check="translation.same-prompt-same-request", message=text, pointer=pointer)
 
@@ -85,7 +85,7 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
     if not (isinstance(first, Sent) and isinstance(second, Sent)):
         yield Finding(check=name, message=f"under one name {_tell(first)}, under the other {_tell(second)}")
     elif not same_json(first.payload, second.payload):
-        pointer = _first_difference(first.payload, second.payload)
+        pointer = first_difference(first.payload, second.payload)
         yield Finding(check=name, message="the requests are not equal", pointer=pointer)
 
 
@@ -250,7 +250,7 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
     if not isinstance(seen, Sent):
         yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_tell(seen)}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
-        pointer = _first_difference(translated.payload, seen.payload)
+        pointer = first_difference(translated.payload, seen.payload)
         text = "the body that arrived is not the payload"
         yield Finding(check="translation.sends-what-it-translates", message=text, pointer=pointer)
 
@@ -270,16 +270,16 @@ def one_call_one_request(trial: Trial) -> Iterator[Finding]:
         yield Finding(check="translation.one-call-one-request", message=f"{seen.count} requests arrived")
 
 
-def _first_difference(one: Any, other: Any, pointer: str = "") -> str:
+def first_difference(one: Any, other: Any, pointer: str = "") -> str:
     """Where two JSON values first part."""
     if is_object(one) and is_object(other):
         for key in {**one, **other}:
             if not same_json(one.get(key, ...), other.get(key, ...)):
-                return _first_difference(one.get(key), other.get(key), f"{pointer}/{escape(key)}")
+                return first_difference(one.get(key), other.get(key), f"{pointer}/{escape(key)}")
     if is_array(one) and is_array(other):
         for at, (a, b) in enumerate(zip(one, other, strict=False)):
             if not same_json(a, b):
-                return _first_difference(a, b, f"{pointer}/{at}")
+                return first_difference(a, b, f"{pointer}/{at}")
     return pointer
 
 

@@ -112,7 +112,7 @@ def drops_provider_fields(adapter: Any) -> None:
     change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "provider"})
 
 
-@miniature("translation.nothing-is-invented")
+@miniature("translation.nothing-is-invented", "payload.is-canonical")
 def chooses_a_temperature(adapter: Any) -> None:
     """Where the caller gives no temperature, the adapter does."""
     change_options(adapter, lambda o: {"temperature": 0.5, **o})

@@ -1,0 +1,86 @@
+"""Payloads kept as files by syrupy, one a scenario: an author's own, beside the test file that asks for them.
+
+from art_compliance.suite import *
+from art_compliance.snapshots import *
+
+`pytest --snapshot-update` writes `payloads/<test file>/<scenario>.json`; from then on a payload that
+changes fails until it is written again. What the payload means is for the checks to judge.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from art_compliance.runner import Session
+from art_compliance.scenarios import Scenario
+from art_compliance.subjects import Sent
+from art_compliance.suite import art_adapter, art_session
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+    from syrupy.location import PyTestLocation
+
+KEPT_LENGTH: Final = 20_000
+"""Payloads of more characters are not kept: nobody reads them, and the laws hold them as well."""
+
+
+class PayloadExtension(JSONSnapshotExtension):
+    """One file a scenario, named by its id; the fields in the order in which the adapter wrote them."""
+
+    def serialize(self, data: Any, **kwargs: Any) -> str:
+        """The payload as JSON text, whatever its depth."""
+        del kwargs
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        """`payloads/<test file>`, beside the test file."""
+        place = Path(test_location.filepath)
+        return str(place.parent / "payloads" / place.stem)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+        """The scenario's id."""
+        del index
+        scenario: Scenario = parameters(test_location)["scenario"]
+        return scenario.id
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        """Whether the file is the test's own: its name is a scenario's, not the test's, as syrupy would have it."""
+        return snapshot_location == cls.get_location(test_location=test_location, index=0)
+
+
+def parameters(test_location: PyTestLocation) -> dict[str, Any]:
+    """What the test was parametrized with."""
+    item: Any = test_location.item
+    found: dict[str, Any] = item.callspec.params
+    return found
+
+
+def is_kept(payload: Any) -> bool:
+    """Whether the payload is short enough to be read."""
+    return len(json.dumps(payload)) <= KEPT_LENGTH
+
+
+NAMED_BY_SCENARIO: Final = pytest.mark.filterwarnings(r"ignore:\s*Can not relate snapshot name")
+"""Syrupy would have a snapshot named by its test; these are named by their scenarios, for readers."""
+
+
+@NAMED_BY_SCENARIO
+def test_payload(scenario: Scenario, art_session: Session, snapshot: SnapshotAssertion) -> None:
+    """The payload of one scenario is the one that is kept."""
+    seen = art_session.subject.translate(scenario.prompt, scenario.call_options())
+    if not isinstance(seen, Sent):
+        pytest.skip(f"not sent: {seen}")
+    if not is_kept(seen.payload):
+        pytest.skip(f"more than {KEPT_LENGTH} characters")
+    assert seen.payload == snapshot(extension_class=PayloadExtension)
+
+
+__all__ = ["art_adapter", "art_session", "test_payload"]

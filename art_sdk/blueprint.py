@@ -18,7 +18,7 @@ import msgspec
 from art_sdk.compiling import Compiler, hold_size
 from art_sdk.errors import PromptAssemblyFailed
 from art_sdk.json_data import is_object
-from art_sdk.mustache import Fault, Place, clip, read_tokens
+from art_sdk.mustache import EXCERPT, Fault, Place, clip, read_tokens
 from art_sdk.plain_data import NotPlain, to_plain
 from art_sdk.scope import LOOP_NAMES, Pieces, Section, Strict, Tokens, Variable, render, to_tokens, trace
 
@@ -126,7 +126,7 @@ def plain(value: object, what: str) -> Any:
     try:
         return to_plain(value)
     except NotPlain as error:
-        path = error.path if len(error.path) < 200 else error.path[:80] + "…" + error.path[-80:]
+        path = error.path if len(error.path) <= EXCERPT else f"{error.path[:29]}…{error.path[-30:]}"
         raise Fault(f"{what}{path}: {error.reason}") from error.__cause__
 
 

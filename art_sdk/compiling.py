@@ -23,6 +23,9 @@ SIZE_LIMIT: Final = 1_000_000
 DEPTH_LIMIT: Final = 16
 """How deep partials may be put into each other."""
 
+SECTION_LIMIT: Final = 64
+"""How deep sections may be nested, those of partials included. chevron calls itself at each."""
+
 
 def hold_size(size: int) -> None:
     """Refuses more characters than `SIZE_LIMIT`. Raises Fault."""
@@ -41,6 +44,7 @@ class Compiler:
         self._pieces: list[Piece] = []
         self._string: Place | None = None
         self._size = 0
+        self._sections = 0
 
     def pieces(self) -> Pieces:
         """What has been gathered, by key."""
@@ -107,7 +111,7 @@ class Compiler:
     def _close(self, marker: Tag, opened: list[tuple[str, str]]) -> None:
         if not opened or opened[-1][0] != marker.name:
             raise Fault(f"'{marker.label}' does not close a section of this list", marker.place, tag=marker.label)
-        self._pieces.append(End(opened.pop()[1]))
+        self._shut(opened.pop()[1])
 
     def _run(self, tokens: list[Literal | Tag], within: tuple[str, ...], *, is_content: bool = False) -> None:
         """Takes the tokens of one text. Its literals are the content of a string, or JSON text."""
@@ -180,6 +184,9 @@ class Compiler:
         self._pieces.append(Variable(_path(tag.name), tag.label, tag.place, self._in_string))
 
     def _open(self, tag: Tag) -> str:
+        self._sections += 1
+        if self._sections > SECTION_LIMIT:
+            raise Fault(f"sections are nested deeper than {SECTION_LIMIT} levels", tag.place, tag=tag.label)
         self._pieces.append(Section(_path(tag.name), tag.label, tag.place, tag.sigil == "^"))
         return piece_key(len(self._pieces) - 1)
 
@@ -188,6 +195,10 @@ class Compiler:
             words = ("inside", "outside") if in_string else ("outside", "inside")
             reason = f"the section '{tag.label}' opens {words[0]} a JSON string and closes {words[1]}"
             raise Fault(reason, tag.place, tag=tag.label)
+        self._shut(key)
+
+    def _shut(self, key: str) -> None:
+        self._sections -= 1
         self._pieces.append(End(key))
 
 

@@ -32,8 +32,10 @@ class NotPlain(Exception):
 
 
 def clean_text(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which UTF-8 cannot hold."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    """The text with U+FFFD for each surrogate, which UTF-8 cannot hold."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return "\ufffd".join(_SURROGATE.split(text))
 
 
 def to_plain(value: object) -> Any:

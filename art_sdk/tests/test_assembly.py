@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -432,3 +433,14 @@ def test_chevron_is_left_as_it_was():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert found.stdout.strip() == "[] {}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/blueprints.md"])
+def test_the_example_of_the_page_works(page: str):
+    text = (Path(__file__).resolve().parents[2] / page).read_text(encoding="utf-8")
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "assemble_prompt" in code]
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102 - our own page
+    system, user = names["prompt"]
+    assert system == SystemMessage("Be kind.")
+    assert user.content.startswith('What is "art"?')

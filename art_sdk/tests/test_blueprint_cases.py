@@ -58,6 +58,11 @@ def test_a_case_has_the_documented_keys_and_one_result(case: dict[str, Any]):
     assert case["purpose"].endswith(".")
 
 
+def test_the_changelog_counts_the_cases_right():
+    told = (FOLDER.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"{len(CASES)} cases in `fixtures/blueprints/`" in told
+
+
 def test_naive_mustache_gets_two_of_the_eight_ordinary_cases_right():
     wrong = {case["id"] for case in GROUPS["ordinary"] if not survives(case)}
     assert wrong == {

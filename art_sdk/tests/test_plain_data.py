@@ -7,7 +7,7 @@ import math
 from collections import OrderedDict, UserDict, deque
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -37,6 +37,11 @@ class Number(int):
 
 class Level(enum.StrEnum):
     HIGH = "high"
+
+
+class Pair(NamedTuple):
+    first: int
+    second: str
 
 
 class Tags(dict[str, Any]):
@@ -76,6 +81,7 @@ CONVERTED: list[tuple[Any, Any]] = [
     ((1, (2,)), [1, [2]]),
     (Text("one"), "one"),
     (Number(3), 3),
+    (Pair(1, "x"), [1, "x"]),
     (Level.HIGH, "high"),
     (Tags(a=1), {"a": 1}),
     (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),

@@ -1,0 +1,19 @@
+"""Assembling a prompt, against plain Python: the ratio that is aimed at, and growth."""
+
+from __future__ import annotations
+
+import pytest
+
+from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT
+from benchmarks.assembly import hold_same, measure, ours
+from benchmarks.conftest import Note
+
+
+@pytest.mark.parametrize("blueprint", [PES_PLAN, PES_PLAN_OBJECT], ids=["text", "object"])
+def test_assembly(note: Note, blueprint: object):
+    way = ours(blueprint)
+    hold_same(way)
+    ratios, times = measure(way)
+    kind = "text" if isinstance(blueprint, str) else "object"
+    note(f"assembly of a {kind} blueprint, 50 messages: CPU", f"{ratios[0]:.2f}")
+    note(f"assembly of a {kind} blueprint, 500 to 5,000 messages: growth", f"{times[2] / times[1]:.1f}")

@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn, TypedDict, Unpack, get_args
 import msgspec
 
 from art_sdk.blueprint import Blueprint, BlueprintSource, assembly_failed, fill_text, telling, text_table
-from art_sdk.errors import PromptValidationFailed
+from art_sdk.errors import PromptAssemblyFailed, PromptValidationFailed
 from art_sdk.fragments import FRAGMENTS
 from art_sdk.json_data import json_type
 from art_sdk.messages import ArtStandardPrompt
@@ -130,7 +130,8 @@ def _assemble(blueprint: Blueprint, context: object, strict: Strict) -> ArtStand
     try:
         return parse_prompt(messages)
     except PromptValidationFailed as error:
-        _refuse_prompt(blueprint.name, error, text, place_of)
+        refused = error
+    raise _refusal(blueprint.name, refused, text, place_of)  # out here, the new error does not keep the old one
 
 
 def _read_json(text: str, place_of: Callable[[int], Place | None]) -> tuple[Any, str]:
@@ -142,12 +143,13 @@ def _read_json(text: str, place_of: Callable[[int], Place | None]) -> tuple[Any,
     try:
         return _decode(text), text
     except json.JSONDecodeError as error:
-        near = f"{text[max(0, error.pos - 40) : error.pos]}⟨here⟩{text[error.pos : error.pos + 20]}"
-        raise Fault(f"this renders to no JSON: {error.msg} in '{near}'", place_of(error.pos)) from _Unread(error.msg)
+        said, at = error.msg, error.pos
+    near = f"{text[max(0, at - 40) : at]}⟨here⟩{text[at : at + 20]}"
+    raise Fault(f"this renders to no JSON: {said} in '{near}'", place_of(at)) from _Unread(said)
 
 
 class _Unread(ValueError):
-    """What JSON's decoder said. Its own error holds the whole text, which may be anybody's data."""
+    """What JSON's decoder said. Its own error holds the whole text, which may be anybody's, and is let go of."""
 
 
 def _without_needless_commas(text: str) -> str:
@@ -193,18 +195,19 @@ def _decode(text: str) -> Any:
         raise Fault("a number is too long") from error
 
 
-def _refuse_prompt(
+def _refusal(
     name: str | None, error: PromptValidationFailed, text: str, place_of: Callable[[int], Place | None]
-) -> NoReturn:
-    """The result is no prompt: says which message, and where in the blueprint it begins."""
+) -> PromptAssemblyFailed:
+    """The error of a result that is no prompt: says which message, and where in the blueprint it begins."""
     violations = [_clipped(one) for one in error.details["violations"]]
     first, more = violations[0], len(violations) - 1
     index = _INDEX.match(first["path"])
     place = None if index is None else place_of(next(islice(_element_starts(text), int(index[1]), None)))
     reason = f"{first['path']}: {first['message']}" + (f" (and {more} more)" if more else "")
     details = {"violations": violations} if index is None else {"violations": violations, "index": int(index[1])}
-    cause = PromptValidationFailed(reason, details={**error.details, "violations": violations})
-    raise assembly_failed(name, Fault(reason, place), **details) from cause
+    refusal = assembly_failed(name, Fault(reason, place), **details)
+    refusal.__cause__ = PromptValidationFailed(reason, details={**error.details, "violations": violations})
+    return refusal
 
 
 _INDEX: Final = re.compile(r"\$\[(\d+)\]")

@@ -179,8 +179,17 @@ def longest_common(secret: str, told: str) -> int:
 
 def test_an_error_from_unread_json_keeps_no_text():
     error = failure("[{{q}} {{q}}]", {"q": SECRET})
-    assert not hasattr(error.__cause__, "doc")
     assert str(error.__cause__) == "Expecting ',' delimiter"
+    assert not [one for one in chain(error) if hasattr(one, "doc")]
+
+
+def test_an_error_from_a_refused_prompt_keeps_no_other_error():
+    error = failure('[{"role": {{q}}, "content": "x"}]', {"q": SECRET})
+    assert not [one for one in chain(error) if SECRET in f"{one}{getattr(one, 'details', '')}"]
+
+
+def chain(error: BaseException | None) -> list[BaseException]:
+    return [] if error is None else [error, *chain(error.__cause__), *chain(error.__context__)]
 
 
 def test_a_number_too_long_to_be_read_is_refused():

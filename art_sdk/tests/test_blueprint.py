@@ -100,6 +100,13 @@ def test_partials_are_texts_by_name(partials: Any):
     assert "partials" in failure("[]", partials=partials).message
 
 
+def test_a_partial_that_includes_itself_is_told_as_that():
+    circle = {"a": "{{> b}}", "b": "{{> a}}"}
+    assert failure("{{> a}}", partials=circle).message.endswith(
+        "the partial '{{>a}}' includes itself (line 1 of partial 'b')"
+    )
+
+
 def test_partials_nest_sixteen_deep_and_no_deeper():
     chain = {f"p{n}": f"{{{{> p{n + 1}}}}}" for n in range(DEPTH_LIMIT)} | {f"p{DEPTH_LIMIT}": "[]"}
     assert Blueprint.compile("{{> p1}}", partials=chain).render({}) == "[]"
@@ -128,6 +135,8 @@ def told(work: Callable[[], object]) -> str:
         ("[" * 100_000, ""),  # refused later, by what reads it
         ([json.loads("[" * 150 + "]" * 150)], ""),
         ([json.loads("[" * 250 + "]" * 250)], "nested deeper than 200 levels, or in itself"),
+        ("{{#a}}{{/a}}" * 200, ""),
+        (["{{#a}}", "{{/a}}"] * 200, ""),
         ("{{#a}}" * 64 + "{{/a}}" * 64, ""),
         ("{{#a}}" * 65 + "{{/a}}" * 65, "sections are nested deeper than 64 levels (line 1)"),
         (["{{#a}}"] * 5_000 + ["{{/a}}"] * 5_000, "sections are nested deeper than 64 levels (line 1 of $[64])"),

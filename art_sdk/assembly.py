@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, NoReturn, TypedDict, Unpack, get_args
+from typing import Any, Final, NoReturn, TypedDict, Unpack
 
 import msgspec
 
@@ -72,7 +72,7 @@ class PromptManager:
             compiled = self._compile(blueprint, name, partials)
         with telling(compiled.name):
             _hold_object(context)
-            return _assemble(compiled, context, _known(strict))
+            return _assemble(compiled, context, strict)
 
     async def aassemble_prompt(
         self, blueprint: BlueprintSource | Blueprint, context: Mapping[str, Any], **wishes: Unpack[_Wishes]
@@ -86,7 +86,7 @@ class PromptManager:
         Raises PromptAssemblyFailed for an unknown name, a malformed text, or a missing variable.
         """
         with telling(name):
-            text = self._fragments.get(name)
+            text = self._find_fragment(name)
             if text is None:
                 raise Fault(f"there is no such fragment; known: {clip(', '.join(sorted(self._fragments)))}")
             if context is None:
@@ -98,6 +98,9 @@ class PromptManager:
         """The prompt as typed messages, its calls and results held together. Raises PromptValidationFailed."""
         return parse_prompt(prompt, conversation=conversation)
 
+    def _find_fragment(self, name: object) -> str | None:
+        return self._fragments.get(name) if isinstance(name, str) else None
+
     def _compile(
         self, blueprint: BlueprintSource | Blueprint, name: str | None, partials: Mapping[str, str] | None
     ) -> Blueprint:
@@ -107,12 +110,6 @@ class PromptManager:
         if partials is not None:
             raise Fault("a compiled blueprint has its partials already: give them to Blueprint.compile")
         return blueprint
-
-
-def _known(strict: Strict) -> Strict:
-    if strict not in get_args(Strict):
-        raise Fault(f"strict is one of {', '.join(get_args(Strict))}")
-    return strict
 
 
 def _hold_object(context: object) -> None:

@@ -11,13 +11,13 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from art_sdk.compiling import Compiler, hold_size
 from art_sdk.errors import PromptAssemblyFailed
-from art_sdk.json_data import is_object
+from art_sdk.json_data import is_object, json_type
 from art_sdk.mustache import EXCERPT, Fault, Place, clip, read_tokens
 from art_sdk.plain_data import NotPlain, to_plain
 from art_sdk.scope import LOOP_NAMES, Pieces, Section, Strict, Tokens, Variable, render, to_tokens, trace
@@ -47,6 +47,7 @@ class Blueprint:
         or one that includes itself, and for a source of more than `SIZE_LIMIT` characters.
         """
         with telling(name):
+            _hold_name(name)
             return _compile(*_normalize(source), name, tuple(sorted(text_table(partials or {}, "partials").items())))
 
     def variables(self) -> frozenset[str]:
@@ -60,15 +61,17 @@ class Blueprint:
     def render(self, context: object, *, strict: Strict = "variables") -> str:
         """The JSON text for a context of JSON data, needless commas included. Raises PromptAssemblyFailed."""
         with telling(self.name):
+            _hold_mode(strict)
             return render(self._pieces, self._tokens, plain(context, "$"), strict)
 
     def find_place(self, context: object, offset: int, *, strict: Strict) -> Place | None:
-        """Where in the blueprint the character at this offset of the rendered text comes from."""
-        for place, text in trace(self._pieces, plain(context, "$"), strict):
-            if offset < len(text):
-                return place
+        """Where in the blueprint the character at this offset of the rendered text comes from; the end for its end."""
+        parts = trace(self._pieces, plain(context, "$"), strict)
+        for place, text in parts:
             offset -= len(text)
-        return None
+            if offset < 0:
+                return place
+        return parts[-1][0] if parts else None
 
     def _names(self, kind: type[Variable | Section]) -> frozenset[str]:
         found = (piece for piece in self._pieces.values() if isinstance(piece, kind))
@@ -81,7 +84,7 @@ class Blueprint:
 
 def assembly_failed(name: str | None, fault: Fault, **details: Any) -> PromptAssemblyFailed:
     """The public error of a fault, now that the blueprint's name is known."""
-    whose = "" if name is None else f" for '{clip(name)}'"
+    whose = "" if name is None else f" for '{clip(str(name))}'"
     at = "" if fault.place is None else f" ({fault.place})"
     facts = {"blueprint": name, "tag": fault.tag, **details}
     if fault.place is not None:
@@ -128,6 +131,16 @@ def plain(value: object, what: str) -> Any:
     except NotPlain as error:
         path = error.path if len(error.path) <= EXCERPT else f"{error.path[:29]}…{error.path[-30:]}"
         raise Fault(f"{what}{path}: {error.reason}") from error.__cause__
+
+
+def _hold_name(name: object) -> None:
+    if name is not None and not isinstance(name, str):
+        raise Fault(f"a blueprint's name is text, not {json_type(name)}")
+
+
+def _hold_mode(strict: object) -> None:
+    if strict not in get_args(Strict):
+        raise Fault(f"strict is one of {', '.join(get_args(Strict))}")
 
 
 def _normalize(source: object) -> tuple[str, SourceKind]:

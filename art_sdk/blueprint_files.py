@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from art_sdk.blueprint import Blueprint, telling
@@ -35,6 +36,8 @@ def _read(file: Path) -> Any:
     if reader is None:
         raise Fault(f"'{file.name}' is none of {', '.join(readers)}")
     try:
+        if not S_ISREG(file.stat().st_mode):
+            raise Fault(f"'{file.name}' is no file")
         if file.stat().st_size > 4 * SIZE_LIMIT:  # a character has four bytes at most
             raise Fault(f"'{file.name}' has more than {SIZE_LIMIT:,} characters")
         return reader(file.read_text(encoding="utf-8"))
@@ -42,6 +45,8 @@ def _read(file: Path) -> Any:
         raise Fault(f"'{file.name}' cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise Fault(f"'{file.name}' is not UTF-8") from error
+    except ValueError as error:  # a NUL in the path
+        raise Fault(f"{file.name!r} is no file's name") from error
 
 
 def _read_json(text: str) -> Any:

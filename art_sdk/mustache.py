@@ -66,6 +66,7 @@ EXCERPT: Final = 60
 _SAME_AS_PLAIN: Final = frozenset("{&")
 _SIGILS: Final = frozenset("#^/>{&")
 _NAME: Final = re.compile(r"[^\s{}#^/>!=&$<*][^\s{}]*")
+_TABS: Final = re.compile(r"^[ \t]*+(?=\{\{[#^/!][^{}]*+\}\}[ \t]*+\r?$)", re.MULTILINE)
 _TAG_LIMIT: Final = 20_000  # chevron's tokenizer copies the rest of the text at each tag
 
 
@@ -81,6 +82,7 @@ def read_tokens(source: str, within: str = "") -> list[Literal | Tag]:
     """
     from chevron.tokenizer import tokenize  # noqa: PLC0415 - needed when a blueprint is compiled, not at import
 
+    source = _without_tabs_before_lone_tags(source)
     tags = _find_tags(source, within)
     _hold_balance(tags)
     line = source.count("\n") + 1
@@ -101,6 +103,11 @@ def read_marker(text: str, within: str) -> Tag | None:
     if text[:3] not in ("{{#", "{{^", "{{/") or text.find("}}") != len(text) - 2:
         return None
     return _find_tags(text, within)[0]
+
+
+def _without_tabs_before_lone_tags(source: str) -> str:
+    """Of such a line, chevron takes the spaces away and leaves the tabs."""
+    return source if "\t" not in source or "{{=" in source else _TABS.sub("", source)
 
 
 def _indent_of(tokens: list[Literal | Tag]) -> str:

@@ -290,12 +290,13 @@ def test_a_fragment_is_text_with_or_without_its_tags_filled_in():
     ("name", "context", "told"),
     [
         ("nope", None, "there is no such fragment; known: hello"),
+        (["hello"], None, "there is no such fragment; known: hello"),
         ("hello", {}, "Mustache unresolved tag '{{name}}' (line 1)"),
         ("hello", {"name": {1}}, "$.name: a set is not JSON data"),
         ("hello", ["name"], "the context is an array"),
     ],
 )
-def test_a_fragment_that_cannot_be_filled_in_is_told(name: str, context: Any, told: str):
+def test_a_fragment_that_cannot_be_filled_in_is_told(name: Any, context: Any, told: str):
     with pytest.raises(PromptAssemblyFailed) as caught:
         PromptManager({"hello": "Hi {{name}}"}).get_fragment(name, context)
     assert told in caught.value.message

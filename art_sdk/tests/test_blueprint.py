@@ -107,6 +107,16 @@ def test_a_partial_that_includes_itself_is_told_as_that():
     )
 
 
+@pytest.mark.parametrize("name", [5, ["a"], {}, b"x"])
+def test_a_name_is_text(name: Any):
+    assert "a blueprint's name is text, not" in failure("[]", name=name).message
+
+
+def test_a_mode_that_there_is_not_is_refused_when_rendered():
+    with pytest.raises(PromptAssemblyFailed, match="strict is one of variables, all, off"):
+        Blueprint.compile("[]").render({}, strict="none")  # type: ignore[arg-type]
+
+
 def test_partials_nest_sixteen_deep_and_no_deeper():
     chain = {f"p{n}": f"{{{{> p{n + 1}}}}}" for n in range(DEPTH_LIMIT)} | {f"p{DEPTH_LIMIT}": "[]"}
     assert Blueprint.compile("{{> p1}}", partials=chain).render({}) == "[]"

@@ -86,9 +86,10 @@ def test_a_file_that_holds_no_blueprint_is_told(tmp_path: Path, name: str, conte
     assert caught.value.details["blueprint"] == "a"
 
 
-@pytest.mark.parametrize("name", ["gone.json", "gone.yaml", "."])
+@pytest.mark.parametrize("name", ["gone.json", "gone.yaml", ".", "a\0.json", "folder.json"])
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str):
-    with pytest.raises(PromptAssemblyFailed, match=r"cannot be read: No such file|is none of"):
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(PromptAssemblyFailed, match=r"cannot be read: No such file|is none of|is no file"):
         load_blueprint(tmp_path / name)
 
 

@@ -164,13 +164,16 @@ def hold_same(way: Way) -> None:
     assert (dump_prompt(found) if isinstance(found, tuple) else found) == floor(context)
 
 
-def measure(way: Way) -> tuple[list[float], list[float]]:
-    """Over the floor, and microseconds, at each size."""
-    pairs = []
-    for size in SIZES:
-        context = make_context(size)
-        pairs.append(compare(lambda c=context: floor(c), lambda c=context: way(c), rounds=9))
-    return [pair.ratio for pair in pairs], [pair.ours * 1e6 for pair in pairs]
+def ratio(way: Way, size: int) -> float:
+    """Over the floor, at this many messages."""
+    context = make_context(size)
+    return compare(lambda: floor(context), lambda: way(context), rounds=9).ratio
+
+
+def growth(way: Way) -> float:
+    """How much longer ten times the messages take, the two interleaved; ten is linear."""
+    short, long = (make_context(size) for size in SIZES[1:])
+    return compare(lambda: way(short), lambda: way(long), rounds=9).ratio
 
 
 def page() -> str:
@@ -179,10 +182,9 @@ def page() -> str:
     rows = [f"| over the floor | {sizes} messages | growth from 500 to 5,000 |", "| --- | --- | --- |"]
     for name, way in ways().items():
         hold_same(way)
-        ratios, times = measure(way)
-        rows.append(f"| {name} | {' / '.join(f'{ratio:.1f}' for ratio in ratios)} | {times[2] / times[1]:.1f} |")
-    _, times = measure(floor)
-    rows.append(f"| the floor itself | 1 | {times[2] / times[1]:.1f} |")
+        ratios = " / ".join(f"{ratio(way, size):.1f}" for size in SIZES)
+        rows.append(f"| {name} | {ratios} | {growth(way):.1f} |")
+    rows.append(f"| the floor itself | 1 | {growth(floor):.1f} |")
     return _PAGE.format(python=platform.python_version(), table="\n".join(rows))
 
 

@@ -9,6 +9,9 @@ from art_sdk.adapters.base import BaseAdapter, Payload, Prepared
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
 from art_sdk.adapters.gemini import GeminiAdapter
 from art_sdk.adapters.openai import OpenAIAdapter
+from art_sdk.assembly import PromptManager
+from art_sdk.blueprint import Blueprint, BlueprintSource
+from art_sdk.blueprint_files import load_blueprint
 from art_sdk.context import PromptContext
 from art_sdk.conversation import parse_arguments
 from art_sdk.errors import (
@@ -16,9 +19,11 @@ from art_sdk.errors import (
     ErrorCode,
     InvalidConfig,
     LLMProviderError,
+    PromptAssemblyFailed,
     PromptTranslationFailed,
     PromptValidationFailed,
 )
+from art_sdk.fragments import FRAGMENTS
 from art_sdk.messages import (
     ART_STANDARD_VERSION,
     ArtStandardMessage,
@@ -41,6 +46,7 @@ from art_sdk.messages import (
     dump_prompt,
 )
 from art_sdk.options import CallOptions, parse_options
+from art_sdk.scope import Strict
 from art_sdk.stream import (
     Completion,
     EndEvent,
@@ -62,6 +68,7 @@ __all__ = [
     "ART_STANDARD_VERSION",
     "BUILT_IN",
     "CAPABILITIES",
+    "FRAGMENTS",
     "LOSSES",
     "REPAIRS",
     "ARTError",
@@ -73,6 +80,8 @@ __all__ = [
     "ArtToolCallRequest",
     "AssistantMessage",
     "BaseAdapter",
+    "Blueprint",
+    "BlueprintSource",
     "CallInfo",
     "CallOptions",
     "Capability",
@@ -94,13 +103,16 @@ __all__ = [
     "ParsedToolCall",
     "Payload",
     "Prepared",
+    "PromptAssemblyFailed",
     "PromptContext",
+    "PromptManager",
     "PromptTranslationFailed",
     "PromptValidationFailed",
     "Repair",
     "ResponseHead",
     "StopReason",
     "StreamEvent",
+    "Strict",
     "SystemMessage",
     "Text",
     "TextPart",
@@ -119,6 +131,7 @@ __all__ = [
     "answer_call",
     "dump_prompt",
     "fold",
+    "load_blueprint",
     "parse_arguments",
     "parse_options",
     "parse_prompt",

@@ -2,6 +2,7 @@
 
 ARTError
 ├── PromptValidationFailed    PROMPT_VALIDATION_FAILED    yours: the prompt is malformed
+├── PromptAssemblyFailed      PROMPT_ASSEMBLY_FAILED      yours: blueprint and context do not make a prompt
 ├── PromptTranslationFailed   PROMPT_TRANSLATION_FAILED   yours: this provider cannot take this prompt
 ├── InvalidConfig             INVALID_CONFIG              yours: options, keys, names, settings
 └── LLMProviderError          LLM_PROVIDER_ERROR          theirs: network, status, or an unreadable answer
@@ -23,6 +24,7 @@ class ErrorCode(StrEnum):
     """The stable codes. A code is never reused for another meaning."""
 
     PROMPT_VALIDATION_FAILED = "PROMPT_VALIDATION_FAILED"
+    PROMPT_ASSEMBLY_FAILED = "PROMPT_ASSEMBLY_FAILED"
     PROMPT_TRANSLATION_FAILED = "PROMPT_TRANSLATION_FAILED"
     INVALID_CONFIG = "INVALID_CONFIG"
     LLM_PROVIDER_ERROR = "LLM_PROVIDER_ERROR"
@@ -65,6 +67,17 @@ class PromptValidationFailed(ARTError):
     """
 
     code = ErrorCode.PROMPT_VALIDATION_FAILED
+
+
+class PromptAssemblyFailed(ARTError):
+    """A blueprint that is malformed, or that makes no `ArtStandardPrompt` of this context.
+
+    `details` names, where they apply, `blueprint`, `tag`, `line` (from 1), `within` (the partial, or
+    the leaf of an object blueprint, that the line is counted in), `index` (of the message) and
+    `violations` (as in `PromptValidationFailed`). At most 60 characters of a prompt stand in it.
+    """
+
+    code = ErrorCode.PROMPT_ASSEMBLY_FAILED
 
 
 class PromptTranslationFailed(ARTError):

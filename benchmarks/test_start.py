@@ -14,7 +14,7 @@ from benchmarks.conftest import Note
 from benchmarks.measure import compare_children, run_child
 
 ROUNDS = 11
-NOT_AT_START = ("chevron", "httpx2", "jsonschema", "pytest")
+NOT_AT_START = ("chevron", "httpx2", "jsonschema", "pytest", "yaml")
 IMPORTS = {
     "import art_sdk": "import art_sdk",
     "one adapter and its transport": "import art_sdk, httpx2; art_sdk.OpenAIAdapter(api_key='key')",

@@ -11,6 +11,7 @@ from art_sdk import (
     ErrorCode,
     InvalidConfig,
     LLMProviderError,
+    PromptAssemblyFailed,
     PromptTranslationFailed,
     PromptValidationFailed,
 )
@@ -18,6 +19,7 @@ from art_sdk.errors import RAW_BODY_LIMIT
 
 PLAIN = {
     PromptValidationFailed: "PROMPT_VALIDATION_FAILED",
+    PromptAssemblyFailed: "PROMPT_ASSEMBLY_FAILED",
     PromptTranslationFailed: "PROMPT_TRANSLATION_FAILED",
     InvalidConfig: "INVALID_CONFIG",
 }

@@ -1,0 +1,1 @@
+"""Agents that own their blueprints."""

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from art_sdk import FRAGMENTS, Blueprint, PromptManager, dump_prompt
+from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT, PES_SYNTHESIZE, PES_SYNTHESIZE_OBJECT
+
+BOTH = {"plan": (PES_PLAN, PES_PLAN_OBJECT), "synthesize": (PES_SYNTHESIZE, PES_SYNTHESIZE_OBJECT)}
+CONTEXT: dict[str, Any] = {
+    "systemPrompt": 'You are "ART".\nBe kind.',
+    "query": "Rain in \\London\\?",
+    "history": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}],
+    "availableTools": [{"name": "weather", "description": 'Says "rain".', "inputSchema": {"type": "object"}}],
+    "intent": "weather",
+    "plan": "1. ask\n2. answer",
+    "toolResults": [
+        {"callId": "c1", "toolName": "weather", "status": "success", "output": {"rain": True}},
+        {"callId": "c2", "toolName": "news", "status": "error", "error": 'no "news"'},
+    ],
+}
+EMPTY = CONTEXT | {"history": [], "availableTools": [], "toolResults": []}
+
+
+def contents(name: str, context: dict[str, Any]) -> list[Any]:
+    return [message["content"] for message in dump_prompt(PromptManager().assemble_prompt(BOTH[name][0], context))]
+
+
+@pytest.mark.parametrize("context", [CONTEXT, EMPTY], ids=["full", "empty"])
+@pytest.mark.parametrize("name", BOTH)
+def test_text_and_object_make_the_same_prompt(name: str, context: dict[str, Any]):
+    manager = PromptManager()
+    text, node = BOTH[name]
+    assert manager.assemble_prompt(text, context) == manager.assemble_prompt(node, context)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_text_and_object_ask_for_the_same_names(name: str):
+    text, node = (Blueprint.compile(source, partials=FRAGMENTS) for source in BOTH[name])
+    assert (text.variables(), text.sections()) == (node.variables(), node.sections())
+
+
+def test_the_planning_prompt_lists_the_tools_and_asks_for_the_form():
+    system, first, second, asked = contents("plan", CONTEXT)
+    assert (system, first, second) == (CONTEXT["systemPrompt"], "hi", "hello")
+    assert asked.startswith(
+        "User Query: Rain in \\London\\?\n\nAvailable Tools:\n"
+        '- weather: Says "rain".\n  Input Schema: {"type":"object"}\n\nFind out'
+    )
+    assert asked.endswith("plan for it.\n" + FRAGMENTS["pes_tool_format"])
+
+
+def test_the_planning_prompt_says_that_there_are_no_tools():
+    assert "\n\nAvailable Tools:\nNo tools available.\n\n" in contents("plan", EMPTY)[-1]
+
+
+def test_the_synthesis_prompt_holds_results_and_errors():
+    assert contents("synthesize", CONTEXT)[-1] == (
+        "User Query: Rain in \\London\\?\n\nIntent: weather\nPlan: 1. ask\n2. answer\n\nTool Results:\n"
+        '- weather (call c1, success): {"rain":true}\n- news (call c2, error): no "news"\n\n'
+        "Answer the user from the query, the plan and these results."
+    )
+    assert "Tool Results:\nNo tool was called.\n\n" in contents("synthesize", EMPTY)[-1]

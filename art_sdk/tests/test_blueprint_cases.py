@@ -1,0 +1,97 @@
+"""Every case of `fixtures/blueprints`: what an assembler, in any language, is held to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import chevron
+import pytest
+
+from art_sdk import PromptAssemblyFailed, PromptManager, dump_prompt, parse_prompt
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "blueprints"
+GROUPS: dict[str, list[dict[str, Any]]] = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("*.json"))
+}
+CASES = {case["id"]: case for cases in GROUPS.values() for case in cases}
+RIGHT = [pytest.param(case, id=id_) for id_, case in CASES.items() if "prompt" in case]
+WRONG = [pytest.param(case, id=id_) for id_, case in CASES.items() if "error" in case]
+
+KEYS = {"id", "purpose", "blueprint", "context"}
+OPTIONAL = {"partials", "strict"}
+
+
+def assemble(case: dict[str, Any]) -> list[dict[str, Any]]:
+    wishes = {key: case[key] for key in OPTIONAL & case.keys()}
+    return dump_prompt(PromptManager({}).assemble_prompt(case["blueprint"], case["context"], **wishes))
+
+
+def assemble_naively(case: dict[str, Any]) -> list[dict[str, Any]]:
+    return json.loads(chevron.render(case["blueprint"], case["context"], partials_dict=case.get("partials", {})))
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_the_prompt_is_the_one_that_is_written_down(case: dict[str, Any]):
+    assert assemble(case) == dump_prompt(parse_prompt(case["prompt"]))
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_the_error_says_what_is_written_down(case: dict[str, Any]):
+    with pytest.raises(PromptAssemblyFailed) as caught:
+        assemble(case)
+    found = caught.value.details
+    assert {key: found.get(key) for key in case["error"]} == case["error"]
+
+
+def test_there_are_as_many_cases_as_were_asked_for():
+    assert len(CASES) == sum(map(len, GROUPS.values())) >= 60
+    assert len(GROUPS["ordinary"]) == 8
+    assert len(GROUPS["hostile"]) >= 50
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_case_has_the_documented_keys_and_one_result(case: dict[str, Any]):
+    assert case.keys() - OPTIONAL in (KEYS | {"prompt"}, KEYS | {"error"})
+    assert case.get("error", {}).keys() <= {"tag", "line", "within", "index"}
+    assert case["purpose"].endswith(".")
+
+
+def test_the_changelog_counts_the_cases_right():
+    told = (FOLDER.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"{len(CASES)} cases in `fixtures/blueprints/`" in told
+
+
+def test_naive_mustache_gets_two_of_the_eight_ordinary_cases_right():
+    wrong = {case["id"] for case in GROUPS["ordinary"] if not survives(case)}
+    assert wrong == {
+        "double-quote",
+        "newline",
+        "backslash",
+        "ampersand-and-less",
+        "two-line-system-prompt",
+        "two-tools",
+    }
+
+
+def test_naive_mustache_lets_hostile_values_through():
+    hostile = [case for case in GROUPS["hostile"] if isinstance(case["blueprint"], str)]
+    wrong = [case["id"] for case in hostile if not survives(case)]
+    assert len(wrong) > len(hostile) // 2
+    assert {"text-ends-in-backslash", "text-line-feed", "value-html", "key-doubled-by-data"} <= set(wrong)
+
+
+def test_naive_mustache_without_its_html_escaping_is_injected_into():
+    case = CASES["text-closes-the-message"]
+    injected = assemble_naively(case | {"blueprint": case["blueprint"].replace("{{q}}", "{{{q}}}")})
+    assert [message["content"] for message in injected] == ["S", "<", "pwned>"]
+
+
+def survives(case: dict[str, Any]) -> bool:
+    """Whether naive rendering ends as is written down: in that prompt, or in an error where there is to be one."""
+    try:
+        found = assemble_naively(case)
+    except Exception:  # noqa: BLE001 - whatever chevron and json raise
+        return "error" in case
+    return found == case.get("prompt")

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from art_sdk import FRAGMENTS, PromptAssemblyFailed, PromptManager, UserMessage, load_blueprint
+from art_sdk.compiling import SIZE_LIMIT
+
+YAML = """
+- role: user
+  content: |-
+    {{q}}
+    {{> p}}
+- '{{#history}}'
+- '{{{.}}}'
+- '{{/history}}'
+"""
+AS_JSON = [{"role": "user", "content": "{{q}}\n{{> p}}"}, "{{#history}}", "{{{.}}}", "{{/history}}"]
+TEMPLATE = '[{"role": "user", "content": "{{q}}\n{{> p}}"}, {{#history}}{{.}},{{/history}}]'
+IN_YAML = "template: |\n  [{'role': x}]\n".replace("[{'role': x}]", TEMPLATE.replace("\n", "\n  "))
+
+FILES = {
+    "list.yaml": YAML,
+    "list.YML": YAML,
+    "list.json": json.dumps(AS_JSON),
+    "template.json": json.dumps({"template": TEMPLATE}),
+    "template.yaml": IN_YAML,
+    "text.json": json.dumps(TEMPLATE),
+}
+
+BAD_FILES = [
+    ("a.txt", b"[]", "'a.txt' is none of .json, .yaml, .yml", None),
+    ("a.json", b"[\n1\n2]", "not JSON: Expecting ',' delimiter", 3),
+    ("a.json", b"[" + b"1" * 5_000 + b"]", "not JSON: Exceeds the limit", None),
+    ("a.json", b"[" * 100_000, "nested too deeply", None),
+    ("a.json", b'["\xff"]', "'a.json' is not UTF-8", None),
+    ("a.json", b'{"role": "user"}', "a blueprint is text", None),
+    ("a.json", b'["{{#a}"]', "is not closed", 1),
+    ("a.json", b" " * (4 * SIZE_LIMIT + 1), "more than 1,000,000 characters", None),
+    ("a.yaml", b"a: [1,\n2\nb: 3", "not YAML", 3),
+    ("a.yaml", b"a: \x01", "not YAML", None),
+    ("a.yaml", b"[" * 50_000, "", None),
+    ("a.yaml", b"", "a blueprint is text", None),
+    ("a.yaml", b"- role: user\n  content: 2020-01-01", "$[0].content: a date is not JSON data", None),
+    ("a.yaml", b"- !!python/object/apply:os.system ['true']", "not YAML", 1),
+    ("a.yaml", b"- {1: 2}", "$[0]: the key 1 is not a string", None),
+    ("a.yaml", b"&a [*a]", "nested deeper than 200 levels, or in itself", None),
+    (
+        "a.yaml",
+        b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (n, n, n - 1, n - 1) for n in range(98, 123)),
+        "more than 1,000,000 values",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_blueprint_is_read_from_json_and_yaml(tmp_path: Path, name: str):
+    (tmp_path / name).write_text(FILES[name], encoding="utf-8")
+    blueprint = load_blueprint(tmp_path / name, partials={"p": "é"})
+    prompt = PromptManager().assemble_prompt(blueprint, {"q": '"', "history": [{"role": "user", "content": "h"}]})
+    assert prompt == (UserMessage('"\né'), UserMessage("h"))
+    assert blueprint.name == name.partition(".")[0]
+
+
+def test_a_file_takes_a_name_and_a_managers_fragments(tmp_path: Path):
+    path = tmp_path / "a.json"
+    path.write_text('[{"role": "user", "content": "{{> pes_tool_format}}"}]')
+    manager = PromptManager()
+    blueprint = load_blueprint(str(path), name="PLAN", partials=manager.fragments)
+    assert blueprint.name == "PLAN"
+    assert manager.assemble_prompt(blueprint, {}) == (UserMessage(FRAGMENTS["pes_tool_format"]),)
+
+
+@pytest.mark.parametrize(("name", "content", "told", "line"), BAD_FILES)
+def test_a_file_that_holds_no_blueprint_is_told(tmp_path: Path, name: str, content: bytes, told: str, line: int | None):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(PromptAssemblyFailed) as caught:
+        load_blueprint(tmp_path / name)
+    assert told in caught.value.message
+    assert caught.value.details.get("line") == line
+    assert caught.value.details["blueprint"] == "a"
+
+
+@pytest.mark.parametrize("name", ["gone.json", "gone.yaml", ".", "a\0.json", "folder.json"])
+def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str):
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(PromptAssemblyFailed, match=r"cannot be read: No such file|is none of|is no file"):
+        load_blueprint(tmp_path / name)
+
+
+def test_without_pyyaml_the_extra_is_named(tmp_path: Path):
+    (tmp_path / "a.yaml").write_text("[]")
+    code = (
+        "import sys; sys.modules['yaml'] = None\n"
+        "import art_sdk\n"
+        "try: art_sdk.load_blueprint('a.yaml')\n"
+        "except art_sdk.PromptAssemblyFailed as error: print(error.message)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "pip install 'art-adapter-sdk[yaml]'" in run.stdout

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import math
+from collections import OrderedDict, UserDict, deque
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from art_sdk import ToolResult, ToolSchema, UserMessage
+from art_sdk.plain_data import SIZE_LIMIT, NotPlain, clean_text, to_plain
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+
+class Number(int):
+    def __int__(self) -> int:
+        return 7
+
+
+class Level(enum.StrEnum):
+    HIGH = "high"
+
+
+class Pair(NamedTuple):
+    first: int
+    second: str
+
+
+class Tags(dict[str, Any]):
+    pass
+
+
+@dataclass
+class Point:
+    x: int
+    rest: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    inner: Point
+
+
+class Optional(msgspec.Struct):
+    here: int
+    gone: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Hostile(UserDict[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+
+class Named:
+    name = "secret"
+
+    def __call__(self) -> str:
+        return "called"
+
+
+CONVERTED: list[tuple[Any, Any]] = [
+    ({"a": [1, 2.5, None, True, "x"]}, {"a": [1, 2.5, None, True, "x"]}),
+    ((1, (2,)), [1, [2]]),
+    (Text("one"), "one"),
+    (Number(3), 3),
+    (Pair(1, "x"), [1, "x"]),
+    (Level.HIGH, "high"),
+    (Tags(a=1), {"a": 1}),
+    (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
+    (MappingProxyType({"a": (1,)}), {"a": [1]}),
+    (UserDict({"a": 1}), {"a": 1}),
+    (Point(1, [Point(2)]), {"x": 1, "rest": [{"x": 2, "rest": []}]}),
+    (Slotted(Point(1)), {"inner": {"x": 1, "rest": []}}),
+    (UserMessage("hi"), {"role": "user", "content": "hi", "name": None}),
+    (
+        ToolSchema("f", "d", {"type": "object"}),
+        {"name": "f", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": None},
+    ),
+    (
+        ToolResult("c", "f", "success", output={"a": (1,)}),
+        {"callId": "c", "toolName": "f", "status": "success", "output": {"a": [1]}, "error": None},
+    ),
+    (Optional(1), {"here": 1}),
+    ("a\ud800b\udfff", "a\ufffdb\ufffd"),
+    ({"\ud800": "\udc00x"}, {"\ufffd": "\ufffdx"}),
+    (10**4299, 10**4299),
+]
+
+REFUSED: list[tuple[Any, str, str]] = [
+    ({"a": [1, {2}]}, ".a[1]", "a set is not JSON data"),
+    ([frozenset()], "[0]", "a frozenset is not JSON data"),
+    ({"a": b"x"}, ".a", "a bytes is not JSON data"),
+    ({"a": len}, ".a", "a builtin_function_or_method is not JSON data"),
+    ({"a": lambda: 1}, ".a", "a function is not JSON data"),
+    ({"a": Named()}, ".a", "a Named is not JSON data"),
+    ({"a": Point}, ".a", "a type is not JSON data"),
+    ({"a": (x for x in "ab")}, ".a", "a generator is not JSON data"),
+    ({"a": iter([])}, ".a", "a list_iterator is not JSON data"),
+    ({"a": range(3)}, ".a", "a range is not JSON data"),
+    ({"a": deque([1])}, ".a", "a deque is not JSON data"),
+    ({"a": dt.date(2020, 1, 1)}, ".a", "a date is not JSON data"),
+    ({"a": decimal.Decimal(1)}, ".a", "a Decimal is not JSON data"),
+    ({"a": 1j}, ".a", "a complex is not JSON data"),
+    ({"a": math.nan}, ".a", "nan is not a number"),
+    ([[-math.inf]], "[0][0]", "-inf is not a number"),
+    ({"a": {1: 2}}, ".a", "the key 1 is not a string"),
+    ({None: 2}, "", "the key None is not a string"),
+    ({"a": 10**4300}, ".a", "more than 4300 digits"),
+    ({"a": -(10**5000)}, ".a", "more than 4300 digits"),
+    ({"a": Hostile(b=1)}, ".a", "a Hostile cannot be read (KeyError)"),
+    (Point(1, [Point({3})]), ".rest[0].x", "a set"),  # type: ignore[arg-type]
+    (UserMessage(object()), ".content", "a object"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("value", "plain"), CONVERTED)
+def test_what_json_can_say_becomes_plain(value: Any, plain: Any):
+    found = to_plain(value)
+    assert found == plain
+    assert type(found) is type(plain)
+
+
+@pytest.mark.parametrize(("value", "path", "reason"), REFUSED)
+def test_what_json_cannot_say_is_refused_with_its_path(value: Any, path: str, reason: str):
+    with pytest.raises(NotPlain) as caught:
+        to_plain(value)
+    assert caught.value.path == path
+    assert reason in caught.value.reason
+
+
+def test_a_dataclass_without_one_of_its_fields_is_refused():
+    point = Point(1)
+    del point.x
+    with pytest.raises(NotPlain, match=r"a Point cannot be read \(AttributeError\)"):
+        to_plain(point)
+
+
+@given(JSON)
+def test_json_data_stays_what_it_is(value: Any):
+    assert to_plain(value) == value
+
+
+def test_nothing_is_shared_with_the_original():
+    original = {"a": [{"b": 1}]}
+    copied = to_plain(original)
+    copied["a"][0]["b"] = 2
+    assert original == {"a": [{"b": 1}]}
+
+
+@pytest.mark.parametrize(("levels", "taken"), [(200, True), (201, False), (5_000, False)])
+def test_data_may_be_nested_200_levels(levels: int, taken: bool):  # noqa: FBT001
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    if taken:
+        assert to_plain(value) == value
+    else:
+        with pytest.raises(NotPlain, match="nested deeper than 200 levels"):
+            to_plain(value)
+
+
+def test_data_that_holds_itself_is_refused():
+    value: dict[str, Any] = {}
+    value["a"] = [value]
+    with pytest.raises(NotPlain, match="or in itself") as caught:
+        to_plain(value)
+    assert caught.value.path.startswith(".a[0].a[0]")
+
+
+def test_data_that_shares_its_parts_cannot_grow_without_end():
+    value: Any = "x"
+    for _ in range(60):
+        value = [value, value]
+    with pytest.raises(NotPlain, match=f"more than {SIZE_LIMIT:,} values"):
+        to_plain(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("\U0001f600 \ud83d", "\U0001f600 \ufffd"),
+        ("\ud83d", "\ufffd"),
+        ("\ud83dx\ude00", "\ufffdx\ufffd"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("\ud83d" + "\ude00", "\ufffd\ufffd"),
+        ("\ufeff\ud800", "\ufeff\ufffd"),
+    ],
+)
+def test_each_surrogate_is_replaced_and_no_character_beyond_them(text: str, clean: str):
+    assert clean_text(text) == clean

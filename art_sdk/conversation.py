@@ -125,30 +125,23 @@ class _Reader:
 
     def read(self) -> Conversation:
         """The whole prompt: one method a kind of message, looked up by its type."""
-        readers: dict[type, Callable[[int, Any], None]] = {
-            SystemMessage: self._system,
-            UserMessage: self._user,
-            AssistantMessage: self._assistant,
-            ToolRequestMessage: self._request,
-            ToolResultMessage: self._result,
-        }
         for index, message in enumerate(self._prompt):
-            readers[type(message)](index, message)
+            _READERS[type(message)](self, index, message)
         self._refuse_unanswered("pending-call", None)
         return Conversation(self.turns, self.faults, self._tool_of)
 
-    def _system(self, index: int, message: SystemMessage) -> None:
+    def system(self, index: int, message: SystemMessage) -> None:
         self._may_extend = False
         splits = self._open is not None and len(self._open.answers) < len(self._open.calls)
         self.turns.append(SystemTurn(index, message, self._begun, splits))
 
-    def _user(self, index: int, message: UserMessage) -> None:
+    def user(self, index: int, message: UserMessage) -> None:
         if self._open is not None:
             self._close(index)
         self._begun = True
         self.turns.append(UserTurn(index, message))
 
-    def _assistant(self, index: int, message: AssistantMessage) -> None:
+    def assistant(self, index: int, message: AssistantMessage) -> None:
         if self._open is not None:
             self._close(index)
         calls = message.tool_calls
@@ -162,13 +155,13 @@ class _Reader:
                 self._owner[call.id] = turn
                 self._tool_of[call.id] = call.function.name
 
-    def _request(self, index: int, message: ToolRequestMessage) -> None:
+    def request(self, index: int, message: ToolRequestMessage) -> None:
         wish = message.content
         if wish is None:
             self._fault("empty-request", index, "a tool_request with content null asks for nothing", field=".content")
             return
         if self._open is None or not self._may_extend:
-            self._assistant(index, AssistantMessage(None))
+            self.assistant(index, AssistantMessage(None))
         turn = cast("AssistantTurn", self._open)
         text = wish.arguments if isinstance(wish.arguments, str) else _encode(wish.arguments).decode()
         call = ToolCall(wish.id, FunctionCall(wish.name, text))
@@ -179,7 +172,7 @@ class _Reader:
             self._owner[wish.id] = turn
             self._tool_of[wish.id] = wish.name
 
-    def _result(self, index: int, message: ToolResultMessage) -> None:
+    def result(self, index: int, message: ToolResultMessage) -> None:
         self._begun, self._may_extend = True, False
         call_id = message.tool_call_id
         owner = self._owner.get(call_id)
@@ -216,6 +209,15 @@ class _Reader:
 
     def _fault(self, kind: FaultKind, index: int, message: str, call_id: str | None = None, field: str = "") -> None:
         self.faults.append(Fault(kind, index, message, call_id, field))
+
+
+_READERS: Final[Mapping[type, Callable[[_Reader, int, Any], None]]] = {
+    SystemMessage: _Reader.system,
+    UserMessage: _Reader.user,
+    AssistantMessage: _Reader.assistant,
+    ToolRequestMessage: _Reader.request,
+    ToolResultMessage: _Reader.result,
+}
 
 
 def read_conversation(prompt: ArtStandardPrompt) -> Conversation:
@@ -274,10 +276,11 @@ def parse_arguments(text: str) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         message = f"the arguments are not a JSON object: {error}"
         raise ValueError(message) from error
-    if text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):
+    if len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):
         message = f"the arguments are nested deeper than {DEPTH_LIMIT} levels"
         raise ValueError(message)
-    if text.count(":") != _count_keys(value):
+    colons = text.count(":")
+    if colons != len(value) and colons != _count_keys(value):
         _refuse_doubled_keys(text)
     return value
 
@@ -287,8 +290,6 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 def _count_keys(value: dict[str, Any]) -> int:
     """How many keys stand in the value. Each has one colon in the text, so equal counts prove no key was lost."""
-    if _CONTAINERS.isdisjoint(map(type, value.values())):
-        return len(value)
     count = 0
     containers: list[Any] = [value]
     for container in containers:  # grows as it goes

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from art_sdk import BaseAdapter, GeminiAdapter, OpenAIAdapter
+from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter
 from benchmarks.conversation import MODEL, TOOLS, Message
 
 Payload = dict[str, Any]
@@ -77,6 +77,30 @@ def gemini_payload(prompt: list[Message]) -> Payload:
     }
 
 
+def anthropic_payload(prompt: list[Message]) -> Payload:
+    """A body for `/messages`."""
+    system: list[Payload] = []
+    messages: list[Payload] = []
+    for message in prompt:
+        role, text = message["role"], message["content"]
+        if role == "system":
+            system.append({"type": "text", "text": text})
+        elif role == "user":
+            messages.append({"role": "user", "content": text})
+        elif role == "tool_result":
+            result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": text}
+            messages.append({"role": "user", "content": [result]})
+        else:
+            blocks: list[Payload] = [{"type": "text", "text": text}] if text else []
+            for call in message.get("tool_calls", ()):
+                function = call["function"]
+                arguments = json.loads(function["arguments"])
+                blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": arguments})
+            messages.append({"role": "assistant", "content": blocks})
+    tools = [{"name": t["name"], "description": t["description"], "input_schema": t["inputSchema"]} for t in TOOLS]
+    return {"model": MODEL, "max_tokens": 8192, "system": system, "messages": messages, "tools": tools}
+
+
 class Contest(NamedTuple):
     """A floor and the adapter that is measured against it."""
 
@@ -90,5 +114,6 @@ class Contest(NamedTuple):
 
 CONTESTS: Final[Mapping[str, Contest]] = {
     "openai": Contest(openai_payload, OpenAIAdapter(api_key="key")),
+    "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
 }

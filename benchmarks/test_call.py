@@ -17,7 +17,7 @@ from benchmarks.floors import CONTESTS
 from benchmarks.measure import compare
 
 MESSAGES = 100
-PATHS = {"openai": "/chat/completions", "gemini": f"/models/{MODEL}:generateContent"}
+PATHS = {"openai": "/chat/completions", "anthropic": "/messages", "gemini": f"/models/{MODEL}:generateContent"}
 
 
 @pytest.fixture

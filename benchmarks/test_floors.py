@@ -22,7 +22,10 @@ def test_floor_and_adapter_say_the_same(provider: str, messages: int):
     ours = contest.adapter.prepare(prompt, make_options()).request.body
     bare, full = (_decode(contest, body) for body in (contest.floor(prompt), ours))
     assert _meaning(bare) == _meaning(full)
-    expected = Expected(prompt=parse_prompt(prompt), tools=make_options().tools, options=_sent_options(full))
+    dialect = contest.adapter.dialect
+    expected = Expected(
+        dialect=dialect, prompt=parse_prompt(prompt), tools=make_options().tools, options=_sent_options(full)
+    )
     assert compare(expected, bare).differences == compare(expected, full).differences == ()
 
 

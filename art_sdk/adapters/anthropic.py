@@ -110,8 +110,10 @@ class AnthropicAdapter(BaseAdapter):
             self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
 
     def _hold_prefill(self, conversation: Conversation, model: str) -> None:
-        said = (turn for turn in reversed(conversation.turns) if type(turn) is not SystemTurn)  # they are hoisted
-        last = next(said, None)
+        turns = conversation.turns
+        if turns and type(turns[-1]) is UserTurn:
+            return
+        last = next((turn for turn in reversed(turns) if type(turn) is not SystemTurn), None)  # they are hoisted
         if type(last) is not AssistantTurn or last.calls:
             return
         if _WITHOUT_PREFILL.search(model):

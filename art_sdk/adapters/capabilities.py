@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
@@ -73,12 +74,17 @@ class Request(NamedTuple):
 
 def find_undeclared_use(declared: frozenset[Capability], request: Request) -> Use | None:
     """The first use of a capability that is not declared, or None."""
-    for capability, detect in USES.items():
-        if capability not in declared:
-            use = detect(request)
-            if use is not None:
-                return use
+    for detect in _detectors(declared):
+        use = detect(request)
+        if use is not None:
+            return use
     return None
+
+
+@lru_cache
+def _detectors(declared: frozenset[Capability]) -> tuple[Callable[[Request], Use | None], ...]:
+    """How to see what is not declared."""
+    return tuple(detect for capability, detect in USES.items() if capability not in declared)
 
 
 def _system(request: Request) -> Use | None:

@@ -6,7 +6,7 @@ A dialect's module states which forms it takes for the same thing. It shares no 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from art_compliance.pointers import escape
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object, json_type
-from art_sdk.messages import ArtStandardPrompt, ToolCall, ToolSchema
+from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolCall, ToolSchema, UserMessage
 
 
 class DecodeFailed(ValueError):
@@ -70,6 +70,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_response: Callable[[WrittenAnswer], bytes]
     write_error: Callable[[int, str], bytes]
     essential: tuple[str, ...]
+
+
+def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:
+    """What stands together in a user's message: one text alone is a text, all else is parts."""
+    only = parts[0] if len(parts) == 1 else None
+    return UserMessage(only.text if isinstance(only, TextPart) else tuple(parts), name)
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:

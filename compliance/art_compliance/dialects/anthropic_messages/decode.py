@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, wrong_kind
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
     ArtStandardMessage,
@@ -25,7 +25,6 @@ from art_sdk.messages import (
     ToolCall,
     ToolResultMessage,
     ToolSchema,
-    UserMessage,
 )
 
 NAME: Final = "anthropic-messages"
@@ -87,9 +86,7 @@ class _Messages:
 
     def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
         if said:
-            parts = tuple(part for part, _ in said)
-            only = parts[0] if len(parts) == 1 else None
-            self._append(UserMessage(only.text if isinstance(only, TextPart) else parts), said[0][1])
+            self._append(user_message([part for part, _ in said]), said[0][1])
             said.clear()
 
     def _image(self, block: Fields) -> ImagePart:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -30,7 +30,6 @@ from art_sdk.messages import (
     ToolCall,
     ToolResultMessage,
     ToolSchema,
-    UserMessage,
 )
 
 
@@ -101,9 +100,7 @@ class _Contents:
 
     def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
         if said:
-            parts = tuple(part for part, _ in said)
-            only = parts[0] if len(parts) == 1 else None
-            self._append(UserMessage(only.text if isinstance(only, TextPart) else parts), said[0][1])
+            self._append(user_message([part for part, _ in said]), said[0][1])
             said.clear()
 
     def _said(self, part: Fields, pointer: str) -> Iterator[TextPart | ImagePart]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, wrong_kind
+from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -27,7 +27,6 @@ from art_sdk.messages import (
     ToolCall,
     ToolResultMessage,
     ToolSchema,
-    UserMessage,
 )
 
 _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "stream")
@@ -74,9 +73,7 @@ class _Messages:
             yield SystemMessage(text, name)
 
     def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        parts = tuple(self._parts(fields))
-        only = parts[0] if len(parts) == 1 else None
-        yield UserMessage(only.text if isinstance(only, TextPart) else parts, fields.take_text("name"))
+        yield user_message(list(self._parts(fields)), fields.take_text("name"))
 
     def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         texts = [part.text for part in self._parts(fields) if isinstance(part, TextPart)]

@@ -51,11 +51,23 @@ def _read(file: Path) -> Any:
 
 def _read_json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise Fault(f"not JSON: {error.msg}", Place(error.lineno)) from error
     except ValueError as error:
         raise Fault(f"not JSON: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object. A key that stands twice would lose one of its values silently."""
+    _refuse_doubled([name for name, _ in pairs])
+    return dict(pairs)
+
+
+def _refuse_doubled(names: list[str], place: Place | None = None) -> None:
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise Fault(f"the key '{clip(doubled)}' stands twice in one object", place)
 
 
 def _read_yaml(text: str) -> Any:
@@ -63,8 +75,14 @@ def _read_yaml(text: str) -> Any:
         import yaml  # noqa: PLC0415 - an extra, and needed for files in YAML alone
     except ImportError as error:
         raise Fault("YAML is read by PyYAML: pip install 'art-adapter-sdk[yaml]'") from error
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's own signature
+            _refuse_doubled([str(key.value) for key, _ in node.value], Place(node.start_mark.line + 1))
+            return super().construct_mapping(node, deep)
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)  # noqa: S506 - it is a safe one
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = None if mark is None else Place(mark.line + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -41,8 +41,8 @@ class PromptContext(Mapping[str, Any]):
         given: dict[str, Any] = {
             "query": query,
             "history": None if history is None else dump_prompt(history),
-            "available_tools": _plain(available_tools),
-            "tool_results": _plain(tool_results),
+            "available_tools": None if available_tools is None else [_plain(tool) for tool in available_tools],
+            "tool_results": None if tool_results is None else [_result(result) for result in tool_results],
             "system_prompt": system_prompt,
         }
         standard = {_BLUEPRINT_NAMES[name]: value for name, value in given.items() if value is not None}
@@ -65,5 +65,10 @@ class PromptContext(Mapping[str, Any]):
         return f"PromptContext({', '.join(self._values)})"
 
 
-def _plain(values: tuple[ToolSchema, ...] | tuple[ToolResult, ...] | None) -> Any:
-    return None if values is None else msgspec.json.decode(msgspec.json.encode(values))
+def _plain(value: ToolSchema | ToolResult) -> dict[str, Any]:
+    return cast("dict[str, Any]", msgspec.json.decode(msgspec.json.encode(value)))
+
+
+def _result(result: ToolResult) -> dict[str, Any]:
+    """With `output` and `error` both: a blueprint may ask for either, and a tool may give back nothing."""
+    return {"output": None, "error": None} | _plain(result)

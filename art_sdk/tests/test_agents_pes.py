@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from art_sdk import FRAGMENTS, Blueprint, PromptManager, dump_prompt
+from art_sdk import FRAGMENTS, Blueprint, PromptContext, PromptManager, ToolResult, dump_prompt
 from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT, PES_SYNTHESIZE, PES_SYNTHESIZE_OBJECT
 
 BOTH = {"plan": (PES_PLAN, PES_PLAN_OBJECT), "synthesize": (PES_SYNTHESIZE, PES_SYNTHESIZE_OBJECT)}
@@ -62,3 +62,16 @@ def test_the_synthesis_prompt_holds_results_and_errors():
         "Answer the user from the query, the plan and these results."
     )
     assert "Tool Results:\nNo tool was called.\n\n" in contents("synthesize", EMPTY)[-1]
+
+
+def test_a_tool_that_gave_nothing_back_is_no_missing_name():
+    context = PromptContext(
+        system_prompt="s",
+        query="q",
+        history=(),
+        tool_results=(ToolResult("c1", "log", "success"), ToolResult("c2", "log", "error")),
+        intent="i",
+        plan="p",
+    )
+    asked = PromptManager().assemble_prompt(PES_SYNTHESIZE, context)[-1].content
+    assert "- log (call c1, success): \n- log (call c2, error): \n" in str(asked)

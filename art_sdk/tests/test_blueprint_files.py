@@ -38,6 +38,8 @@ BAD_FILES = [
     ("a.json", b"[" + b"1" * 5_000 + b"]", "not JSON: Exceeds the limit", None),
     ("a.json", b"[" * 100_000, "nested too deeply", None),
     ("a.json", b'["\xff"]', "'a.json' is not UTF-8", None),
+    ("a.json", b'[{"role": "user", "role": "system"}]', "the key 'role' stands twice in one object", None),
+    ("a.yaml", b"- role: user\n- role: user\n  content: a\n  role: system", "the key 'role' stands twice", 2),
     ("a.json", b'{"role": "user"}', "a blueprint is text", None),
     ("a.json", b'["{{#a}"]', "is not closed", 1),
     ("a.json", b" " * (4 * SIZE_LIMIT + 1), "more than 1,000,000 characters", None),

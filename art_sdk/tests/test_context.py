@@ -22,7 +22,7 @@ GIVEN: list[tuple[str, Any, str, Any]] = [
         "tool_results",
         (ToolResult("c", "f", "error", error="no"),),
         "toolResults",
-        [{"callId": "c", "toolName": "f", "status": "error", "error": "no"}],
+        [{"callId": "c", "toolName": "f", "status": "error", "output": None, "error": "no"}],
     ),
     ("tool_results", (), "toolResults", []),
     ("system_prompt", "be kind", "systemPrompt", "be kind"),

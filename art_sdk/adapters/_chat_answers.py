@@ -114,7 +114,8 @@ def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | Too
         yield Text(message.content or message.refusal or "")
     if message.tool_calls:
         own_ids = info.id_map
-        for call, fresh in zip(message.tool_calls, info.fresh_call_ids(), strict=False):
+        fresh_ids = info.fresh_call_ids(call.id for call in message.tool_calls)
+        for call, fresh in zip(message.tool_calls, fresh_ids, strict=False):
             call_id = call.id or fresh
             function = FunctionCall(call.function.name, call.function.arguments)
             yield ToolCall(own_ids.get(call_id, call_id), function)

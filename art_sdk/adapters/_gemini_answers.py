@@ -125,7 +125,7 @@ def _extensions(parts: list[_Part]) -> dict[str, dict[str, Any]] | None:
 
 
 def _pieces(parts: list[_Part], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
-    fresh = info.fresh_call_ids()
+    fresh = info.fresh_call_ids(part.function_call.id for part in parts if part.function_call)
     for part in parts:
         if part.function_call is not None:
             call, own = part.function_call, next(fresh)

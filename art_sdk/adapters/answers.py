@@ -48,12 +48,12 @@ class CallInfo(Struct, frozen=True, kw_only=True):
         """How many calls the conversation has, so that an answer's calls without ids are numbered on."""
         return sum(1 for _ in find_call_ids(self.prompt))
 
-    def fresh_call_ids(self) -> Iterator[str]:
+    def fresh_call_ids(self, given: Iterable[str | None] = ()) -> Iterator[str]:
         """One id for each call of the answer, for those that come without: `call_<n>`, n counting on.
 
-        An id that the prompt has already is passed over.
+        An id that the prompt has already, or that the answer gives to another call, is passed over.
         """
-        taken = set(find_call_ids(self.prompt))
+        taken = {*find_call_ids(self.prompt), *given}
         for number in count(self.calls_in_prompt + 1):
             if f"call_{number}" not in taken:
                 yield f"call_{number}"

@@ -8,6 +8,7 @@ from typing import Final
 from art_sdk.messages import ImagePart
 
 UNKNOWN: Final = "image/*"
+_SCHEMES: Final = ("https://", "http://", "gs://")  # the last is Google's own storage
 
 
 def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
@@ -15,8 +16,8 @@ def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
 
     The type of an image that is given by its URL may be unknown (`image/*`): the provider finds it out.
     """
-    if image.url is not None and not image.url.strip():
-        return "an image without a URL"
+    if image.url is not None and not image.url.startswith(_SCHEMES):
+        return f"an image whose URL {image.url[:60]!r} begins with none of {', '.join(_SCHEMES)}"
     if image.url is not None and image.mime_type == UNKNOWN:
         return None
     if image.mime_type not in types:

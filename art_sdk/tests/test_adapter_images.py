@@ -23,8 +23,8 @@ TYPES = frozenset({"image/png", "image/gif"})
         ("image/tiff", {"data": "AAEC"}, "an image of the type 'image/tiff'; it takes image/gif, image/png"),
         ("IMAGE/PNG", {"url": "https://x/y"}, "an image of the type 'IMAGE/PNG'; it takes image/gif, image/png"),
         ("image/png", {"data": ""}, "an image without data"),
-        ("image/png", {"url": ""}, "an image without a URL"),
-        (UNKNOWN, {"url": " "}, "an image without a URL"),
+        ("image/png", {"url": ""}, "begins with none of https://, http://, gs://"),
+        (UNKNOWN, {"url": " "}, "begins with none of https://, http://, gs://"),
         *[
             ("image/png", {"data": data}, "an image whose data is not base64")
             for data in ("A", "AAE", "====", "AA=", "AA==AA==", "AA\nEC", " AAEC", "AA-_", "ÄÄÄÄ", "data:,AAEC")
@@ -33,7 +33,7 @@ TYPES = frozenset({"image/png", "image/gif"})
 )
 def test_an_image_is_taken_or_told_why_not(mime_type: str, source: dict[str, Any], reason: str | None) -> None:
     found = explain_bad_image(ImagePart(mime_type, **source), TYPES)
-    assert found is None if reason is None else found is not None and found.startswith(reason)
+    assert found is None if reason is None else found is not None and reason in found
 
 
 @given(data=st.text(max_size=12))

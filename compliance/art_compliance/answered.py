@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard
 
 import msgspec
 from msgspec import Struct
 
 from art_sdk.json_data import is_array, is_object
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[0].lower()}", name)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 class Answered(Struct, frozen=True):
@@ -21,7 +30,7 @@ class Answered(Struct, frozen=True):
     @classmethod
     def of(cls, events: Iterable[Any]) -> Answered:
         """Events of any make: structs, objects, or JSON data."""
-        return cls(tuple(_event(event) for event in events))
+        return cls(tuple(event_data(event) for event in events))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -50,15 +59,14 @@ class Answered(Struct, frozen=True):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message at the end, ready to append; empty where there is none."""
-        found: dict[str, Any] = self._end.get("message") or {}
-        kept = {name: value for name, value in found.items() if value not in (None, []) or name == "content"}
-        return {"role": "assistant", **kept} if kept else {}
+        """The message at the end, as it came; empty where there is none."""
+        found = self._end.get("message")
+        return found if is_object(found) else {}
 
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls of the message at the end."""
-        found: list[dict[str, Any]] = self.message.get("tool_calls", [])
+        found: list[dict[str, Any]] = self.message.get("tool_calls") or []
         return found
 
     @property
@@ -80,8 +88,8 @@ class Answered(Struct, frozen=True):
 
     @property
     def is_failure(self) -> bool:
-        """Whether it is a failure as it should be told: ERROR, then END with the finish `error`."""
-        return self.kinds[-2:] == ("ERROR", "END") and self.finish == "error" and self.kinds.count("END") == 1
+        """Whether it is a failure as it should be told: ERROR, then END without a message."""
+        return self.kinds == ("ERROR", "END") and self.finish == "error" and not self.message
 
     def of_kind(self, kind: str) -> Iterator[dict[str, Any]]:
         """The events of a type."""
@@ -92,41 +100,89 @@ class Answered(Struct, frozen=True):
         return self.events[-1] if self.events else {}
 
     def _tokens(self, kind: str) -> str:
-        told = self.of_kind("TOKEN")
-        return "".join(str(event.get("text")) for event in told if str(event.get("token_type")).endswith(kind))
+        kinds = (kind, f"AGENT_THOUGHT_{kind}", f"FINAL_SYNTHESIS_{kind}")
+        return "".join(str(event.get("text")) for event in self.of_kind("TOKEN") if event.get("token_type") in kinds)
 
 
-_ERROR_FACTS: Final = ("code", "message", "provider", "status", "provider_code", "provider_message", "retry_after")
+_ERROR_FACTS: Final = (
+    "code",
+    "message",
+    "provider",
+    "status",
+    "provider_code",
+    "provider_message",
+    "retry_after",
+    "is_retryable",
+)
+_METADATA: Final = (
+    "stop_reason",
+    "raw_stop_reason",
+    "input_tokens",
+    "output_tokens",
+    "thinking_tokens",
+    "cached_tokens",
+    "provider_raw_usage",
+    "request_id",
+)
+_FIELDS: Final[dict[str, tuple[str, ...]]] = {
+    "event": (
+        "type",
+        "text",
+        "token_type",
+        "call",
+        "metadata",
+        "error",
+        "message",
+        "finish",
+        "thread_id",
+        "trace_id",
+        "session_id",
+    ),
+    "call": ("id", "type", "function"),
+    "function": ("name", "arguments"),
+    "message": ("role", "content", "tool_calls", "name", "extensions"),
+    "metadata": (*_METADATA, *map(_camel, _METADATA)),
+    "error": (*_ERROR_FACTS, "details"),
+}
+"""What is read of an object that is no mapping: by these names, and no other of its attributes."""
+
+_ELEMENTS: Final = {"tool_calls": "call"}
 
 
-def _event(event: Any) -> dict[str, Any]:
-    plain = _plain(event)
-    return plain if is_object(plain) else {"type": repr(event)}
+def event_data(event: Any) -> dict[str, Any]:
+    """An event as JSON data, whatever it is made of. To be called as it comes: it may be changed later."""
+    read = _read(event, "event")
+    return read if is_object(read) else {"type": repr(event)}
 
 
-def _plain(value: Any) -> Any:
+def _read(value: Any, kind: str) -> Any:
     """The value as JSON data, as far as it can be."""
     if isinstance(value, Enum):
-        return value.value
+        return _read(value.value, kind)
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, BaseException):
-        facts = {name: getattr(value, name, None) for name in _ERROR_FACTS}
-        return {**facts, "shown": f"{value} {value!r}", "details": _plain(getattr(value, "details", None))}
-    if is_object(value):
-        return {name: _plain(item) for name, item in value.items()}
-    if is_array(value):
-        return [_plain(item) for item in value]
-    if isinstance(value, Struct):
-        return _plain_struct(value)
-    if hasattr(value, "__dict__") and not callable(value):
-        return _plain(cast("dict[str, Any]", vars(value)))
-    return value
+        return {**{name: getattr(value, name, None) for name in _ERROR_FACTS}, "shown": _show(value)}
+    if _is_mapping(value):
+        return {str(name): _read(item, str(name)) for name, item in value.items()}
+    if isinstance(value, Struct) and kind != "event":
+        return msgspec.to_builtins(value)
+    if is_array(value) and not hasattr(value, "_fields"):
+        return [_read(item, _ELEMENTS.get(kind, kind)) for item in value]
+    return _read_fields(value, kind)
 
 
-def _plain_struct(value: Struct) -> dict[str, Any]:
-    config = value.__struct_config__
-    tag = {config.tag_field: config.tag} if config.tag_field else {}
-    return {**tag, **{name: _plain(item) for name, item in msgspec.structs.asdict(value).items()}}
+def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
 
 
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[0].lower()}", name)
+def _read_fields(value: Any, kind: str) -> Any:
+    config = getattr(value, "__struct_config__", None)
+    tag = {config.tag_field: config.tag} if config is not None and config.tag_field else {}
+    found = {name: _read(getattr(value, name), name) for name in _FIELDS.get(kind, ()) if hasattr(value, name)}
+    return {**tag, **found} if tag or found else repr(value)
+
+
+def _show(error: BaseException) -> str:
+    """Everything of an error that may end in a log."""
+    return f"{error} {error!r} {vars(error)!r} {error.__cause__!r}"

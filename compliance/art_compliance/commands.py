@@ -21,8 +21,8 @@ from art_compliance.summary import describe_counts, describe_failures
 from art_sdk import BUILT_IN
 
 app: Final = typer.Typer(no_args_is_help=True, add_completion=False, help="Certifies LLM provider adapters, offline.")
-_out: Final = Console(highlight=False, soft_wrap=True)
-_err: Final = Console(highlight=False, soft_wrap=True, stderr=True)
+_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
+_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 ADAPTER_FAILS: Final = 1
 HARNESS_FAILS: Final = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -72,22 +72,22 @@ class Expected(Struct, frozen=True, kw_only=True):
 
 def compare(expected: Expected, decoded: Decoded) -> Comparison:
     """The explanation of the decoded request with the fewest differences, and then the fewest repairs."""
-    told = min((_Reading(expected, decoded, repairs).told() for repairs in _READINGS), key=lambda c: c.weight)
+    told = _Reading(expected, decoded, frozenset()).told()
+    if told.differences:
+        readings = (_Reading(expected, decoded, repairs).told() for repairs in _READINGS)
+        told = min(readings, key=lambda comparison: comparison.weight)
     rest = (*_compare_tools(expected, decoded), *_compare_options(expected, decoded))
     return Comparison((*told.differences, *rest), told.repairs)
 
 
-_READINGS: Final[tuple[frozenset[Repair], ...]] = (
-    frozenset(),
-    frozenset({"drops_blank_text"}),
-    frozenset({"joins_turns"}),
-    frozenset({"hoists_late_system"}),
-    frozenset({"joins_turns", "drops_blank_text"}),
-    frozenset({"hoists_late_system", "joins_turns"}),
-    frozenset({"hoists_late_system", "drops_blank_text"}),
-    frozenset({"hoists_late_system", "joins_turns", "drops_blank_text"}),
-    frozenset({"adds_filler_turn"}),
-    frozenset({"adds_filler_turn", "joins_turns"}),
+_TURN_REPAIRS: Final[tuple[Repair, ...]] = (
+    "drops_blank_text",
+    "joins_turns",
+    "hoists_late_system",
+    "adds_filler_turn",
+)
+_READINGS: Final = tuple(
+    frozenset(chosen) for count in range(len(_TURN_REPAIRS) + 1) for chosen in combinations(_TURN_REPAIRS, count)
 )
 """The repairs that change which turns there are, from none to all: each is tried as an explanation."""
 

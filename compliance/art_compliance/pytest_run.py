@@ -236,6 +236,7 @@ def _write(reporter: Any, reports: list[Report], folder: str | None) -> None:
             reporter.write_line(f"report: {write_reports(reports, Path(folder))}")
         except HarnessError as error:
             reporter.write_line(f"harness: {error}", red=True)
+            reporter._session.exitstatus = HARNESS_EXIT  # noqa: SLF001 - the summary is the last to speak
 
 
 def _by_adapter(reporter: Any) -> dict[str, list[Result]]:

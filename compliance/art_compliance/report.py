@@ -90,7 +90,8 @@ class Report(Struct, frozen=True, kw_only=True):
     def is_certified(self) -> bool:
         """Whether every level that has checks is passed, in a whole run."""
         levels = self.levels.values()
-        is_whole = not self.is_filtered and not self.harness_errors and bool(levels)
+        is_judged = bool(levels) and self.adapter.dialect is not None
+        is_whole = is_judged and not self.is_filtered and not self.harness_errors
         return is_whole and all(count.is_passed for count in levels)
 
 

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct, field
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_sdk import ARTError, Capability, ToolCall, parse_options, parse_prompt
+from art_sdk.json_data import find_unsendable
 
 Outcome = Annotated[
     str,
@@ -29,6 +30,9 @@ Level = Literal["core", "tools", "streaming", "resilience", "replay", "propertie
 """What a certificate counts by."""
 
 DEFAULT: Final = "default"
+
+
+Count = Annotated[int, Meta(ge=0)]
 
 
 class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -47,10 +51,24 @@ class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     finish: Literal["stop", "length", "tool_calls", "content_filter"] = "stop"
     is_refusal: bool = False
     without_ids: bool = False
-    input_tokens: int = 11
-    output_tokens: int = 7
-    thinking_tokens: int | None = None
-    cached_tokens: int | None = None
+    input_tokens: Count = 11
+    output_tokens: Count = 7
+    thinking_tokens: Count | None = None
+    cached_tokens: Count | None = None
+
+    def faults(self) -> Iterator[str]:
+        """What no provider answers."""
+        ids = [call.id for call in self.tool_calls]
+        if len(ids) != len(set(ids)):
+            yield "two calls have one id"
+        if self.finish == "tool_calls" and not self.tool_calls:
+            yield "it finishes by tool_calls, and has none"
+        if self.is_refusal and not (self.content and self.finish == "content_filter"):
+            yield "a refusal has a content, and the finish content_filter"
+        if (self.cached_tokens or 0) > self.input_tokens or (self.thinking_tokens or 0) > self.output_tokens:
+            yield "a part of the tokens is more than all of them"
+        if self.signature and not (self.content or self.tool_calls):
+            yield "a signature stands with a text or a call"
 
 
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -134,10 +152,20 @@ def _parse_whole(path: Path, scenario: Scenario) -> None:
         parse_prompt(scenario.prompt)
     except ARTError as error:
         raise _bad(path, f"$.prompt: {error.message}") from error
+    faults = list(_answer_faults(scenario.answer)) if scenario.answer else []
+    if faults:
+        raise _bad(path, "; ".join(faults))
     try:
         parse_options(scenario.call_options())
     except ARTError as error:
         raise _bad(path, f"$.options: {error.message}") from error
+
+
+def _answer_faults(answer: WrittenAnswer) -> Iterator[str]:
+    unsendable = find_unsendable(answer, "$.answer")
+    if unsendable:
+        yield f"{unsendable.path}: {unsendable.reason}"
+    yield from (f"$.answer: {fault}" for fault in answer.faults())
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
@@ -145,7 +173,7 @@ def _read_json(path: Path) -> Mapping[str, Any]:
         data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise _bad(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _bad(path, f"is not JSON: {error}") from error
     return data
 

@@ -73,10 +73,15 @@ NAMED_BY_SCENARIO: Final = pytest.mark.filterwarnings(r"ignore:\s*Can not relate
 
 
 @NAMED_BY_SCENARIO
-def test_payload(scenario: Scenario, art_session: Session, snapshot: SnapshotAssertion) -> None:
+def test_payload(
+    scenario: Scenario, art_session: Session, snapshot: SnapshotAssertion, request: pytest.FixtureRequest
+) -> None:
     """The payload of one scenario is the one that is kept."""
     seen = art_session.subject.translate(scenario.prompt, scenario.call_options())
     if not isinstance(seen, Sent):
+        kept = Path(str(request.path)).parent / "payloads" / request.path.stem / f"{scenario.id}.json"
+        if kept.is_file():
+            pytest.fail(f"{kept.name} is kept, and the prompt is not sent any more: {seen}")
         pytest.skip(f"not sent: {seen}")
     if not is_kept(seen.payload):
         pytest.skip(f"more than {KEPT_LENGTH} characters")

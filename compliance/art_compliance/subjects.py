@@ -19,7 +19,7 @@ import anyio.from_thread
 import msgspec
 from msgspec import Struct
 
-from art_compliance.answered import Answered
+from art_compliance.answered import Answered, event_data
 from art_compliance.bounded import Stopped, await_bounded, run_bounded
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.factories import Factory, name_of, tell, with_article
@@ -69,10 +69,12 @@ Observation = Sent | Refused | Crashed
 
 
 class Watched(Struct, frozen=True):
-    """A call: what arrived, and whether the adapter changed what it was given."""
+    """A call: what arrived, what was read out of the answer, and whether the adapter changed what it was given."""
 
     observation: Observation
+    heard: Answered | Refused | Crashed
     changed: bool
+    requests: tuple[Request, ...]
 
 
 class Subject:
@@ -211,12 +213,21 @@ class Subject:
             payload.close()  # judged as what it is: no JSON data
         return payload
 
-    def _events(self, prompt: Any, options: Any) -> list[Any]:
-        """Every event of a call, however it gives them: async or sync, at once or behind an await."""
-        given: Any = run_bounded(lambda: self.adapter.call(prompt, options))
+    def _events(self, prompt: Any, options: Any) -> list[dict[str, Any]]:
+        """Every event of a call as JSON data, however it gives them: async or sync, at once or behind an await."""
+        try:
+            given: Any = run_bounded(lambda: self.adapter.call(prompt, options))
+        except RuntimeError as error:
+            if "event loop" not in str(error):
+                raise
+            given = await_bounded(self._portal.start_task_soon(self._call_in_loop, prompt, options))
         if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
             return await_bounded(self._portal.start_task_soon(_drain, given))
-        return run_bounded(lambda: list(given))
+        return run_bounded(lambda: [event_data(event) for event in given])
+
+    async def _call_in_loop(self, prompt: Any, options: Any) -> Any:
+        """For a plain function that wants a running loop."""
+        return self.adapter.call(prompt, options)
 
     def _hand_over(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
         """What the adapter is given: typed values for ours, JSON data for any other. Always copies of its own."""
@@ -242,13 +253,19 @@ class Subject:
         """As `send`, and whether prompt or options are not what they were once `call` has had them."""
         first, given = self._server.count, _copy((prompt, options))
         error: Exception | None = None
+        heard: Answered | Refused | Crashed
         try:
-            self._events(*given)
+            heard = Answered(tuple(self._events(*given)))
         except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            error = raised
+            error, heard = raised, _observe_error(raised)
         arrived = [request for request in self._server.seen(first) if request.method == "POST"]
         changed = _encode(given) != _encode((prompt, options))
-        return Watched(self._observe_arrived(arrived, error), changed)
+        return Watched(self._observe_arrived(arrived, error), heard, changed, tuple(arrived))
+
+    @property
+    def asked(self) -> int:
+        """How many requests have arrived so far."""
+        return self._server.count
 
     def _observe_arrived(self, arrived: list[Request], error: Exception | None) -> Observation:
         if not arrived:
@@ -265,7 +282,7 @@ class Subject:
         """What the adapter reads out of the answer that it is given."""
         try:
             with self._server.answering(answerer):
-                return Answered.of(self._events(*_copy((prompt, options))))
+                return Answered(tuple(self._events(*_copy((prompt, options)))))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
 
@@ -275,11 +292,13 @@ def _copy(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-async def _drain(given: Any) -> list[Any]:
+async def _drain(given: Any) -> list[dict[str, Any]]:
     try:
         if inspect.isawaitable(given):
             given = await given
-        return [event async for event in given] if hasattr(given, "__aiter__") else list(given)
+        if hasattr(given, "__aiter__"):
+            return [event_data(event) async for event in given]
+        return [event_data(event) for event in given]
     except (SystemExit, KeyboardInterrupt) as error:  # it would end the event loop, and the suite with it
         message = f"it wanted to end the program: {tell(error)}"
         raise Stopped(message) from error

@@ -38,7 +38,9 @@ def describe_verdict(report: Report) -> str:
     if report.harness_errors:
         return "no verdict: the suite could not do its work (see above)"
     if report.failures:
-        return f"NOT certified: {len(report.failures)} checks failed (seed {report.seed})"
+        checks = len({result.check for result in report.failures})
+        trials = f"{len(report.failures)} trial{'s' if len(report.failures) > 1 else ''}"
+        return f"NOT certified: {checks} of {len(CHECKS)} checks failed, in {trials} (seed {report.seed})"
     if report.is_filtered:
         return "nothing failed, but a filtered run never certifies"
     if report.adapter.dialect is None:

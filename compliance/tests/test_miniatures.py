@@ -50,6 +50,7 @@ CHECK_IDS = [
     "translation.canary-options-are-told",
     "payload.is-canonical",
     "response.answer-is-read",
+    "response.every-prompt-is-answered",
     "response.events-keep-their-order",
     "response.events-carry-their-ids",
     "response.text-is-whole",
@@ -57,6 +58,7 @@ CHECK_IDS = [
     "response.thinking-stands-apart",
     "response.finish-is-told",
     "response.usage-is-told",
+    "response.message-is-standard",
     "response.answer-can-be-appended",
     "response.signatures-go-back",
     "response.context-marks-the-tokens",
@@ -64,6 +66,7 @@ CHECK_IDS = [
     "response.error-answer-is-told",
     "response.broken-answer-is-an-error",
     "response.key-is-shown-nowhere",
+    "response.key-goes-in-a-header",
 ]
 
 
@@ -86,6 +89,7 @@ ADAPTERS = {"anthropic": AnthropicAdapter, "gemini": GeminiAdapter, "openai": Op
 NOTHING_TO_BE_WRONG_ABOUT = {
     ("takes-thinking-for-text", "openai"): "a chat completion has no place for reasoning",
     ("forgets-what-is-wanted-back", "openai"): "a chat completion has no place for reasoning",
+    ("forgets-its-signatures", "openai"): "a chat completion has no place for reasoning",
     ("takes-cut-arguments-for-none", "anthropic"): "a call's input is an object",
     ("takes-cut-arguments-for-none", "gemini"): "a call's args are an object",
 }

@@ -65,13 +65,16 @@ class OwnAdapter:
             events = self.told(self.answer(body), f"{context}_LLM_RESPONSE" if context else "LLM_RESPONSE")
         except urllib.error.HTTPError as error:
             with error:
-                events = self.failed(error.code, json.load(error)["error"]["message"])
+                wait = error.headers.get("retry-after")
+                events = self.failed(error.code, json.load(error)["error"]["message"], wait and float(wait))
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             events = self.failed(200, str(error))
-        return ({**event, "thread_id": options["thread_id"], "trace_id": "own"} for event in events)
+        books = {"thread_id": options["thread_id"], "session_id": options.get("session_id")}
+        return ({**event, **books, "trace_id": options.get("trace_id") or "own"} for event in events)
 
     def answer(self, body: bytes) -> Any:
-        request = urllib.request.Request(f"{self.url}/chat/completions", body, {"content-type": "application/json"})
+        headers = {"content-type": "application/json", "authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(f"{self.url}/chat/completions", body, headers)
         with urllib.request.urlopen(request) as response:
             return json.load(response)
 
@@ -93,9 +96,10 @@ class OwnAdapter:
             {"type": "END", "message": {"role": "assistant", "content": text}, "finish": finish},
         ]
 
-    def failed(self, status: int, words: str) -> list[dict[str, Any]]:
+    def failed(self, status: int, words: str, wait: float | None = None) -> list[dict[str, Any]]:
         shown = words.replace(self.key, "***")
         error = {"code": "LLM_PROVIDER_ERROR", "message": shown, "status": status, "provider_message": shown}
+        error |= {"retry_after": wait, "is_retryable": status in (408, 429) or status >= 500}
         return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 

@@ -25,6 +25,7 @@ class Check(Struct, frozen=True):
     clause: str
     run: Callable[[Trial], Iterator[Finding]]
     once: bool
+    on_every_prompt: bool
     needs: tuple[Capability, ...]
 
     def __call__(self, trial: Trial) -> list[Finding]:
@@ -33,7 +34,7 @@ class Check(Struct, frozen=True):
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about."""
-        has_subject = self.stage != "response" or scenario.answer is not None
+        has_subject = self.stage != "response" or self.on_every_prompt or scenario.answer is not None
         return has_subject and set(self.needs) <= set(scenario.needs)
 
     def level(self, scenario: Scenario) -> Level:
@@ -42,14 +43,17 @@ class Check(Struct, frozen=True):
 
 
 def check(
-    name: str, *, clause: str, once: bool = False, needs: tuple[Capability, ...] = ()
+    name: str, *, clause: str, once: bool = False, on_every_prompt: bool = False, needs: tuple[Capability, ...] = ()
 ) -> Callable[[Callable[[Trial], Iterator[Finding]]], Check]:
-    """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone."""
+    """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
+
+    A check of the stage response runs on the scenarios that have an answer, or `on_every_prompt`.
+    """
     stage: Any = name.partition(".")[0]
     if stage not in STAGES:
         message = f"the check id {name!r} is of no stage; stages: {', '.join(STAGES)}"
         raise ValueError(message)
-    return lambda function: Check(name, stage, clause, function, once, needs)
+    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs)
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:

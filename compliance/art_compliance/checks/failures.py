@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from art_compliance.answered import Answered
 from art_compliance.checks.base import check
-from art_compliance.checks.trial import Trial
+from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
 from art_compliance.pointers import escape, look_up
 from art_compliance.provider.server import Response
@@ -18,7 +18,11 @@ from art_compliance.subjects import TEST_KEY, Crashed, Refused
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_array, is_object
 
-_STATUSES: Final = (400, 401, 403, 404, 429, 500, 503, 529)
+_STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
+_FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
+"""What stays wrong however often it is asked again."""
+
+_WAIT: Final = 1.0
 _PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"
 
 
@@ -31,26 +35,43 @@ def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
     """The caller decides by the status whether to try again, and reads the words."""
     name = "response.error-answer-is-told"
     for status in _STATUSES:
-        words = f"written error {status}"
+        words, before = f"written error {status}", trial.subject.asked
         body = trial.dialect.write_error(status, words)
-        heard = trial.call_with(Response(status, body, headers=(("retry-after", "0"),)))
-        for wrong in _wrong_error(heard, status, words):
-            yield Finding(check=name, message=f"answered {status}: {wrong}")
+        headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
+        heard = trial.call_with(Response(status, body, headers=headers))
+        faults = list(_wrong_failure(trial, heard))
+        if isinstance(heard, Answered):
+            faults += _wrong_error(heard.error or {}, status, words)
+        if status in _FINAL and (asked := trial.subject.asked - before) != 1:
+            faults.append(f"it was asked {asked} times; what is refused stays refused")
+        yield from (Finding(check=name, message=f"answered {status}: {fault}") for fault in faults)
 
 
-def _wrong_error(heard: Answered | Refused | Crashed, status: int, words: str) -> Iterator[str]:
+def _wrong_failure(trial: Trial, heard: Answered | Refused | Crashed) -> Iterator[str]:
+    """What is wrong with how a failure is told."""
     if not isinstance(heard, Answered):
-        yield str(heard)
+        told = f"call raised {heard.code}; tell it by ERROR and END" if isinstance(heard, Refused) else str(heard)
+        yield told
         return
     if not heard.is_failure:
-        yield f"the events are {', '.join(heard.kinds) or 'none'} with the finish {heard.finish!r}"
-    error = heard.error or {}
-    if error.get("code") != _PROVIDER_ERROR:
-        yield f"the error's code is {error.get('code')!r}, not {_PROVIDER_ERROR}"
+        message = f", the message {str(heard.message)[:60]}" if heard.message else ""
+        yield f"expected ERROR and END, got {', '.join(heard.kinds) or 'no events'}; finish {heard.finish!r}{message}"
+    elif (heard.error or {}).get("code") != _PROVIDER_ERROR:
+        yield f"the error's code is {(heard.error or {}).get('code')!r}, not {_PROVIDER_ERROR}"
+    thread = trial.scenario.call_options()["thread_id"]
+    if {event.get("thread_id") for event in heard.events} != {thread}:
+        yield "the events do not carry the thread_id of the call"
+
+
+def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str]:
     if error.get("status") != status:
         yield f"the error's status is {error.get('status')!r}"
     if words not in str(error.get("provider_message") or error.get("message")):
         yield f"the provider's words {words!r} are not told"
+    if status == 429 and error.get("retry_after") != _WAIT:
+        yield f"retry_after is {error.get('retry_after')!r}; the answer says {_WAIT:g} s"
+    if status in (400, 429) and error.get("is_retryable") is not (status == 429):
+        yield f"is_retryable is {error.get('is_retryable')!r}"
 
 
 @check(
@@ -63,11 +84,9 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Finding]:
     name = "response.broken-answer-is-an-error"
     for what, response in _broken(trial):
         heard = trial.call_with(response)
-        if not isinstance(heard, Answered):
-            yield Finding(check=name, message=f"{what}: {heard}")
-        elif not heard.is_failure:
-            told = f"{', '.join(heard.kinds) or 'no events'} with the finish {heard.finish!r}"
-            yield Finding(check=name, message=f"{what}: expected ERROR and END, got {told}")
+        yield from (Finding(check=name, message=f"{what}: {fault}") for fault in _wrong_failure(trial, heard))
+        if isinstance(heard, Crashed) and "did not come back" in heard.error:
+            return  # the others would not come back either
 
 
 def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
@@ -115,12 +134,37 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 )
 def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
     """Some providers repeat the key in their words, and events go into logs."""
-    words = f"Incorrect API key provided: {TEST_KEY}"
-    for status in (200, 401):
-        heard = trial.call_with(Response(status, trial.dialect.write_error(401, words)))
+    name, words = "response.key-is-shown-nowhere", f"Incorrect API key provided: {TEST_KEY}"
+    answers = {
+        "with an error": Response(401, trial.dialect.write_error(401, words)),
+        "200 and an error": Response(200, trial.dialect.write_error(401, words)),
+        "with a text": Response(200, trial.dialect.write_response(_TEXT)),
+    }
+    for what, response in answers.items():
+        heard = trial.call_with(response)
         for pointer in _shown(heard.events if isinstance(heard, Answered) else str(heard)):
-            text = f"answered {status} with words that repeat the key, the events show it at {pointer or '/'}"
-            yield Finding(check="response.key-is-shown-nowhere", message=text)
+            event = f"event {pointer}" if pointer else "the exception"
+            yield Finding(check=name, message=f"answered {what}, {event} shows the key")
+    if TEST_KEY in repr(trial.subject.adapter):
+        yield Finding(check=name, message="the adapter's repr shows the key")
+
+
+@check(
+    "response.key-goes-in-a-header",
+    clause="The API key is sent, in a header, and stands in no URL and no body.",
+    once=True,
+)
+def key_goes_in_a_header(trial: Trial) -> Iterator[Finding]:
+    """URLs and bodies are logged by everything on the way."""
+    name = "response.key-goes-in-a-header"
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    for request in trial.watched.requests:
+        if not any(TEST_KEY in value for value in request.headers.values()):
+            yield Finding(check=name, message="no header of the request has the key")
+        if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
+            yield Finding(check=name, message="the key stands in the request's URL or body")
 
 
 def _shown(value: Any, pointer: str = "") -> Iterator[str]:

@@ -15,8 +15,10 @@ from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
 from art_compliance.normal_form import same_json
 from art_compliance.pointers import leaves
+from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.provider.server import Response
 from art_compliance.subjects import Sent
+from art_sdk import ARTError, parse_prompt
 from art_sdk.json_data import is_array, is_object
 from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
 
@@ -29,6 +31,30 @@ def answer_is_read(trial: Trial) -> Iterator[Finding]:
         yield Finding(check=name, message=str(heard))
     elif heard.error is not None:
         yield Finding(check=name, message=f"call gave an ERROR event: {heard.error.get('message')}")
+
+
+@check(
+    "response.every-prompt-is-answered",
+    clause="Whatever the prompt and the options, the answer to it is read: in order, with its ids, its text whole.",
+    on_every_prompt=True,
+)
+def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
+    """A reader that works for one question alone is of no use in the second round."""
+    name = "response.every-prompt-is-answered"
+    _ = trial.dialect
+    if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
+        message = "no call arrived"
+        raise NotApplicable(message)
+    heard = trial.watched.heard
+    if not isinstance(heard, Answered) or heard.error is not None:
+        told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
+        yield Finding(check=name, message=f"the answer is not read: {told}")
+        return
+    faults = [*_wrong_order(heard), *_wrong_ids(trial, heard)]
+    if not heard.text == heard.told_text == WRITTEN_TEXT:
+        faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.told_text!r} in the tokens")
+    for fault in faults:
+        yield Finding(check=name, message=fault)
 
 
 def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:
@@ -60,6 +86,10 @@ _KINDS: Final[dict[str, type[Any]]] = {
 )
 def events_keep_their_order(_: Trial, answered: Answered) -> Iterator[str]:
     """By the table that the fold follows, too."""
+    return _wrong_order(answered)
+
+
+def _wrong_order(answered: Answered) -> Iterator[str]:
     state: State = "answering"
     for number, kind in enumerate(answered.kinds):
         after = AFTER.get((state, _KINDS[kind])) if kind in _KINDS else None
@@ -77,10 +107,20 @@ def events_keep_their_order(_: Trial, answered: Answered) -> Iterator[str]:
 )
 def events_carry_their_ids(trial: Trial, answered: Answered) -> Iterator[str]:
     """Whoever reads several streams at once tells them apart by these."""
-    thread = trial.scenario.call_options()["thread_id"]
+    yield from _wrong_ids(trial, answered)
+    given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
+    asked = trial.require_answered(trial.call(trial.written, **given))
+    for name, value in given.items():
+        found = {event.get(name) for event in asked.events}
+        if found != {value}:
+            yield f"the call's {name} is {value!r}, the events have {', '.join(sorted(map(repr, found)))}"
+
+
+def _wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
+    options = trial.scenario.call_options()
     for number, event in enumerate(answered.events):
-        if event.get("thread_id") != thread:
-            yield f"event {number} ({event.get('type')}) has the thread_id {event.get('thread_id')!r}, not {thread!r}"
+        if event.get("thread_id") != options["thread_id"]:
+            yield f"event {number} ({event.get('type')}) has the thread_id {event.get('thread_id')!r}"
             return
     traces = {event.get("trace_id") for event in answered.events}
     if len(traces) > 1 or None in traces:
@@ -172,8 +212,23 @@ def usage_is_told(trial: Trial, answered: Answered) -> Iterator[str]:
     """`input_tokens` is the whole prompt, what caches gave included; `output_tokens` all that was generated."""
     for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
         wanted, found = getattr(trial.written, name), answered.metadata.get(name)
-        if wanted is not None and found != wanted:
+        may_be_left_out = name in ("thinking_tokens", "cached_tokens") and found is None
+        if wanted is not None and not may_be_left_out and not (type(found) is int and found == wanted):
             yield f"{name} is {found!r}, the answer says {wanted}"
+
+
+@_on_answer("response.message-is-standard", "END's message is an assistant message of the standard form, unnamed.")
+def message_is_standard(_: Trial, answered: Answered) -> Iterator[str]:
+    """What is appended goes to every adapter, not to the one that read it alone."""
+    message = answered.message
+    try:
+        parse_prompt([message])
+    except ARTError as error:
+        yield error.message
+    if message.get("role") != "assistant":
+        yield f"its role is {message.get('role')!r}"
+    if message.get("name") is not None:
+        yield f"it has the name {message['name']!r}, which nobody gave it"
 
 
 @check(
@@ -183,6 +238,12 @@ def usage_is_told(trial: Trial, answered: Answered) -> Iterator[str]:
 def answer_can_be_appended(trial: Trial) -> Iterator[Finding]:
     """The next turn of every agent."""
     name, message = "response.answer-can-be-appended", trial.answered.message
+    if trial.written.thinking and "reasoning" not in trial.subject.capabilities:
+        reason = "not declared: reasoning"
+        raise NotApplicable(reason)
+    if len(trial.written.tool_calls) > 1 and "parallel_tools" not in trial.subject.capabilities:
+        reason = "not declared: parallel_tools"
+        raise NotApplicable(reason)
     if not (message.get("content") or message.get("tool_calls")):
         reason = "the answer says nothing"
         raise NotApplicable(reason)
@@ -208,14 +269,17 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Finding]:
 )
 def signatures_go_back(trial: Trial) -> Iterator[Finding]:
     """Without it a tool loop of a thinking model ends in 400."""
-    signature, message = trial.written.signature, trial.answered.message
+    signature, said = trial.written.signature, trial.answered.message
     if signature is None or "reasoning" not in trial.subject.capabilities:
         reason = "the answer has no signature" if signature is None else "not declared: reasoning"
         raise NotApplicable(reason)
-    sent = trial.observe_sent([*trial.scenario.prompt, message, *_next_turn(message)])
-    if signature not in [leaf for _, leaf in leaves(sent.payload)]:
-        text = f"the signature {signature!r} is not sent back with the message that it came with"
-        yield Finding(check="response.signatures-go-back", message=text, path=f"$[{len(trial.scenario.prompt)}]")
+    sent = trial.observe_sent([*trial.scenario.prompt, said, *_next_turn(said)])
+    sent_back = [leaf for _, leaf in leaves(sent.payload)]
+    signed = (signature, trial.written.thinking) if trial.dialect.wants_thinking else (signature,)
+    for text in signed:
+        if text not in sent_back:
+            message = f"{text!r} is not sent back with the message that it came with"
+            yield Finding(check="response.signatures-go-back", message=message, path=f"$[{len(trial.scenario.prompt)}]")
 
 
 def _is_broken(trial: Trial) -> bool:
@@ -231,7 +295,7 @@ def _cut(arguments: str) -> bool:
 
 
 def _next_turn(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls: list[dict[str, Any]] = message.get("tool_calls", [])
+    calls: list[dict[str, Any]] = message.get("tool_calls") or []
     if not calls:
         return [{"role": "user", "content": "Go on."}]
     return [{"role": "tool_result", "tool_call_id": call["id"], "content": "done"} for call in calls]
@@ -245,11 +309,13 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
     """What is thought and what is said go to different places."""
     for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
         heard = trial.require_answered(trial.call(trial.written, call_context=context))
-        wrong = {
-            kind for event in heard.of_kind("TOKEN") if not (kind := str(event.get("token_type"))).startswith(context)
-        }
+        right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
+        wrong = {str(event.get("token_type")) for event in heard.of_kind("TOKEN")} - right
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
+            yield Finding(check="response.context-marks-the-tokens", message=text)
+        elif (heard.told_text, heard.told_thinking) != (trial.answered.told_text, trial.answered.told_thinking):
+            text = f"with the call context {context}, other tokens are told"
             yield Finding(check="response.context-marks-the-tokens", message=text)
 
 

@@ -59,7 +59,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     `path` matches the end of a request's URL path; `base_path` is what stands before it at the
     provider; `history` is the JSON pointer of the list that grows with the conversation.
     `write_response` and `write_error` (of a status and a message) give the bodies of answers;
-    `essential` names, by JSON pointer, fields without which an answer cannot be read.
+    `essential` names, by JSON pointer, fields without which an answer cannot be read;
+    `wants_thinking`: the text of the reasoning goes back with its signature.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_response: Callable[[WrittenAnswer], bytes]
     write_error: Callable[[int, str], bytes]
     essential: tuple[str, ...]
+    wants_thinking: bool = False
 
 
 def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:

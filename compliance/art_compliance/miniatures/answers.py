@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from art_compliance.miniatures.base import Events, change_events, miniature
+from art_compliance.miniatures.base import Events, as_data, change_events, miniature
 from art_compliance.subjects import TEST_KEY
+from art_sdk import TokenEvent
 from art_sdk.json_data import is_object
 
 
@@ -14,6 +15,35 @@ from art_sdk.json_data import is_object
 def reads_texts_alone(adapter: Any) -> None:
     """An answer with a call is told as an error."""
     change_events(adapter, lambda events: _failed("no text") if _has(events, "TOOL_CALL") else events)
+
+
+@miniature("response.every-prompt-is-answered")
+def reads_the_first_answer_alone(adapter: Any) -> None:
+    """Once the prompt has an assistant's message, the answer is told without its text."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        async def told() -> Any:
+            later = any(message["role"] == "assistant" for message in as_data(prompt))
+            async for event in own(prompt, options):
+                if not (later and isinstance(event, TokenEvent)):
+                    yield event
+
+        return told()
+
+    adapter.call = call
+
+
+@miniature("response.message-is-standard")
+def hands_on_the_providers_message(adapter: Any) -> None:
+    """END's message has fields that only the provider knows."""
+    change_events(adapter, lambda events: _with_message(events, lambda message: {**message, "refusal": None}))
+
+
+@miniature("response.key-goes-in-a-header")
+def sends_no_key(adapter: Any) -> None:
+    """The request has no key."""
+    adapter.auth_headers = dict
 
 
 @miniature("response.events-keep-their-order")
@@ -97,7 +127,7 @@ def gives_arguments_as_objects(adapter: Any) -> None:
 @miniature("response.signatures-go-back")
 def forgets_what_is_wanted_back(adapter: Any) -> None:
     """END's message has no extensions."""
-    change_events(adapter, lambda events: _with_message(events, lambda message: {**message, "extensions": None}))
+    change_events(adapter, lambda events: _with_message(events, _without_extensions))
 
 
 @miniature("response.context-marks-the-tokens")
@@ -156,6 +186,10 @@ def _with_message(events: Events, change: Callable[[dict[str, Any]], dict[str, A
     return _with_end(events, lambda end: {**end, "message": end["message"] and change(end["message"])})
 
 
+def _without_extensions(message: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in message.items() if name != "extensions"}
+
+
 def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
     told = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
     return _with_message(
@@ -170,7 +204,7 @@ def _twice(event: dict[str, Any]) -> Events:
 def _with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
     told = [{**event, "call": change(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
     return _with_message(
-        told, lambda message: {**message, "tool_calls": [change(call) for call in message["tool_calls"]]}
+        told, lambda message: {**message, "tool_calls": [change(call) for call in message.get("tool_calls", ())]}
     )
 
 
@@ -185,7 +219,7 @@ def _with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
 def _first_call_alone(events: Events) -> Events:
     calls = [event for event in events if event["type"] == "TOOL_CALL"]
     told = [event for event in events if event not in calls[1:]]
-    return _with_message(told, lambda message: {**message, "tool_calls": message["tool_calls"][:1]})
+    return _with_message(told, lambda message: {**message, "tool_calls": message.get("tool_calls", [])[:1]})
 
 
 def _spoken(event: dict[str, Any]) -> dict[str, Any]:
@@ -194,9 +228,9 @@ def _spoken(event: dict[str, Any]) -> dict[str, Any]:
 
 def _without_cache(event: dict[str, Any]) -> dict[str, Any]:
     metadata = event.get("metadata")
-    if not is_object(metadata) or not metadata.get("cached_tokens"):
+    if not is_object(metadata) or not metadata.get("cachedTokens"):
         return event
-    return {**event, "metadata": {**metadata, "input_tokens": metadata["input_tokens"] - metadata["cached_tokens"]}}
+    return {**event, "metadata": {**metadata, "inputTokens": metadata["inputTokens"] - metadata["cachedTokens"]}}
 
 
 def _unmarked(event: dict[str, Any]) -> dict[str, Any]:

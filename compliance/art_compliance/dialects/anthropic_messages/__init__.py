@@ -17,4 +17,5 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     write_response=write_response,
     write_error=write_error,
     essential=ESSENTIAL,
+    wants_thinking=True,
 )

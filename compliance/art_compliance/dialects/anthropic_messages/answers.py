@@ -14,7 +14,6 @@ ESSENTIAL: Final = (
     "/content/0/text",
     "/content/0/name",
     "/content/0/id",
-    "/content/0/input",
 )
 
 _FINISH: Final = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}

@@ -14,7 +14,6 @@ ESSENTIAL: Final = (
     "/choices/0/finish_reason",
     "/choices/0/message/tool_calls/0/function",
     "/choices/0/message/tool_calls/0/function/name",
-    "/choices/0/message/tool_calls/0/function/arguments",
 )
 
 _FINISH: Final = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn
 import msgspec
 from msgspec import Struct
 
+from art_compliance.dialects.anthropic_messages import rules as anthropic_messages
 from art_compliance.dialects.openai_chat import rules as openai_chat
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.findings import Finding, HarnessError, Severity
@@ -56,6 +57,7 @@ class Rulebook(NamedTuple):
 
 
 _CODE: Final[Mapping[str, tuple[Callable[[object, str | None, str | None], Request], tuple[RuleCheck, ...]]]] = {
+    "anthropic-messages": (anthropic_messages.Messages, anthropic_messages.RULES),
     "openai-chat": (openai_chat.Chat, openai_chat.RULES),
 }
 

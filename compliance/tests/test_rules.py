@@ -165,8 +165,8 @@ def canonical() -> list[Any]:
 
 @pytest.mark.parametrize("path", canonical())
 def test_a_canonical_payload_breaks_no_rule(path: Path):
-    payload = json.loads(path.read_text(encoding="utf-8"))
-    assert [finding.message for finding in judge_rules(path.parent.name, payload)] == []
+    found = judge_rules(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
+    assert [finding.message for finding in found if finding.severity != "note"] == []
 
 
 @pytest.mark.parametrize("dialect", RULED)

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects.anthropic_messages import rules as anthropic_messages
+from art_compliance.dialects.gemini_generate import rules as gemini_generate
 from art_compliance.dialects.openai_chat import rules as openai_chat
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.findings import Finding, HarnessError, Severity
@@ -58,6 +59,7 @@ class Rulebook(NamedTuple):
 
 _CODE: Final[Mapping[str, tuple[Callable[[object, str | None, str | None], Request], tuple[RuleCheck, ...]]]] = {
     "anthropic-messages": (anthropic_messages.Messages, anthropic_messages.RULES),
+    "gemini-generate": (gemini_generate.Contents, gemini_generate.RULES),
     "openai-chat": (openai_chat.Chat, openai_chat.RULES),
 }
 

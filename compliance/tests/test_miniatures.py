@@ -91,11 +91,6 @@ NOTHING_TO_BE_WRONG_ABOUT = {
     ("takes-cut-arguments-for-none", "gemini"): "a call's args are an object",
     ("sends-an-empty-tools-list", "anthropic"): "no rule against it is known",
     ("sends-an-empty-tools-list", "gemini"): "no rule against it is known",
-    **{
-        (name, adapter): "its provider's rules are not written yet"
-        for name in ("leaves-the-calls-turn-out", "sends-results-late", "writes-tool-names-with-blanks")
-        for adapter in ("gemini",)
-    },
 }
 
 

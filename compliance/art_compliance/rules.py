@@ -18,8 +18,11 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects.anthropic_messages import rules as anthropic_messages
+from art_compliance.dialects.deepseek_chat import rules as deepseek_chat
 from art_compliance.dialects.gemini_generate import rules as gemini_generate
+from art_compliance.dialects.mistral_chat import rules as mistral_chat
 from art_compliance.dialects.openai_chat import rules as openai_chat
+from art_compliance.dialects.openrouter_chat import rules as openrouter_chat
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.findings import Finding, HarnessError, Severity
 from art_compliance.resources import data_folder
@@ -61,6 +64,9 @@ _CODE: Final[Mapping[str, tuple[Callable[[object, str | None, str | None], Reque
     "anthropic-messages": (anthropic_messages.Messages, anthropic_messages.RULES),
     "gemini-generate": (gemini_generate.Contents, gemini_generate.RULES),
     "openai-chat": (openai_chat.Chat, openai_chat.RULES),
+    "mistral-chat": (openai_chat.Chat, mistral_chat.RULES),
+    "deepseek-chat": (openai_chat.Chat, deepseek_chat.RULES),
+    "openrouter-chat": (openai_chat.Chat, openrouter_chat.RULES),
 }
 
 RULED: Final = tuple(_CODE)

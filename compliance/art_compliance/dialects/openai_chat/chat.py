@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from art_compliance.dialects.ruling import Place, Request, child, objects
 
@@ -37,6 +36,7 @@ def calls_of(message: Place) -> list[Place]:
     return objects(message.value.get("tool_calls"), f"{message.pointer}/tool_calls")
 
 
-def role_of(message: Place) -> Any:
-    """Whatever stands as its role."""
-    return message.value.get("role")
+def role_of(message: Place) -> str | None:
+    """A message's role, or None where it is no text."""
+    role = message.value.get("role")
+    return role if isinstance(role, str) else None

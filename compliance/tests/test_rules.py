@@ -184,3 +184,123 @@ def test_a_judge_is_fast(dialect: str):
 
 def test_the_page_of_rules_is_what_the_files_say():
     assert (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").rstrip() == rules_page().rstrip()
+
+
+def message(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "content": list(blocks)}
+
+
+def said(text: str = "hi") -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def use(call_id: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": "f", "input": {}}
+
+
+def result(call_id: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": "ok"}
+
+
+TAKEN = {
+    "results in messages of their own": [
+        message("user", said()),
+        message("assistant", use("a"), use("b")),
+        message("user", result("a")),
+        message("user", result("b")),
+    ],
+    "calls in messages of their own": [
+        message("user", said()),
+        message("assistant", use("a")),
+        message("assistant", use("b")),
+        message("user", result("b"), result("a"), said()),
+    ],
+    "a system message before the results": [
+        message("user", said()),
+        message("assistant", use("a")),
+        message("system", said()),
+        message("user", result("a")),
+    ],
+    "a paused turn at the end": [
+        message("user", said()),
+        message("assistant", {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", TAKEN)
+def test_what_anthropic_is_known_to_take_is_taken(shape: str):
+    body = {"model": "claude-opus-4-8", "max_tokens": 9, "tools": [{"name": "f", "input_schema": {"type": "object"}}]}
+    found = judge_rules("anthropic-messages", {**body, "messages": TAKEN[shape]})
+    assert [finding.message for finding in found if finding.severity != "note"] == []
+
+
+def test_thinking_that_the_model_decides_on_binds_nobody():
+    body = {"max_tokens": 9, "messages": [message("user", said())], "tool_choice": {"type": "any"}}
+    assert broken("anthropic-messages", {**body, "thinking": {"type": "adaptive"}}) == set()
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    assert broken("anthropic-messages", {**body, "thinking": thinking}) == {"anthropic.thinking-no-forced-tool"}
+
+
+THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_broken"), [((THINKING,), (), False), ((), (THINKING,), False), ((), (), True)]
+)
+def test_the_model_may_think_once_for_several_rounds_of_calls(first: Any, second: Any, is_broken: bool):  # noqa: FBT001
+    rounds = [message("assistant", *first, use("a")), message("user", result("a"))]
+    rounds += [message("assistant", *second, use("b")), message("user", result("b"))]
+    body = {"model": "claude-sonnet-4-0", "max_tokens": 9, "tools": [{"name": "f", "input_schema": {"type": "object"}}]}
+    body["thinking"] = {"type": "enabled", "budget_tokens": 1024}
+    found = broken("anthropic-messages", {**body, "messages": [message("user", said()), *rounds]})
+    assert found == ({"anthropic.thinking-block-first"} if is_broken else set())
+
+
+def test_results_of_calls_without_ids_are_taken():
+    calls = [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    told = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "x", "content": "ok"}]
+    assert broken("openai-chat", {"messages": [{"role": "user", "content": "hi"}, *told]}) == set()
+
+
+def test_both_of_protobufs_spellings_are_judged():
+    config = {"generation_config": {"stop_sequences": list("abcdef"), "response_schema": {"type": "STRING"}}}
+    declared = {"tools": {"function_declarations": {"name": "2f", "parameters": {"type": "array"}}}}
+    payload = {"contents": {"parts": {"text": "hi"}}, **config, **declared}
+    names = {"stop-max5", "response-schema-mime", "function-name", "schema-array-items"}
+    assert broken("gemini-generate", payload) == {f"gemini.{name}" for name in names}
+
+
+def test_vertex_takes_keywords_that_the_gemini_api_refuses():
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "additionalProperties": False}
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": schema}]}]
+    payload = {"contents": [{"parts": [{"text": "hi"}]}], "tools": tools}
+    vertex = "https://us-central1-aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-pro:generateContent"
+    assert broken("gemini-generate", payload) == {"gemini.schema-unknown-keyword"}
+    assert broken("gemini-generate", payload, vertex) == set()
+
+
+def test_a_strict_format_of_the_answer_is_held_like_a_strict_tool():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    wanted = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
+    payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "response_format": wanted}
+    assert broken("openai-chat", payload) == {"openai.strict-schema-closed", "openai.strict-schema-all-required"}
+
+
+@pytest.mark.parametrize(
+    ("model", "taken"),
+    [
+        ("gpt-4.1", True),
+        ("gpt-5-chat-latest", True),
+        ("gpt-oss-120b", True),
+        ("openai/gpt-5", True),
+        ("gpt-5", False),
+        ("gpt-5-mini-2025-08-07", False),
+        ("gpt-5.4", False),
+        ("o3", False),
+        ("o4-mini", False),
+    ],
+)
+def test_models_that_want_the_newer_token_limit_are_told_from_others(model: str, taken: bool):  # noqa: FBT001
+    payload = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    assert (broken("openai-chat", payload) == set()) is taken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Messages, blocks_of
+from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
 from art_sdk.json_data import is_array
 
@@ -107,12 +107,20 @@ def _thinks(request: Messages) -> bool:
 
 @rule("anthropic.thinking-block-first")
 def thinking_block_first(request: Messages) -> Iterator[Broken]:
-    """The turn whose calls the last turn answers."""
-    if not _thinks(request) or len(request.turns) < 2 or not request.turns[-1].of_kind("tool_result"):
-        return
-    turn = request.turns[-2]
-    if turn.of_kind("tool_use") and turn.blocks[0].value.get("type") not in _THINKING:
-        yield Broken(turn.blocks[0].pointer, "thinking is on, and the turn that calls does not begin with thinking")
+    """Of the rounds of calls that are still under way: the model may think once, before the first of them."""
+    rounds = _rounds_under_way(request) if _thinks(request) else []
+    if rounds and not any(turn.blocks[0].value.get("type") in _THINKING for turn in rounds):
+        yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
+
+
+def _rounds_under_way(request: Messages) -> list[Turn]:
+    """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
+    rounds: list[Turn] = []
+    for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
+        if called.role != "assistant" or not called.of_kind("tool_use") or not answered.of_kind("tool_result"):
+            break
+        rounds.append(called)
+    return rounds
 
 
 @rule("anthropic.thinking-not-last")

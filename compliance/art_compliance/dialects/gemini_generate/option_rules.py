@@ -45,6 +45,6 @@ def allowed_names_any(request: Contents) -> Iterator[Broken]:
     """`VALIDATED` is a newer mode that has them, too."""
     config = child(Place("", request.body), "toolConfig", "tool_config")
     calling = child(config, "functionCallingConfig", "function_calling_config")
-    if field(calling, "allowedFunctionNames") and calling.value.get("mode") not in ("ANY", "VALIDATED"):
+    if field(calling, "allowedFunctionNames") and str(calling.value.get("mode")).upper() not in ("ANY", "VALIDATED"):
         told = f"functions are named, and the mode is {calling.value.get('mode')!r}"
         yield Broken(f"{calling.pointer}/allowedFunctionNames", told)

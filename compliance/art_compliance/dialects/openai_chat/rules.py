@@ -36,15 +36,14 @@ def tool_calls_answered(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-needs-call")
 def tool_needs_call(chat: Chat) -> Iterator[Broken]:
-    """The calls are those of the assistant message that the run of tool messages follows."""
-    waiting: set[str] = set()
+    """The calls are those of the assistant message that the run of tool messages follows; ids may be left out."""
+    calls: list[Place] = []
     for message in chat.messages:
         if role_of(message) != "tool":
             calls = calls_of(message) if role_of(message) == "assistant" else []
-            waiting = {call.value["id"] for call in calls if isinstance(call.value.get("id"), str)}
             continue
         call_id = _answered_id(message)
-        if call_id is not None and call_id not in waiting:
+        if call_id is not None and not any(call.value.get("id") in (call_id, None) for call in calls):
             yield Broken(message.pointer, f"it answers the call {call_id!r}, which no message right before it makes")
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
     from art_compliance.report import Report, Result
+    from art_compliance.rules import judge_rules
     from art_compliance.runner import Selection, certify
     from art_compliance.scenarios import Scenario, load_scenarios
 
@@ -27,6 +28,7 @@ _HOMES: Final = {
     "Selection": "runner",
     "certify": "runner",
     "decode": "dialects",
+    "judge_rules": "rules",
     "load_scenarios": "scenarios",
 }
 
@@ -41,6 +43,7 @@ __all__ = [
     "Selection",
     "certify",
     "decode",
+    "judge_rules",
     "load_scenarios",
 ]
 

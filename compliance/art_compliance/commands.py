@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from art_compliance.checks import CHECKS
+from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
 from art_compliance.report import Report, Result, suite_version, write_reports
 from art_compliance.runner import Selection, certify
@@ -116,6 +117,20 @@ def schema_command(what: Annotated[str, typer.Argument(help="prompt or scenario"
     if what not in SCHEMAS:
         _stop(f"no schema of {what!r}; there are {', '.join(SCHEMAS)}")
     _out.print(published(what), markup=False)
+
+
+@app.command("explain")
+def explain_command(
+    rule: Annotated[str | None, typer.Argument(help="The rule's id; without it, all ids are listed.")] = None,
+    page: Annotated[bool, typer.Option("--page", help="Every rule, as Markdown.")] = False,
+) -> None:
+    """Tell a provider's rule: what it says, how it is known, and a request that breaks it."""
+    try:
+        lines = [rules_page().rstrip()] if page else list(explain(rule)) if rule else rule_ids()
+    except HarnessError as error:
+        _stop(str(error))
+    for line in lines:
+        _out.print(line, markup=False)
 
 
 @app.command("version")

@@ -91,6 +91,25 @@ def test_a_schema_is_printed_as_it_is_kept(art):
     assert art("schema", "scenario").output == kept.read_text(encoding="utf-8")
 
 
+def test_a_rule_is_explained_with_a_request_that_breaks_it(art):
+    result = art("explain", "openai.tools-nonempty")
+    assert result.exit_code == 0
+    for told in ("empty array. Expected", "vllm/pull/39780", "observed", "reject: the provider", '"tools": []'):
+        assert told in result.output
+
+
+def test_rules_are_listed_and_one_that_is_none_is_answered_with_near_ones(art):
+    assert "openai.tools-nonempty" in art("explain").output.splitlines()
+    result = art("explain", "openai.tools-empty")
+    assert result.exit_code == 2
+    assert "there is no rule 'openai.tools-empty'; did you mean openai.tools-nonempty" in result.output
+    assert art("explain", "?").exit_code == 2
+
+
+def test_the_page_of_rules_is_printed(art):
+    assert "### openai.tools-nonempty" in art("explain", "--page").output
+
+
 def test_the_version_is_told(art):
     assert art("version").output.strip()[0].isdigit()
 

@@ -1,0 +1,23 @@
+"""Wire, by the providers' rules: what types cannot say, and a provider answers with 400 all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from art_compliance.checks.base import check
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.rules import RULED, judge_rules
+
+
+@check(
+    "wire.no-rule-is-broken",
+    clause="The request breaks no rule of its provider: nothing in it is known to be refused.",
+)
+def no_rule_is_broken(trial: Trial) -> Iterator[Finding]:
+    """What a provider ignores, and what is only suspected, is reported and fails nothing."""
+    name = trial.dialect.name
+    if name not in RULED:
+        message = f"no rules of {name} are known"
+        raise NotApplicable(message)
+    yield from judge_rules(name, trial.sent.payload, url=trial.sent.url)

@@ -1,0 +1,68 @@
+"""Anthropic's rules about options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.dialects.anthropic_messages.messages import Messages
+from art_compliance.dialects.ruling import Broken, Place, number, outside, rule
+from art_sdk.json_data import is_array, is_object
+
+
+@rule("anthropic.max-tokens-required")
+def max_tokens_required(request: Messages) -> Iterator[Broken]:
+    """Counting tokens needs no limit, and has a URL of its own."""
+    if request.body and request.body.get("max_tokens") is None and "count_tokens" not in (request.url or ""):
+        yield Broken("/max_tokens", "there is no max_tokens")
+
+
+@rule("anthropic.temperature-topp-exclusive")
+def temperature_topp_exclusive(request: Messages) -> Iterator[Broken]:
+    """Whatever the values."""
+    if request.body.get("temperature") is not None and request.body.get("top_p") is not None:
+        yield Broken("/top_p", f"{request.model} takes temperature or top_p, not both")
+
+
+_DEFAULTS: Final = {"temperature": 1.0, "top_p": 0.99}
+
+
+@rule("anthropic.temperature-deprecated")
+def temperature_deprecated(request: Messages) -> Iterator[Broken]:
+    """Values at or above the defaults are tolerated."""
+    for name, default in _DEFAULTS.items():
+        value = number(request.body.get(name))
+        if value is not None and value < default:
+            yield Broken(f"/{name}", f"{request.model} takes no {name}")
+    if request.body.get("top_k") is not None:
+        yield Broken("/top_k", f"{request.model} takes no top_k")
+
+
+@rule("anthropic.temperature-range")
+def temperature_range(request: Messages) -> Iterator[Broken]:
+    """Of both options of sampling."""
+    yield from outside(Place("", request.body), {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)})
+
+
+@rule("anthropic.stop-nonblank")
+def stop_nonblank(request: Messages) -> Iterator[Broken]:
+    """An empty one counts as blank."""
+    stops: Any = request.body.get("stop_sequences")
+    for at, stop in enumerate(stops if is_array(stops) else ()):
+        if isinstance(stop, str) and not stop.strip():
+            yield Broken(f"/stop_sequences/{at}", f"the stop sequence {stop!r} is blank")
+
+
+@rule("anthropic.cache-control-max4")
+def cache_control_max4(request: Messages) -> Iterator[Broken]:
+    """In tools, system prompt and messages, blocks inside results included; the body's own does not count."""
+    count, waiting = 0, [request.body.get(name) for name in ("tools", "system", "messages")]
+    while waiting:
+        item: Any = waiting.pop()
+        if is_object(item):
+            count += is_object(item.get("cache_control"))
+            waiting.append(item.get("content"))
+        elif is_array(item):
+            waiting += item
+    if count > 4:
+        yield Broken("", f"{count} blocks have cache_control; 4 are allowed")

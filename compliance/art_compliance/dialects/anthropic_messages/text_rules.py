@@ -1,0 +1,147 @@
+"""Anthropic's rules about turns, texts and thinking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
+from art_compliance.dialects.ruling import Broken, Place, child, number, rule
+from art_sdk.json_data import is_array
+
+
+@rule("anthropic.messages-limit")
+def messages_limit(request: Messages) -> Iterator[Broken]:
+    """Counted before they are joined."""
+    if len(request.messages) > 100_000:
+        yield Broken("/messages", f"there are {len(request.messages)} messages; 100,000 are allowed")
+
+
+@rule("anthropic.first-is-user")
+def first_is_user(request: Messages) -> Iterator[Broken]:
+    """System messages aside."""
+    if request.turns and request.turns[0].role == "assistant":
+        yield Broken("/messages/0", "the conversation begins with the assistant")
+
+
+@rule("anthropic.no-system-role-first")
+def no_system_role_first(request: Messages) -> Iterator[Broken]:
+    """Wherever it stands."""
+    for message in request.messages:
+        if message.value.get("role") == "system":
+            yield Broken(f"{message.pointer}/role", "a system message stands among the messages")
+
+
+@rule("anthropic.nonempty-content")
+def nonempty_content(request: Messages) -> Iterator[Broken]:
+    """An empty text and an empty list alike."""
+    for at, message in enumerate(request.messages, 1):
+        content = message.value.get("content")
+        is_final = at == len(request.messages) and message.value.get("role") == "assistant"
+        if (content == "" or (is_array(content) and not content)) and not is_final:
+            yield Broken(f"{message.pointer}/content", "the message is empty")
+
+
+@rule("anthropic.text-block-nonempty")
+def text_block_nonempty(request: Messages) -> Iterator[Broken]:
+    """One that is marked for the cache breaks a rule of its own."""
+    for pointer, block in request.texts():
+        if block["text"] == "" and not block.get("cache_control"):
+            yield Broken(pointer, "the text is empty")
+
+
+@rule("anthropic.cache-control-not-on-empty")
+def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
+    """Whatever its kind."""
+    for pointer, block in request.texts():
+        if block["text"] == "" and block.get("cache_control"):
+            yield Broken(pointer, "an empty text is marked for the cache")
+
+
+@rule("anthropic.text-block-nonblank")
+def text_block_nonblank(request: Messages) -> Iterator[Broken]:
+    """In messages; text alone counts as a block."""
+    for message in request.messages:
+        content = message.value.get("content")
+        if isinstance(content, str) and content.isspace():
+            yield Broken(f"{message.pointer}/content", "the text is blank")
+        for block in blocks_of(message):
+            text = block.value.get("text")
+            if block.value.get("type") == "text" and isinstance(text, str) and text.isspace():
+                yield Broken(f"{block.pointer}/text", "the text is blank")
+
+
+@rule("anthropic.final-assistant-trailing-ws")
+def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
+    """Its last block, or its text."""
+    for message in _final_assistant(request):
+        content, blocks = message.value.get("content"), blocks_of(message)
+        text = blocks[-1].value.get("text") if blocks else content
+        if isinstance(text, str) and text != text.rstrip() and not text.isspace():
+            pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
+            yield Broken(pointer, "the last text ends in blanks")
+
+
+@rule("anthropic.prefill-unsupported")
+def prefill_unsupported(request: Messages) -> Iterator[Broken]:
+    """A turn that the provider's own tools paused is no prefill: it is sent back to be continued."""
+    for message in _final_assistant(request):
+        kinds = [str(block.value.get("type")) for block in blocks_of(message)]
+        if not any(kind.endswith("tool_result") or kind in _SERVER_CALLS for kind in kinds):
+            yield Broken(message.pointer, f"{request.model} takes no assistant message at the end")
+
+
+_SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+
+
+def _final_assistant(request: Messages) -> list[Place]:
+    return [message for message in request.messages[-1:] if message.value.get("role") == "assistant"]
+
+
+_THINKING = ("thinking", "redacted_thinking")
+
+
+def _thinks(request: Messages) -> bool:
+    """Whether thinking is on; `adaptive` leaves it to the model, and binds nobody."""
+    return child(Place("", request.body), "thinking").value.get("type") == "enabled"
+
+
+@rule("anthropic.thinking-block-first")
+def thinking_block_first(request: Messages) -> Iterator[Broken]:
+    """Of the rounds of calls that are still under way: the model may think once, before the first of them."""
+    rounds = _rounds_under_way(request) if _thinks(request) else []
+    if rounds and not any(turn.blocks[0].value.get("type") in _THINKING for turn in rounds):
+        yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
+
+
+def _rounds_under_way(request: Messages) -> list[Turn]:
+    """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
+    rounds: list[Turn] = []
+    for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
+        if called.role != "assistant" or not called.of_kind("tool_use") or not answered.of_kind("tool_result"):
+            break
+        rounds.append(called)
+    return rounds
+
+
+@rule("anthropic.thinking-not-last")
+def thinking_not_last(request: Messages) -> Iterator[Broken]:
+    """Of an assistant's turn."""
+    for turn in request.turns:
+        blocks = turn.blocks if turn.role == "assistant" else []
+        if blocks and blocks[-1].value.get("type") in _THINKING:
+            yield Broken(blocks[-1].pointer, "the turn ends with thinking")
+
+
+@rule("anthropic.thinking-budget-min")
+def thinking_budget_min(request: Messages) -> Iterator[Broken]:
+    """The upper limit depends on a header, which a body does not show."""
+    budget = number(child(Place("", request.body), "thinking").value.get("budget_tokens"))
+    if _thinks(request) and budget is not None and budget < 1024:
+        yield Broken("/thinking/budget_tokens", f"the budget is {budget}; 1024 is the least")
+
+
+@rule("anthropic.thinking-no-forced-tool")
+def thinking_no_forced_tool(request: Messages) -> Iterator[Broken]:
+    """Only `auto` and `none` go with it."""
+    if _thinks(request) and child(Place("", request.body), "tool_choice").value.get("type") in ("any", "tool"):
+        yield Broken("/tool_choice", "thinking is on, and a call is forced")

@@ -1,0 +1,1 @@
+"""`deepseek-chat`: DeepSeek's chat completions. Only its rules are here; it is decoded as `openai-chat`."""

@@ -1,0 +1,127 @@
+"""Gemini's rules about turns and parts. Words and sources stand in `fixtures/rules/gemini-generate.toml`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from art_compliance.dialects.gemini_generate import option_rules, schema_rules
+from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, field, parts_of, snake
+from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
+from art_sdk.json_data import is_object
+
+
+@rule("gemini.response-count")
+def response_count(request: Contents) -> Iterator[Broken]:
+    """The results may stand in several contents; calls at the very end wait for theirs."""
+    for turn, after in pairwise(request.turns):
+        calls, answers = len(turn.calls), len(after.answers)
+        if calls and calls != answers:
+            yield Broken(after.contents[0].pointer, f"{calls} calls are followed by {answers} results")
+
+
+@rule("gemini.response-after-call")
+def response_after_call(request: Contents) -> Iterator[Broken]:
+    """The model's turn before it calls."""
+    before: Turn | None = None
+    for turn in request.turns:
+        if turn.answers and not turn.is_model and not (before is not None and before.calls):
+            yield Broken(turn.answers[0].pointer, "a result stands where the turn before it calls nothing")
+        before = turn
+
+
+@rule("gemini.call-after-user")
+def call_after_user(request: Contents) -> Iterator[Broken]:
+    """The beginning is where nothing comes before."""
+    for turn in request.turns[:1]:
+        if turn.is_model and turn.calls:
+            yield Broken(turn.calls[0].pointer, "the conversation begins with a call")
+
+
+@rule("gemini.call-after-model")
+def call_after_model(request: Contents) -> Iterator[Broken]:
+    """Contents of the model that follow each other."""
+    for turn in request.turns:
+        for content in turn.contents[1:] if turn.is_model else ():
+            if any(is_object(field(part, "functionCall")) for part in parts_of(content)):
+                yield Broken(content.pointer, "a content that calls stands right after another of the model")
+
+
+@rule("gemini.last-not-model")
+def last_not_model(request: Contents) -> Iterator[Broken]:
+    """Whatever it says."""
+    for turn in request.turns[-1:]:
+        if turn.is_model:
+            yield Broken(turn.contents[-1].pointer, "the conversation ends with the model")
+
+
+@rule("gemini.roles")
+def roles(request: Contents) -> Iterator[Broken]:
+    """No role counts as the user's; `function` is of older clients."""
+    for pointer, content in request.contents:
+        role = content.get("role")
+        if isinstance(role, str) and role not in ("", "user", "model", "function"):
+            yield Broken(f"{pointer}/role", f"the role {role!r} is neither user nor model")
+
+
+@rule("gemini.parts-nonempty")
+def parts_nonempty(request: Contents) -> Iterator[Broken]:
+    """None, and an empty list."""
+    for content in request.contents:
+        if not content.value.get("parts"):
+            yield Broken(f"{content.pointer}/parts", "the content has no parts")
+
+
+_NO_DATA: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
+_BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
+
+
+@rule("gemini.part-has-data")
+def part_has_data(request: Contents) -> Iterator[Broken]:
+    """An empty text is data; a field that nobody here knows may be."""
+    for content in request.contents:
+        for part in parts_of(content):
+            if not _has_data(part):
+                yield Broken(part.pointer, "the part has no data")
+
+
+def _has_data(part: Place) -> bool:
+    return any(value is not None and name not in _BESIDE_DATA for name, value in part.value.items())
+
+
+@rule("gemini.system-part-has-data")
+def system_part_has_data(request: Contents) -> Iterator[Broken]:
+    """Of the system prompt; here an empty text is told, too."""
+    system = child(Place("", request.body), "systemInstruction", "system_instruction")
+    for part in children(system, "parts"):
+        if not _has_data(part) or part.value.get("text") == "":
+            yield Broken(part.pointer, "a part of the system prompt is empty")
+
+
+@rule("gemini.thought-signature")
+def thought_signature(request: Contents) -> Iterator[Broken]:
+    """The first call of each of the model's turns since the user last said something."""
+    for turn in reversed(request.turns):
+        if not turn.is_model and len(turn.answers) < len(turn.parts):
+            return
+        for part in turn.calls[:1] if turn.is_model else ():
+            if not field(part, "thoughtSignature"):
+                yield Broken(part.pointer, "the first call of the turn has no thought signature")
+
+
+@rule("gemini.response-is-object")
+def response_is_object(request: Contents) -> Iterator[Broken]:
+    """And so is a call's `args`."""
+    for content in request.contents:
+        for part in parts_of(content):
+            for outer, inner in (("functionCall", "args"), ("functionResponse", "response")):
+                pointer, value = child(part, outer, snake(outer))
+                if value.get(inner) is not None and not is_object(value[inner]):
+                    yield Broken(f"{pointer}/{inner}", f"{inner} is no object")
+
+
+RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)
+
+__all__ = ["RULES", "Contents"]

@@ -1,0 +1,1 @@
+"""`mistral-chat`: Mistral's chat completions. Only its rules are here; it is decoded as `openai-chat`."""

@@ -1,0 +1,127 @@
+"""OpenAI's rules about tools and their schemas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.ruling import Broken, Place, child, rule, schemas
+from art_sdk.json_data import is_array, is_object
+
+
+@rule("openai.tools-nonempty")
+def tools_nonempty(chat: Chat) -> Iterator[Broken]:
+    """The field is to be left out instead."""
+    tools = chat.body.get("tools")
+    if is_array(tools) and not tools:
+        yield Broken("/tools", "the list is empty; leave the field out")
+
+
+@rule("openai.tools-max128")
+def tools_max128(chat: Chat) -> Iterator[Broken]:
+    """All kinds of tools count."""
+    tools = chat.body.get("tools")
+    if is_array(tools) and len(tools) > 128:
+        yield Broken("/tools", f"there are {len(tools)} tools; 128 are allowed")
+
+
+@rule("openai.tool-choice-needs-tools")
+def tool_choice_needs_tools(chat: Chat) -> Iterator[Broken]:
+    """Whatever the choice."""
+    if chat.body.get("tool_choice") is not None and not chat.body.get("tools"):
+        yield Broken("/tool_choice", "there are no tools to choose from")
+
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]*")
+
+
+@rule("openai.tool-name-pattern")
+def tool_name_pattern(chat: Chat) -> Iterator[Broken]:
+    """Of offered functions and of called ones."""
+    for pointer, name in _names(chat):
+        if not _NAME.fullmatch(name):
+            yield Broken(pointer, f"the name {name!r} has a character that is not of a-z, A-Z, 0-9, _ and -")
+
+
+@rule("openai.tool-name-len64")
+def tool_name_len64(chat: Chat) -> Iterator[Broken]:
+    """As above."""
+    for pointer, name in _names(chat):
+        if len(name) > 64:
+            yield Broken(pointer, f"the name has {len(name)} characters; 64 are allowed")
+
+
+@rule("openai.tool-name-nonempty")
+def tool_name_nonempty(chat: Chat) -> Iterator[Broken]:
+    """As above."""
+    for pointer, name in _names(chat):
+        if not name:
+            yield Broken(pointer, "the name is empty")
+
+
+def _names(chat: Chat) -> Iterator[tuple[str, str]]:
+    for pointer, function in chat.named:
+        name = function.get("name")
+        if isinstance(name, str):
+            yield f"{pointer}/name", name
+
+
+@rule("openai.tool-description-len1024")
+def tool_description_len1024(chat: Chat) -> Iterator[Broken]:
+    """Of the function; its parameters' descriptions may be longer."""
+    for pointer, function in chat.functions:
+        text = function.get("description")
+        if isinstance(text, str) and len(text) > 1024:
+            yield Broken(f"{pointer}/description", f"it has {len(text)} characters; 1024 are allowed")
+
+
+_NOT_AT_THE_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "not")
+
+
+@rule("openai.schema-root-object")
+def schema_root_object(chat: Chat) -> Iterator[Broken]:
+    """Inside, all of these may stand."""
+    for function in chat.functions:
+        pointer, schema = child(function, "parameters")
+        for keyword in _NOT_AT_THE_ROOT:
+            if keyword in schema:
+                yield Broken(f"{pointer}/{keyword}", f"{keyword} stands at the root of the tool's parameters")
+
+
+@rule("openai.schema-array-items")
+def schema_array_items(chat: Chat) -> Iterator[Broken]:
+    """In strict schemas and in others."""
+    for function in chat.functions:
+        for pointer, schema in schemas(child(function, "parameters")):
+            if schema.get("type") == "array" and "items" not in schema:
+                yield Broken(pointer, "an array's schema has no items")
+
+
+@rule("openai.strict-schema-closed")
+def strict_schema_closed(chat: Chat) -> Iterator[Broken]:
+    """Of tools, and of the answer's format."""
+    for pointer, schema in _strict_objects(chat):
+        if schema.get("additionalProperties") is not False:
+            yield Broken(pointer, "a strict object's schema does not say additionalProperties: false")
+
+
+@rule("openai.strict-schema-all-required")
+def strict_schema_all_required(chat: Chat) -> Iterator[Broken]:
+    """What may be absent is given the type null as well."""
+    for pointer, schema in _strict_objects(chat):
+        properties, required = schema.get("properties"), schema.get("required")
+        told: list[Any] = list(required) if is_array(required) else []
+        missing = [name for name in (properties if is_object(properties) else ()) if name not in told]
+        if missing:
+            yield Broken(pointer, f"a strict object's schema does not require {', '.join(missing)}")
+
+
+def _strict_objects(chat: Chat) -> Iterator[Place]:
+    roots = [child(function, "parameters") for function in chat.functions if function.value.get("strict") is True]
+    wanted = child(child(Place("", chat.body), "response_format"), "json_schema")
+    if wanted.value.get("strict") is True:
+        roots.append(child(wanted, "schema"))
+    for root in roots:
+        yield from (node for node in schemas(root) if node.value.get("type") == "object")

@@ -1,0 +1,22 @@
+"""OpenRouter's rules. Words and sources stand in `fixtures/rules/openrouter-chat.toml`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.ruling import Broken, rule, rules_of
+
+
+@rule("openrouter.id-len64")
+def id_len64(chat: Chat) -> Iterator[Broken]:
+    """Of calls; a result names the same id."""
+    for pointer, call in chat.calls:
+        call_id = call.get("id")
+        if isinstance(call_id, str) and len(call_id) > 64:
+            yield Broken(f"{pointer}/id", f"the id has {len(call_id)} characters; 64 are allowed")
+
+
+RULES: Final = rules_of(sys.modules[__name__])

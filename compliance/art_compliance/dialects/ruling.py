@@ -1,0 +1,138 @@
+"""What a rule's function is given, and how it is declared.
+
+Rules look at the raw JSON of a request, of whatever shape: what is not there, or of another type, is
+the wire schema's business, so every helper here passes over it and none raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from art_compliance.pointers import escape
+from art_sdk.json_data import is_array, is_object
+
+
+class Broken(NamedTuple):
+    """A place that breaks a rule: its JSON pointer, and what is wrong there."""
+
+    pointer: str
+    message: str
+
+
+class Place(NamedTuple):
+    """An object of the request, and its JSON pointer."""
+
+    pointer: str
+    value: dict[str, Any]
+
+
+class Request:
+    """A request of any dialect: `body` is empty where the payload is no object."""
+
+    def __init__(self, payload: object, model: str | None = None, url: str | None = None) -> None:
+        self.body: dict[str, Any] = payload if is_object(payload) else {}
+        self.url = url
+        self.model = model or self._named_model()
+
+    def _named_model(self) -> str | None:
+        """The model that the body names, or the URL: Azure and Gemini keep it there."""
+        named = self.body.get("model")
+        if isinstance(named, str):
+            return named
+        found = _MODEL_IN_URL.search(self.url or "")
+        return found[1] if found else None
+
+
+_MODEL_IN_URL: Final = re.compile(r"/(?:models|deployments)/([^/:?]+)")
+
+
+class RuleCheck(Struct, frozen=True):
+    """A rule's function. It is given the dialect's own kind of Request, and yields what breaks the rule."""
+
+    id: str
+    run: Callable[[Any], Iterator[Broken]]
+
+
+def rule(name: str) -> Callable[[Callable[[Any], Iterator[Broken]]], RuleCheck]:
+    """Declares the function of the rule of that id."""
+    return lambda function: RuleCheck(name, function)
+
+
+def rules_of(*modules: ModuleType) -> tuple[RuleCheck, ...]:
+    """The rules' functions that modules declare, in their order there."""
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, RuleCheck))
+
+
+def objects(value: object, pointer: str) -> list[Place]:
+    """The objects of a list."""
+    items: list[Any] = list(value) if is_array(value) else []
+    return [Place(f"{pointer}/{at}", item) for at, item in enumerate(items) if is_object(item)]
+
+
+def child(place: Place, *names: str) -> Place:
+    """The object under the first of the names that holds one; an empty one where none does."""
+    for name in names:
+        value = place.value.get(name)
+        if is_object(value):
+            return Place(f"{place.pointer}/{name}", value)
+    return Place(place.pointer, {})
+
+
+def number(value: object) -> float | None:
+    """A JSON number; true and false are none."""
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def outside(place: Place, limits: dict[str, tuple[float, float]]) -> Iterator[Broken]:
+    """The numbers that are not between the limits of their names, both inclusive."""
+    for name, (low, high) in limits.items():
+        value = number(place.value.get(name))
+        if value is not None and not low <= value <= high:
+            yield Broken(f"{place.pointer}/{name}", f"{name} is {value}; it goes from {low:g} to {high:g}")
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every string of a JSON value, in no order."""
+    waiting: list[Any] = [value]
+    while waiting:  # a loop and no recursion: the value may be deep
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif is_object(item):
+            waiting += item.values()
+        elif is_array(item):
+            waiting += item
+
+
+_TABLES: Final = ("properties", "$defs", "definitions", "patternProperties")
+_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "any_of")
+_SINGLES: Final = ("items", "additionalProperties", "not", "if", "then", "else")
+
+
+def schemas(root: Place) -> Iterator[Place]:
+    """A JSON Schema and every schema inside it."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += _inner_schemas(node)
+
+
+def _inner_schemas(node: Place) -> Iterator[Place]:
+    pointer, schema = node
+    for key in _TABLES:
+        table = schema.get(key)
+        if is_object(table):
+            found = table.items()
+            yield from (Place(f"{pointer}/{key}/{escape(name)}", item) for name, item in found if is_object(item))
+    for key in _LISTS:
+        yield from objects(schema.get(key), f"{pointer}/{key}")
+    for key in _SINGLES:
+        item = schema.get(key)
+        if is_object(item):
+            yield Place(f"{pointer}/{key}", item)

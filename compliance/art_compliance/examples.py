@@ -1,0 +1,58 @@
+"""For every rule that can be checked: a request that breaks it alone, and a near miss that breaks none.
+
+`fixtures/rules/examples/<dialect>.json` holds them. What is long is written short:
+`{"$times": 129, "$of": X}` stands for 129 times X as an item of a list (`{n}` in its texts is its
+number), and for the text 129 times over everywhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from art_compliance.findings import HarnessError
+from art_compliance.resources import data_folder
+from art_sdk.json_data import is_array, is_object
+
+
+class Example(Struct, frozen=True, forbid_unknown_fields=True):
+    """Two requests, written short, and the URL that they go to where the model stands there."""
+
+    breaks: Any
+    keeps: Any
+    url: str | None = None
+
+
+def load_examples(dialect: str) -> dict[str, Example]:
+    """By the rules' ids. Raises HarnessError, naming the file."""
+    path = data_folder("fixtures") / "rules" / "examples" / f"{dialect}.json"
+    try:
+        return msgspec.convert(json.loads(path.read_text(encoding="utf-8")), type=dict[str, Example])
+    except (OSError, ValueError) as error:
+        message = f"{path}: {error}"
+        raise HarnessError(message) from error
+
+
+def unfold(value: Any) -> Any:
+    """What a short writing stands for."""
+    if is_object(value):
+        if "$times" in value:
+            return value["$of"] * value["$times"]
+        return {name: unfold(item) for name, item in value.items()}
+    return [one for item in value for one in _items(item)] if is_array(value) else value
+
+
+def _items(item: Any) -> Iterator[Any]:
+    if not (is_object(item) and "$times" in item):
+        yield unfold(item)
+        return
+    for at in range(item["$times"]):
+        yield _numbered(item["$of"], at)
+
+
+def _numbered(value: Any, at: int) -> Any:
+    return json.loads(json.dumps(value).replace("{n}", str(at)))

@@ -1,0 +1,158 @@
+"""The providers' rules: what they refuse or ignore although its types are right.
+
+`fixtures/rules/<dialect>.toml` tells them; `dialects/<dialect>/rules.py` has one function for each that
+can be seen in a request alone. `judge_rules` puts both together.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from art_compliance.dialects.anthropic_messages import rules as anthropic_messages
+from art_compliance.dialects.deepseek_chat import rules as deepseek_chat
+from art_compliance.dialects.gemini_generate import rules as gemini_generate
+from art_compliance.dialects.mistral_chat import rules as mistral_chat
+from art_compliance.dialects.openai_chat import rules as openai_chat
+from art_compliance.dialects.openrouter_chat import rules as openrouter_chat
+from art_compliance.dialects.ruling import Request, RuleCheck
+from art_compliance.findings import Finding, HarnessError, Severity
+from art_compliance.resources import data_folder
+
+CHECK: Final = "wire.no-rule-is-broken"
+
+Confidence = Literal["spec", "doc", "observed", "inferred"]
+"""Where a rule is known from: a published type or schema, a document, a recorded answer, or a guess."""
+
+
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One rule of a provider.
+
+    `error_text` is the provider's own, with `…` for what differs from case to case. `models` is a
+    regular expression: the rule holds for the models that it finds, and for no unknown one.
+    `excluded` says why a request alone does not show it; `evidence` what is known for or against it.
+    """
+
+    id: str
+    statement: str
+    source: str
+    confidence: Confidence
+    severity: Severity
+    status: int | None = None
+    error_text: str | None = None
+    models: str | None = None
+    excluded: str | None = None
+    evidence: str | None = None
+
+
+class Rulebook(NamedTuple):
+    """A dialect's rules that can be checked, each with its models and its function; and what these are given."""
+
+    read: Callable[[object, str | None, str | None], Request]
+    entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
+
+
+_CODE: Final[Mapping[str, tuple[Callable[[object, str | None, str | None], Request], tuple[RuleCheck, ...]]]] = {
+    "anthropic-messages": (anthropic_messages.Messages, anthropic_messages.RULES),
+    "gemini-generate": (gemini_generate.Contents, gemini_generate.RULES),
+    "openai-chat": (openai_chat.Chat, openai_chat.RULES),
+    "mistral-chat": (openai_chat.Chat, mistral_chat.RULES),
+    "deepseek-chat": (openai_chat.Chat, deepseek_chat.RULES),
+    "openrouter-chat": (openai_chat.Chat, openrouter_chat.RULES),
+}
+
+RULED: Final = tuple(_CODE)
+"""The dialects that have rules."""
+
+
+def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
+    """What breaks a rule in a request, given as JSON data of any shape.
+
+    `model` is the one that the request goes to, where neither the payload nor the URL names it.
+    Raises HarnessError for a dialect that has no rules, and nothing else.
+    """
+    book = rulebook(dialect)
+    request = book.read(payload, model, url)
+    return [
+        _finding(rule, pointer, message)
+        for rule, models, code in book.entries
+        if models is None or (request.model is not None and models.search(request.model))
+        for pointer, message in code.run(request)
+    ]
+
+
+def _finding(rule: Rule, pointer: str, message: str) -> Finding:
+    return Finding(
+        check=CHECK,
+        message=f"{rule.id}: {message}",
+        severity=rule.severity,
+        pointer=pointer,
+        provider_text=rule.error_text,
+        source=rule.source,
+    )
+
+
+@cache
+def rulebook(dialect: str) -> Rulebook:
+    """The rules that can be checked, with their functions. Raises HarnessError where the two do not match."""
+    rules = load_rules(dialect)
+    read, code = _CODE[dialect]
+    wanted = sorted(rule.id for rule in rules if rule.excluded is None)
+    found = sorted(one.id for one in code)
+    if wanted != found:
+        odd = sorted((Counter(wanted) - Counter(found)) + (Counter(found) - Counter(wanted)))
+        message = f"rules and functions of {dialect} do not match: {', '.join(odd)}"
+        raise HarnessError(message)
+    functions = {one.id: one for one in code}
+    entries = ((rule, re.compile(rule.models) if rule.models else None) for rule in rules if rule.excluded is None)
+    return Rulebook(read, tuple((rule, models, functions[rule.id]) for rule, models in entries))
+
+
+def load_rules(dialect: str, folder: Path | None = None) -> tuple[Rule, ...]:
+    """Every rule of the dialect, in the order of its file.
+
+    Raises HarnessError, naming file and field, for a file that is wrong, and for a dialect that has none.
+    """
+    if dialect not in RULED:
+        message = f"there are no rules of {dialect!r}; there are some of {', '.join(RULED)}"
+        raise HarnessError(message)
+    path = (folder or data_folder("fixtures") / "rules") / f"{dialect}.toml"
+    try:
+        told: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        rules = msgspec.convert(told, type=_RuleFile).rule
+    except (OSError, ValueError) as error:
+        _refuse(path, str(error))
+    for problem in _problems(rules):
+        _refuse(path, problem)
+    return rules
+
+
+class _RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
+    rule: tuple[Rule, ...]
+
+
+def _problems(rules: tuple[Rule, ...]) -> Iterator[str]:
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.id in seen:
+            yield f"{rule.id}: its id stands twice"
+        seen.add(rule.id)
+        if rule.confidence == "inferred" and rule.severity == "reject":
+            yield f"{rule.id}: severity: what is inferred is a note"
+        try:
+            re.compile(rule.models or "")
+        except re.error as error:
+            yield f"{rule.id}: models: no regular expression: {error}"
+
+
+def _refuse(path: Path, problem: str) -> NoReturn:
+    message = f"{path}: {problem}"
+    raise HarnessError(message)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
+    from art_compliance.judging import judge
     from art_compliance.report import Report, Result
     from art_compliance.runner import Selection, certify
     from art_compliance.scenarios import Scenario, load_scenarios
@@ -27,6 +28,7 @@ _HOMES: Final = {
     "Selection": "runner",
     "certify": "runner",
     "decode": "dialects",
+    "judge": "judging",
     "load_scenarios": "scenarios",
 }
 
@@ -41,6 +43,7 @@ __all__ = [
     "Selection",
     "certify",
     "decode",
+    "judge",
     "load_scenarios",
 ]
 

@@ -13,8 +13,8 @@ from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 
-Stage = Literal["preflight", "translation", "payload", "response"]
-STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "payload", "response")
+Stage = Literal["preflight", "translation", "wire", "payload", "response"]
+STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response")
 
 
 class Check(Struct, frozen=True):

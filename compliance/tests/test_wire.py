@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from art_compliance import HarnessError, judge
+from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
+from art_compliance.dialects import CannotWrite
 from art_compliance.resources import data_folder
+from art_compliance.scenarios import load_scenarios
 from art_compliance.wire import kept, kept_names
 from art_compliance.wire.rebuild import before, changes, rebuild
 from art_compliance.wire.shaping import rewrite
@@ -202,3 +205,61 @@ def test_changes_are_told_by_pointer_and_a_date_is_none():
 
 def test_kept_schemas_are_compiled_once():
     assert kept("openai-chat") is kept("openai-chat")
+
+
+PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex"}
+"""Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
+
+
+def recorded_answers() -> list[Any]:
+    """Each recorded answer, or each item of a recorded stream, of those who published the types."""
+    if not CORPUS.is_dir():
+        return recorded()
+    return [param for param in recorded() if param.values[0]["provider"] in PROVIDERS]
+
+
+def answers_of(interaction: dict[str, Any]) -> list[tuple[str, Any]]:
+    dialect, told = DIALECTS[interaction["shape"]], interaction["response"]
+    if told.get("json") is not None:
+        return [(f"{dialect}.answer", told["json"])]
+    lines = [line.removeprefix("data:").strip() for line in told["sse"].splitlines() if line.startswith("data:")]
+    return [(f"{dialect}.stream", json.loads(line)) for line in lines if line not in ("", "[DONE]")]
+
+
+@pytest.mark.parametrize("interaction", recorded_answers())
+def test_a_recorded_answer_is_of_its_schema(interaction):
+    answers = answers_of(interaction)
+    assert answers
+    assert [fault for name, answer in answers for fault in kept(name).faults(answer)] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values())
+def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
+    written = 0
+    for scenario in load_scenarios():
+        if scenario.answer is None:
+            continue
+        try:
+            body = json.loads(DIALECTS_BY_NAME[dialect].write_response(scenario.answer))
+        except CannotWrite:
+            continue
+        written += 1
+        assert kept(f"{dialect}.answer").faults(body) == [], scenario.id
+    assert written > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "pointer"),
+    [
+        ("openai-chat.answer", {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}, ""),
+        ("openai-chat.stream", {"id": "x", "object": "text", "created": 1, "model": "m", "choices": []}, "/object"),
+        ("anthropic-messages.answer", {"id": "x", "type": "message", "role": "assistant", "content": "hi"}, "/content"),
+        ("anthropic-messages.stream", {"type": "message_middle"}, "/type"),
+        ("gemini-generate.answer", {"candidates": [{"content": "hi"}]}, "/candidates/0/content"),
+        ("gemini-generate.stream", {"usageMetadata": 5}, "/usageMetadata"),
+    ],
+)
+def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, pointer):
+    found = kept(name).faults({**answer, "a_field_of_tomorrow": 1})
+    assert pointer in [fault.pointer for fault in found]
+    assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -70,7 +71,8 @@ class _Explaining:
             case Kind.Required(name):
                 yield Fault(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
             case Kind.OneOfNotValid() | Kind.OneOfMultipleValid():
-                yield self._not_exactly_one(error)
+                if is_object(error.instance):  # else its type is a fault already
+                    yield self._not_exactly_one(error, error.instance)
             case _:
                 yield _unexpected(error, [error])
 
@@ -91,18 +93,18 @@ class _Explaining:
         known = list(self._at(error.schema_path[:-1]).get("properties", ()))
         for name in names:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(known)}"
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(_one_spelling(known))}"
             pointer = f"{_pointer(error)}/{escape(name)}"
             value = error.instance.get(name) if is_object(error.instance) else None
             yield Fault(pointer, f"the field {name!r} is not known here{hint}", "additionalProperties", value)
 
-    def _not_exactly_one(self, error: ValidationError) -> Fault:
+    def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Fault:
         """Of a group of fields exactly one must stand: what protobuf calls a oneof."""
         group = [_first_required(branch) for branch in self._at(error.schema_path)]
-        there = [name for name in group if is_object(error.instance) and name in error.instance]
+        there = [name for name in group if name in found]
         told = " and ".join(there) if there else "none of them"
         message = f"expected exactly one of {_listed(group)}; found {told}"
-        return Fault(_pointer(error), message, "oneOf", error.instance)
+        return Fault(_pointer(error), message, "oneOf", found)
 
     def _at(self, path: list[str | int]) -> Any:
         """What stands in the schema at the path."""
@@ -200,6 +202,12 @@ def _alternatives(words: list[str]) -> str:
 def _listed(words: Iterable[str]) -> str:
     told = list(words)
     return ", ".join(told if len(told) <= _MOST else [*told[:_MOST], f"{len(told) - _MOST} more"])
+
+
+def _one_spelling(names: list[str]) -> list[str]:
+    """The names without those that are another's in snake case."""
+    camel = {name: re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name) for name in names}
+    return [name for name in names if camel[name] == name or camel[name] not in names]
 
 
 def _first_required(branch: Schema) -> str:

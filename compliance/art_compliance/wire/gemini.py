@@ -26,6 +26,7 @@ PROTO: Final = "google.ai.generativelanguage_v1beta"
 GENAI: Final = "google.genai.types"
 
 _ROOT: Final = "GenerateContentRequest"
+_CONVERTERS: Final = ("_GenerateContentConfig_to_mldev", "_GenerateContentConfig_to_vertex")
 _PART_EXTRAS_OF_ONEOF: Final = ("toolCall", "toolResponse")
 _NOT_IN_BODY: Final = frozenset({"model"})
 """Required of the message, and told by the URL: https://ai.google.dev/api/generate-content"""
@@ -70,12 +71,15 @@ class _Extras:
 
     def add_to_root(self) -> None:
         """The request itself has no class: its fields are those that the SDK's converter puts beside `contents`."""
+        from pydantic import create_model  # noqa: PLC0415 - only where schemas are made
+
         models = import_module("google.genai.models")
-        config = self._raw_fields(self._genai.GenerateContentConfig)
-        for converter in ("_GenerateContentConfig_to_mldev", "_GenerateContentConfig_to_vertex"):
-            source = inspect.getsource(getattr(models, converter))
-            beside = re.findall(r"parent_object,\s*\['(\w+)'\]", source)
-            self._add(_ROOT, {name: config[name] for name in beside if name in config})
+        sources = [inspect.getsource(getattr(models, name)) for name in _CONVERTERS]
+        beside = [name for source in sources for name in re.findall(r"parent_object,\s*\['(\w+)'\]", source)]
+        known = {field.alias: field.annotation for field in self._genai.GenerateContentConfig.model_fields.values()}
+        new = [name for name in beside if name in known and name not in self._definitions[_ROOT]["properties"]]
+        fields: dict[str, Any] = {name: (known[name], None) for name in new}
+        self._add(_ROOT, self._raw_fields(create_model(_ROOT, **fields)))
 
     def _add(self, home: str, fields: dict[str, Schema]) -> None:
         properties = self._definitions[home]["properties"]

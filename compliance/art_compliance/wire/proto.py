@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
-from art_compliance.wire.shaping import Schema
+from art_compliance.wire.shaping import Schema, finish, rewrite_whole
 
 NULL: Final[Schema] = {"type": "null"}
 NUMBER: Final[Schema] = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^-?[0-9.]+([eE][+-]?[0-9]+)?$"}]}
@@ -35,6 +36,14 @@ _REQUIRED: Final = re.compile(r"^\s*(\w+) \(.*\):\n\s+Required\.", re.MULTILINE)
 
 Required = Callable[[Any], frozenset[str]]
 """The JSON names of the fields that a message must have."""
+
+
+def answer_schema(module: str, name: str) -> Schema:
+    """The open schema of a message that a service answers with: nothing is required, and an enum may grow."""
+    home: Any = import_module(module)
+    raw = message_schema(getattr(home, name).pb().DESCRIPTOR, lambda _: frozenset())
+    opened = rewrite_whole(raw, _opened)
+    return finish({"$defs": opened["$defs"], **opened["$defs"][name]}, is_closed=False)
 
 
 def message_schema(descriptor: Any, required: Required) -> Schema:
@@ -91,6 +100,12 @@ def any_spelling(name: str) -> Schema:
 def enum_of(values: list[str]) -> Schema:
     """The names of an enum, in upper and lower case."""
     return {"type": "string", "enum": sorted({spelt for value in values for spelt in (value, value.lower())})}
+
+
+def _opened(node: Schema) -> Schema:
+    if "enum" in node:
+        return {"type": ["string", "integer"]}  # a name that is newer than the proto comes as its number
+    return {name: value for name, value in node.items() if name != "allOf"}
 
 
 def _define(descriptor: Any, required: Required, definitions: dict[str, Schema]) -> Schema:

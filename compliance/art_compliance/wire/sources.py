@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.wire import gemini, typed_dicts
+from art_compliance.wire import gemini, models, proto, typed_dicts
 from art_compliance.wire.shaping import Schema
 
 
@@ -34,6 +34,12 @@ _BOTH: Final = ("CompletionCreateParamsNonStreaming", "CompletionCreateParamsStr
 _OPENAI: Final = "openai.types.chat.completion_create_params"
 _ANTHROPIC: Final = "anthropic.types.message_create_params"
 
+_GEMINI_ANSWER: Final = Source(
+    (Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),),
+    partial(proto.answer_schema, gemini.PROTO, "GenerateContentResponse"),
+)
+"""Each item of a stream is an answer."""
+
 SOURCES: Final[dict[str, Source]] = {
     "anthropic-messages": Source(
         (Origin("anthropic", _ANTHROPIC, "anthropic/types/"),),
@@ -46,6 +52,14 @@ SOURCES: Final[dict[str, Source]] = {
             stays_open=frozenset({"InputSchemaTyped"}),  # a JSON Schema of the user's
         ),
     ),
+    "anthropic-messages.answer": Source(
+        (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
+        partial(models.answer_schema, "anthropic.types", "Message"),
+    ),
+    "anthropic-messages.stream": Source(
+        (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
+        partial(models.answer_schema, "anthropic.types", "RawMessageStreamEvent", beside=("ping", "error")),
+    ),
     "gemini-generate": Source(
         (
             Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),
@@ -53,9 +67,19 @@ SOURCES: Final[dict[str, Source]] = {
         ),
         gemini.request_schema,
     ),
+    "gemini-generate.answer": _GEMINI_ANSWER,
+    "gemini-generate.stream": _GEMINI_ANSWER,
     "openai-chat": Source(
         (Origin("openai", _OPENAI, "openai/types/"),),
         partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
     ),
+    "openai-chat.answer": Source(
+        (Origin("openai", "openai.types.chat", "openai/types/"),),
+        partial(models.answer_schema, "openai.types.chat", "ChatCompletion"),
+    ),
+    "openai-chat.stream": Source(
+        (Origin("openai", "openai.types.chat", "openai/types/"),),
+        partial(models.answer_schema, "openai.types.chat", "ChatCompletionChunk"),
+    ),
 }
-"""The kept schemas by name: a dialect's requests."""
+"""The kept schemas by name: a dialect's requests, its `.answer` and each item of its `.stream`."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
+    from art_compliance.judging import judge
     from art_compliance.report import Report, Result
     from art_compliance.rules import judge_rules
     from art_compliance.runner import Selection, certify
@@ -28,6 +29,7 @@ _HOMES: Final = {
     "Selection": "runner",
     "certify": "runner",
     "decode": "dialects",
+    "judge": "judging",
     "judge_rules": "rules",
     "load_scenarios": "scenarios",
 }
@@ -43,6 +45,7 @@ __all__ = [
     "Selection",
     "certify",
     "decode",
+    "judge",
     "judge_rules",
     "load_scenarios",
 ]

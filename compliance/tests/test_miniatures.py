@@ -48,6 +48,7 @@ CHECK_IDS = [
     "translation.canary-arguments-decode-once",
     "translation.canary-tools-are-told",
     "translation.canary-options-are-told",
+    "wire.request-is-of-the-schema",
     "wire.no-rule-is-broken",
     "payload.is-canonical",
     "response.answer-is-read",

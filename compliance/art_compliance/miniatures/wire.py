@@ -1,60 +1,40 @@
-"""Adapters whose requests say what the prompt says, in a way that the provider refuses."""
+"""Adapters whose requests say the right thing in fields or types that the provider does not have."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from art_compliance.miniatures.base import Options, Prompt, Translate, change_payload, miniature, retranslate
+from art_compliance.miniatures.base import change_payload, miniature
+from art_sdk.json_data import is_array, is_object
 
 
-@miniature("wire.no-rule-is-broken")
-def sends_an_empty_tools_list(adapter: Any) -> None:
-    """Where there are no tools, an empty list of them is sent."""
-    change_payload(adapter, lambda payload: {"tools": [], **payload})
+@miniature("wire.request-is-of-the-schema")
+def sends_an_unknown_field(adapter: Any) -> None:
+    """A field of the adapter's own stands beside the provider's."""
+    change_payload(adapter, lambda payload: {**payload, "agent_label": "planner"})
 
 
-@miniature("wire.no-rule-is-broken")
-def leaves_the_calls_turn_out(adapter: Any) -> None:
-    """The turn that calls is left out, and its results stand alone."""
-    change_payload(adapter, lambda payload: _with_history(payload, _without_calls))
+@miniature("wire.request-is-of-the-schema")
+def sends_the_temperature_in_words(adapter: Any) -> None:
+    """The temperature is a word where the provider wants a number."""
+    change_payload(adapter, lambda payload: _with_temperature(payload, "warm"))
 
 
-@miniature("wire.no-rule-is-broken")
-def sends_results_late(adapter: Any) -> None:
-    """Results stand at the end of the conversation, whatever came in between."""
-    change_payload(adapter, lambda payload: _with_history(payload, _results_last))
+@miniature("wire.request-is-of-the-schema")
+def sends_tools_as_text(adapter: Any) -> None:
+    """The tools are sent as JSON in a string."""
+    change_payload(adapter, lambda payload: {**payload, **_tools_as_text(payload)})
 
 
-@miniature("wire.no-rule-is-broken")
-def writes_tool_names_with_blanks(adapter: Any) -> None:
-    """Tools are called by names that people read well."""
-    retranslate(adapter, _with_readable_names)
+def _with_temperature(payload: Any, value: str) -> Any:
+    """The payload with any temperature in it replaced."""
+    if is_object(payload):
+        return {
+            name: value if name == "temperature" else _with_temperature(item, value) for name, item in payload.items()
+        }
+    return [_with_temperature(item, value) for item in payload] if is_array(payload) else payload
 
 
-_CALLS = ("tool_calls", '"tool_use"', "functionCall")
-_RESULTS = ("tool_call_id", '"tool_result"', "functionResponse")
-
-
-def _with_history(payload: Any, change: Any) -> Any:
-    name = "contents" if "contents" in payload else "messages"
-    return {**payload, name: change(payload[name])}
-
-
-def _holds(turn: Any, marks: tuple[str, ...]) -> bool:
-    return any(mark in json.dumps(turn) for mark in marks)
-
-
-def _without_calls(history: list[Any]) -> list[Any]:
-    return [turn for turn in history if not _holds(turn, _CALLS)] or history
-
-
-def _results_last(history: list[Any]) -> list[Any]:
-    return sorted(history, key=lambda turn: _holds(turn, _RESULTS))
-
-
-def _with_readable_names(translate: Translate, prompt: Prompt, options: Options) -> Any:
-    text = json.dumps(translate(prompt, options))
-    for tool in options.get("tools", ()):
-        text = text.replace(json.dumps(tool["name"]), json.dumps(f"{tool['name']} tool"))
-    return json.loads(text)
+def _tools_as_text(payload: dict[str, Any]) -> dict[str, str]:
+    return {"tools": json.dumps(payload["tools"])} if "tools" in payload else {}

@@ -1,0 +1,23 @@
+"""Wire: the request against the schema that is made from the provider's own published types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from art_compliance.checks.base import check
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.wire import judge_wire, kept_names
+
+
+@check(
+    "wire.request-is-of-the-schema",
+    clause="Every field of the request is one that the provider's published types know, of a type that they allow.",
+)
+def is_of_the_schema(trial: Trial) -> Iterator[Finding]:
+    """Fields that are not known are refused by most providers, and silently dropped by the rest."""
+    dialect, sent = trial.dialect.name, trial.sent
+    if dialect not in kept_names():
+        message = f"no schema is kept for {dialect}"
+        raise NotApplicable(message)
+    yield from judge_wire(dialect, sent.payload, url=sent.url)

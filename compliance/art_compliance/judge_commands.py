@@ -1,0 +1,103 @@
+"""`art judge` and `art wire`: the judges of single payloads, and the schemas that they judge by."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+
+from art_compliance.findings import Finding, HarnessError
+from art_compliance.judging import judge
+from art_compliance.wire import kept_names
+
+_out: Final = Console(highlight=False, soft_wrap=True)
+_err: Final = Console(highlight=False, soft_wrap=True, stderr=True)
+
+REFUSED: Final = 1
+BAD_INPUT: Final = 2
+
+wire_app: Final = typer.Typer(no_args_is_help=True, help="The schemas that are made from the providers' own types.")
+
+
+def judge_command(
+    file: Annotated[str, typer.Argument(help="A request's body as JSON; - is standard input.")] = "-",
+    dialect: Annotated[str, typer.Option(help="The wire format of the request.")] = "",
+    model: Annotated[str | None, typer.Option(help="The model, where the body does not name it.")] = None,
+    url: Annotated[str | None, typer.Option(help="Where the request goes: services differ in what they take.")] = None,
+) -> None:
+    """Say what the provider would find wrong with a request. 0: nothing; 1: it would refuse it; 2: bad input."""
+    try:
+        findings = judge(_known(dialect), _read(file), model=model, url=url)
+    except HarnessError as error:
+        _err.print(f"harness: {error}", markup=False, style="bold red")
+        raise typer.Exit(BAD_INPUT) from error
+    for line in _told(findings):
+        _out.print(line, markup=False)
+    raise typer.Exit(REFUSED if any(finding.severity == "reject" for finding in findings) else 0)
+
+
+@wire_app.command("rebuild")
+def rebuild_command(
+    name: Annotated[str | None, typer.Argument(help="A dialect; all when not given.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; 1 where something has changed.")] = False,
+) -> None:
+    """Make the schemas anew from the installed SDKs of the extra `judges`, and print what changed."""
+    from art_compliance.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
+
+    changed = False
+    try:
+        for one in [name] if name else sources.SOURCES:
+            made = rebuild.rebuild(one)
+            lines = list(rebuild.changes(rebuild.before(one), made))
+            changed = changed or bool(lines)
+            _out.print(f"{one}: {len(lines)} changed" if lines else f"{one}: unchanged", markup=False)
+            for line in lines:
+                _out.print(f"    {line}", markup=False)
+            if lines and not check:
+                rebuild.write(one, made)
+    except HarnessError as error:
+        _err.print(f"harness: {error}", markup=False, style="bold red")
+        raise typer.Exit(BAD_INPUT) from error
+    raise typer.Exit(int(check and changed))
+
+
+def _known(dialect: str) -> str:
+    if dialect not in kept_names():
+        asked = f"there is no dialect {dialect!r} to judge by" if dialect else "say the wire format with --dialect"
+        message = f"{asked}; known: {', '.join(kept_names())}"
+        raise HarnessError(message)
+    return dialect
+
+
+def _read(file: str) -> Any:
+    """The JSON in a file or on standard input. Raises HarnessError, naming it."""
+    where = "standard input" if file == "-" else file
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return json.loads(raw)
+    except OSError as error:
+        message = f"cannot read {where}: {error.strerror}"
+        raise HarnessError(message) from error
+    except (ValueError, RecursionError) as error:
+        message = f"{where} is not JSON: {error}"
+        raise HarnessError(message) from error
+
+
+def _told(findings: Iterable[Finding]) -> Iterable[str]:
+    """Each finding in lines: its weight and place, what is wrong, and who says so."""
+    some = False
+    for finding in findings:
+        some = True
+        place = finding.path if finding.pointer is None else finding.pointer or "(the whole body)"
+        yield f"{finding.severity:<8}{place}"
+        yield f"        {finding.message}"
+        if finding.provider_text:
+            yield f"        the provider: {finding.provider_text}"
+        yield f"        {finding.check}" + (f"; {finding.source}" if finding.source else "")
+    if not some:
+        yield "nothing found"

@@ -1,0 +1,60 @@
+"""Adapters whose requests say what the prompt says, in a way that the provider refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from art_compliance.miniatures.base import Options, Prompt, Translate, change_payload, miniature, retranslate
+
+
+@miniature("wire.no-rule-is-broken")
+def sends_an_empty_tools_list(adapter: Any) -> None:
+    """Where there are no tools, an empty list of them is sent."""
+    change_payload(adapter, lambda payload: {"tools": [], **payload})
+
+
+@miniature("wire.no-rule-is-broken")
+def leaves_the_calls_turn_out(adapter: Any) -> None:
+    """The turn that calls is left out, and its results stand alone."""
+    change_payload(adapter, lambda payload: _with_history(payload, _without_calls))
+
+
+@miniature("wire.no-rule-is-broken")
+def sends_results_late(adapter: Any) -> None:
+    """Results stand at the end of the conversation, whatever came in between."""
+    change_payload(adapter, lambda payload: _with_history(payload, _results_last))
+
+
+@miniature("wire.no-rule-is-broken")
+def writes_tool_names_with_blanks(adapter: Any) -> None:
+    """Tools are called by names that people read well."""
+    retranslate(adapter, _with_readable_names)
+
+
+_CALLS = ("tool_calls", '"tool_use"', "functionCall")
+_RESULTS = ("tool_call_id", '"tool_result"', "functionResponse")
+
+
+def _with_history(payload: Any, change: Any) -> Any:
+    name = "contents" if "contents" in payload else "messages"
+    return {**payload, name: change(payload[name])}
+
+
+def _holds(turn: Any, marks: tuple[str, ...]) -> bool:
+    return any(mark in json.dumps(turn) for mark in marks)
+
+
+def _without_calls(history: list[Any]) -> list[Any]:
+    return [turn for turn in history if not _holds(turn, _CALLS)] or history
+
+
+def _results_last(history: list[Any]) -> list[Any]:
+    return sorted(history, key=lambda turn: _holds(turn, _RESULTS))
+
+
+def _with_readable_names(translate: Translate, prompt: Prompt, options: Options) -> Any:
+    text = json.dumps(translate(prompt, options))
+    for tool in options.get("tools", ()):
+        text = text.replace(json.dumps(tool["name"]), json.dumps(f"{tool['name']} tool"))
+    return json.loads(text)

@@ -1,0 +1,104 @@
+"""`art judge` and `art wire`: what they print, and what they end with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance.commands import app
+from art_compliance.wire import rebuild
+from art_compliance.wire.sources import SOURCES
+
+GOOD = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+WRONG = {**GOOD, "messages": [{"role": "user", "content": [{"type": "text", "txt": "hi"}]}]}
+
+
+def art(*arguments: str, given: str | bytes | None = None):
+    return CliRunner().invoke(app, list(arguments), input=given)
+
+
+def judge(payload, *more: str):
+    return art("judge", "--dialect", "anthropic-messages", *more, given=json.dumps(payload))
+
+
+def test_a_good_request_ends_with_0(tmp_path):
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(GOOD))
+    told = art("judge", "--dialect", "anthropic-messages", str(file))
+    assert (told.exit_code, told.output) == (0, "nothing found\n")
+
+
+def test_a_wrong_request_ends_with_1_and_every_finding_names_place_and_source():
+    told = judge(WRONG)
+    assert told.exit_code == 1
+    assert (
+        "reject  /messages/0/content/0/txt\n        the field 'txt' is not known here; did you mean 'text'?"
+        in told.output
+    )
+    assert "wire.request-is-of-the-schema; anthropic 2." in told.output
+
+
+def test_a_note_alone_ends_with_0():
+    told = judge({**GOOD, "temperature": 0.5})
+    assert told.exit_code == 0
+    assert told.output.startswith("note    /temperature")
+
+
+def test_the_url_says_whose_fields_count():
+    payload = json.dumps({**GOOD, "thinking": {"type": "enabled"}})
+    ways = [("https://api.deepseek.com/chat/completions", 0), ("https://api.openai.com/v1/chat/completions", 1)]
+    for url, code in ways:
+        assert art("judge", "--dialect", "openai-chat", "--url", url, given=payload).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "told"),
+    [
+        (("judge",), "{}", "say the wire format with --dialect; known: anthropic-messages"),
+        (("judge", "--dialect", "poem"), "{}", "there is no dialect 'poem' to judge by; known: anthropic-messages"),
+        (("judge", "--dialect", "openai-chat"), "{", "standard input is not JSON: Expecting property name"),
+        (("judge", "--dialect", "openai-chat"), b"\xff\xfe{", "standard input is not JSON"),
+        (("judge", "--dialect", "openai-chat"), "[" * 100_000, "standard input is not JSON"),
+        (("judge", "--dialect", "openai-chat", "none.json"), None, "cannot read none.json: No such file"),
+        (("wire", "rebuild", "poem"), None, "no schema 'poem' is made from an SDK; there are"),
+    ],
+)
+def test_bad_input_ends_with_2_and_one_message(arguments, given, told):
+    result = art(*arguments, given=given)
+    assert result.exit_code == 2
+    assert told in result.output
+    assert len(result.output.splitlines()) == 1
+
+
+@pytest.fixture
+def other_sdk(monkeypatch, tmp_path):
+    """The schemas lie elsewhere, and that of `openai-chat` was made of another version."""
+    schema = rebuild.before("openai-chat")
+    changed = {**schema, "properties": {**schema["properties"], "beam_width": {"type": "integer"}}}
+    (tmp_path / "wire").mkdir()
+    (tmp_path / "wire" / "openai-chat.schema.json").write_text(json.dumps(changed))
+    monkeypatch.setattr(rebuild, "data_folder", lambda _: tmp_path)
+    monkeypatch.setattr(rebuild, "rebuild", lambda _: schema)
+    return tmp_path / "wire" / "openai-chat.schema.json"
+
+
+def test_rebuilding_writes_and_tells_what_changed(other_sdk):
+    told = art("wire", "rebuild", "openai-chat")
+    assert told.exit_code == 0
+    assert told.output.startswith('openai-chat: 1 changed\n    /properties/beam_width: {"type": "integer"} -> nothing')
+    assert "beam_width" not in other_sdk.read_text()
+    assert art("wire", "rebuild", "openai-chat").output == "openai-chat: unchanged\n"
+
+
+def test_a_check_writes_nothing_and_ends_with_1(other_sdk):
+    assert art("wire", "rebuild", "openai-chat", "--check").exit_code == 1
+    assert "beam_width" in other_sdk.read_text()
+
+
+def test_an_sdk_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(rebuild, "distribution", lambda name: (_ for _ in ()).throw(rebuild.PackageNotFoundError(name)))
+    told = art("wire", "rebuild", next(iter(SOURCES)))
+    assert told.exit_code == 2
+    assert "is not installed; install: pip install 'art-adapter-sdk[judges]'" in told.output

@@ -1,0 +1,265 @@
+"""The wire schemas: closed, made from the pinned SDKs, right about what providers took, and told in words."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from art_compliance import HarnessError, judge
+from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
+from art_compliance.dialects import CannotWrite
+from art_compliance.resources import data_folder
+from art_compliance.scenarios import load_scenarios
+from art_compliance.wire import kept, kept_names
+from art_compliance.wire.rebuild import before, changes, rebuild
+from art_compliance.wire.shaping import rewrite
+from art_compliance.wire.sources import SOURCES
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+DIALECTS = {
+    "chat_completions": "openai-chat",
+    "gemini_generate": "gemini-generate",
+    "anthropic_messages": "anthropic-messages",
+}
+PAYLOADS = data_folder("fixtures") / "payloads"
+
+EXCEPTIONS: dict[str, str] = {}
+"""Recorded requests that are refused all the same, with the evidence that the judge is right. There are none."""
+
+
+def recorded() -> list[Any]:
+    if not CORPUS.is_dir():
+        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
+        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
+    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPUS.glob("*/*.json"))]
+    return [
+        pytest.param(one, id=f"{path.parent.name}/{path.stem}")
+        for path, one in found
+        if one["shape"] in DIALECTS and one["response"]["status"] == 200
+    ]
+
+
+def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[str | None, str]]:
+    found = judge(dialect, payload, url=url)
+    return [(finding.pointer, finding.message) for finding in found if finding.severity == "reject"]
+
+
+def test_the_schemas_are_those_of_the_dialects_that_are_known():
+    assert set(kept_names()) <= set(SOURCES)
+    assert set(kept_names()) >= set(DIALECTS.values())
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_kept_schema_is_what_the_pinned_sdk_says(name):
+    modules = [origin.module.split(".")[0] for origin in SOURCES[name].origins]
+    if not all(importlib.util.find_spec(module) for module in modules):
+        pytest.skip("the extra judges is not installed")
+    assert list(changes(before(name), rebuild(name))) == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_schema_says_what_it_was_made_from_and_holds_no_words(name):
+    schema = before(name)
+    for source in schema["provenance"]["sources"]:
+        assert source.keys() == {"package", "version", "module", "sha256"}
+        assert len(source["sha256"]) == 64
+    assert '"description": "' not in json.dumps(schema)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if "." not in name])
+def test_every_object_that_names_its_fields_is_closed(name):
+    open_ones = []
+
+    def look(node: Any) -> Any:
+        if "properties" in node and "additionalProperties" not in node:
+            open_ones.append(sorted(node["properties"]))
+        return node
+
+    schema = before(name)
+    rewrite(schema, look)
+    assert open_ones == []
+
+
+@pytest.mark.parametrize("interaction", recorded())
+def test_an_accepted_request_is_not_refused_where_it_went(interaction):
+    found = refusals(DIALECTS[interaction["shape"]], interaction["request"], interaction["url"])
+    assert found == [] or interaction["id"] in EXCEPTIONS
+
+
+@pytest.mark.parametrize("interaction", recorded())
+def test_an_accepted_request_is_not_refused_where_nobody_says_where_it_goes(interaction):
+    request = {"model": "of the URL", **interaction["request"]}
+    dialect = DIALECTS[interaction["shape"]]
+    assert refusals(dialect, request) == [] or interaction["id"] in EXCEPTIONS
+
+
+@pytest.mark.parametrize("interaction", recorded())
+def test_an_accepted_request_with_one_unknown_field_is_refused(interaction):
+    found = refusals(DIALECTS[interaction["shape"]], {"model": "of the URL", **interaction["request"], "x_label": 1})
+    assert [pointer for pointer, _ in found] == ["/x_label"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values())
+def test_every_canonical_payload_is_of_its_schema(dialect):
+    paths = sorted((PAYLOADS / dialect).glob("*.json"))
+    assert len(paths) > 100
+    found = {path.stem: judge(dialect, json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    refused = {name: findings for name, findings in found.items() if any(f.severity == "reject" for f in findings)}
+    assert refused == {}
+
+
+def chat(*messages: Any, **fields: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": list(messages) or [{"role": "user", "content": "hi"}], **fields}
+
+
+EXPLAINED = [
+    (chat(temperature="warm"), "/temperature", 'expected a number or null; found a string: "warm"'),
+    (chat(temprature=1), "/temprature", "the field 'temprature' is not known here; did you mean 'temperature'?"),
+    (chat({"role": "user"}), "/messages/0", "the field 'content' is missing"),
+    (chat({"content": "hi"}), "/messages/0", "the field 'role' is missing"),
+    (chat({"role": "user", "content": 5}), "/messages/0/content", "expected a string or an array; found a number: 5"),
+    (
+        chat({"role": "user", "content": [{"type": "text", "text": "hi", "cache": 1}]}),
+        "/messages/0/content/0/cache",
+        "the field 'cache' is not known here; known here: text, type, prompt_cache_breakpoint",
+    ),
+    (
+        chat({"role": "bot", "content": "hi"}),
+        "/messages/0/role",
+        'expected "developer", "system", "user", "assistant", "tool" or "function"; found a string: "bot"',
+    ),
+    (
+        chat(tool_choice="always"),
+        "/tool_choice",
+        'expected "none", "auto", "required" or an object; found a string: "always"',
+    ),
+    (chat(messages="hi"), "/messages", 'expected an array; found a string: "hi"'),
+    (None, "", "expected an object; found null"),
+]
+
+
+@pytest.mark.parametrize(("payload", "pointer", "told"), EXPLAINED, ids=lambda value: str(value)[:50])
+def test_a_finding_is_one_sentence_about_one_place(payload, pointer, told):
+    findings = judge("openai-chat", payload)
+    assert [(finding.pointer, finding.message) for finding in findings] == [(pointer, told)]
+    assert findings[0].source.startswith("openai 3.")
+
+
+def test_of_a_protobuf_oneof_exactly_one_may_stand():
+    both = {"contents": [{"parts": [{"text": "hi", "functionCall": {"name": "f"}}]}]}
+    neither = {"contents": [{"parts": [{"thought": True}]}]}
+    (told,) = judge("gemini-generate", both)
+    assert told.pointer == "/contents/0/parts/0"
+    assert told.message.endswith("found text and functionCall")
+    assert judge("gemini-generate", neither)[0].message.endswith("found none of them")
+
+
+def test_what_cannot_be_sent_is_one_finding():
+    (found,) = judge("openai-chat", chat(temperature=float("nan")))
+    assert (found.path, found.severity) == ("$.temperature", "reject")
+    (found,) = judge("openai-chat", chat({"role": "user", "content": "\ud800"}))
+    assert "surrogate" in found.message
+
+
+def test_types_derived_from_jsons_own_are_judged_as_what_they_are_sent_as():
+    class Text(str):
+        __slots__ = ()
+
+    assert judge("openai-chat", chat({"role": Text("user"), "content": Text("hi")})) == []
+
+
+def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nobody_knows():
+    payload = chat({"role": "assistant", "content": "4", "reasoning_content": "2 + 2"})
+    weigh = lambda url: [finding.severity for finding in judge("openai-chat", payload, url=url)]  # noqa: E731
+    assert weigh("https://api.deepseek.com/chat/completions") == []
+    assert weigh("https://api.openai.com/v1/chat/completions") == ["reject"]
+    assert weigh("http://127.0.0.1:8000/v1/chat/completions") == ["note"]
+    assert weigh(None) == ["note"]
+
+
+def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_alone():
+    url = "https://llm.example.com/v1/chat/completions"
+    assert [finding.severity for finding in judge("openai-chat", chat(beam_width=4), url=url)] == ["note"]
+    assert [finding.severity for finding in judge("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
+
+
+def test_an_unknown_dialect_is_told_with_those_that_are_known():
+    with pytest.raises(HarnessError, match="openai-chat"):
+        judge("openai-chatt", {})
+
+
+def test_changes_are_told_by_pointer_and_a_date_is_none():
+    old = {"provenance": {"date": "2026-01-01", "version": "1"}, "properties": {"a": 1, "b": [1]}}
+    new = {"provenance": {"date": "2026-02-01", "version": "2"}, "properties": {"b": [2], "c": 3}}
+    assert list(changes(old, new)) == [
+        '/provenance/version: "1" -> "2"',
+        "/properties/a: 1 -> nothing",
+        "/properties/b/0: 1 -> 2",
+        "/properties/c: nothing -> 3",
+    ]
+
+
+def test_kept_schemas_are_compiled_once():
+    assert kept("openai-chat") is kept("openai-chat")
+
+
+PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex"}
+"""Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
+
+
+def recorded_answers() -> list[Any]:
+    """Each recorded answer, or each item of a recorded stream, of those who published the types."""
+    if not CORPUS.is_dir():
+        return recorded()
+    return [param for param in recorded() if param.values[0]["provider"] in PROVIDERS]
+
+
+def answers_of(interaction: dict[str, Any]) -> list[tuple[str, Any]]:
+    dialect, told = DIALECTS[interaction["shape"]], interaction["response"]
+    if told.get("json") is not None:
+        return [(f"{dialect}.answer", told["json"])]
+    lines = [line.removeprefix("data:").strip() for line in told["sse"].splitlines() if line.startswith("data:")]
+    return [(f"{dialect}.stream", json.loads(line)) for line in lines if line not in ("", "[DONE]")]
+
+
+@pytest.mark.parametrize("interaction", recorded_answers())
+def test_a_recorded_answer_is_of_its_schema(interaction):
+    answers = answers_of(interaction)
+    assert answers
+    assert [fault for name, answer in answers for fault in kept(name).faults(answer)] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values())
+def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
+    written = 0
+    for scenario in load_scenarios():
+        if scenario.answer is None:
+            continue
+        try:
+            body = json.loads(DIALECTS_BY_NAME[dialect].write_response(scenario.answer))
+        except CannotWrite:
+            continue
+        written += 1
+        assert kept(f"{dialect}.answer").faults(body) == [], scenario.id
+    assert written > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "pointer"),
+    [
+        ("openai-chat.answer", {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}, ""),
+        ("openai-chat.stream", {"id": "x", "object": "text", "created": 1, "model": "m", "choices": []}, "/object"),
+        ("anthropic-messages.answer", {"id": "x", "type": "message", "role": "assistant", "content": "hi"}, "/content"),
+        ("anthropic-messages.stream", {"type": "message_middle"}, "/type"),
+        ("gemini-generate.answer", {"candidates": [{"content": "hi"}]}, "/candidates/0/content"),
+        ("gemini-generate.stream", {"usageMetadata": 5}, "/usageMetadata"),
+    ],
+)
+def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, pointer):
+    found = kept(name).faults({**answer, "a_field_of_tomorrow": 1})
+    assert pointer in [fault.pointer for fault in found]
+    assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]

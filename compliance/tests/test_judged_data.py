@@ -9,6 +9,7 @@ import pytest
 
 from art_compliance import judge
 from art_compliance.resources import data_folder
+from art_compliance.wire import judge_wire
 
 FOLDER = data_folder("fixtures") / "judges"
 HOMES = {
@@ -46,7 +47,9 @@ def test_a_good_payload_is_accepted(dialect, case, url):
 
 @pytest.mark.parametrize(("dialect", "case"), cases("wrong"))
 def test_a_wrong_payload_is_caught_where_it_is_wrong(dialect, case):
-    found = [finding for finding in judge(dialect, case["payload"], url=HOMES[dialect]) if finding.severity == "reject"]
+    found = [
+        finding for finding in judge_wire(dialect, case["payload"], url=HOMES[dialect]) if finding.severity == "reject"
+    ]
     assert case["pointer"] in [finding.pointer for finding in found]
     assert len(found) <= 4  # not a dump of everything that it might have been
     assert all(finding.message and finding.source for finding in found)

@@ -263,3 +263,21 @@ def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, poi
     found = kept(name).faults({**answer, "a_field_of_tomorrow": 1})
     assert pointer in [fault.pointer for fault in found]
     assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]
+
+
+def test_what_anthropics_beta_alone_knows_is_a_note_and_what_neither_knows_is_refused():
+    beta = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "context_management": None}
+    (note,) = judge("anthropic-messages", beta)
+    assert (note.severity, note.pointer) == ("note", "/context_management")
+    assert note.message.endswith("it needs the header anthropic-beta)")
+    found = judge("anthropic-messages", {**beta, "beam_width": 4})
+    assert [(one.severity, one.pointer) for one in found] == [
+        ("reject", "/beam_width"),
+        ("note", "/context_management"),
+    ]
+
+
+def test_the_order_of_a_union_or_an_enum_is_no_change():
+    one = {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}
+    other = {"anyOf": [{"type": "null"}, {"enum": ["b", "a"]}]}
+    assert list(changes(one, other)) == []

@@ -181,9 +181,11 @@ def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nob
     assert weigh(None) == ["note"]
 
 
-def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_alone():
+def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_words_and_null():
     url = "https://llm.example.com/v1/chat/completions"
     assert [finding.severity for finding in judge("openai-chat", chat(beam_width=4), url=url)] == ["note"]
+    assert [finding.severity for finding in judge("openai-chat", chat(tool_choice="any"), url=url)] == ["note"]
+    assert [finding.severity for finding in judge("openai-chat", chat(tools=None), url=url)] == ["note"]
     assert [finding.severity for finding in judge("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
 
 

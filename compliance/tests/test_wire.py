@@ -181,9 +181,11 @@ def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nob
     assert weigh(None) == ["note"]
 
 
-def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_alone():
+def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_words_and_null():
     url = "https://llm.example.com/v1/chat/completions"
     assert [finding.severity for finding in judge("openai-chat", chat(beam_width=4), url=url)] == ["note"]
+    assert [finding.severity for finding in judge("openai-chat", chat(tool_choice="any"), url=url)] == ["note"]
+    assert [finding.severity for finding in judge("openai-chat", chat(tools=None), url=url)] == ["note"]
     assert [finding.severity for finding in judge("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
 
 
@@ -263,3 +265,21 @@ def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, poi
     found = kept(name).faults({**answer, "a_field_of_tomorrow": 1})
     assert pointer in [fault.pointer for fault in found]
     assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]
+
+
+def test_what_anthropics_beta_alone_knows_is_a_note_and_what_neither_knows_is_refused():
+    beta = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "context_management": None}
+    (note,) = judge("anthropic-messages", beta)
+    assert (note.severity, note.pointer) == ("note", "/context_management")
+    assert note.message.endswith("it needs the header anthropic-beta)")
+    found = judge("anthropic-messages", {**beta, "beam_width": 4})
+    assert [(one.severity, one.pointer) for one in found] == [
+        ("reject", "/beam_width"),
+        ("note", "/context_management"),
+    ]
+
+
+def test_the_order_of_a_union_or_an_enum_is_no_change():
+    one = {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}
+    other = {"anyOf": [{"type": "null"}, {"enum": ["b", "a"]}]}
+    assert list(changes(one, other)) == []

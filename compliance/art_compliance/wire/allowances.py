@@ -27,6 +27,10 @@ OWN_HOSTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Whom the published types of a dialect speak for."""
 
+_MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
+"""Faults that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
+and null for what is not used."""
+
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -75,7 +79,7 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
     if rows:
         told = f"{fault.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"
         return Settled(told, "note", rows[0].evidence)
-    if host is not None and fault.keyword == "additionalProperties":
+    if host is not None and (fault.keyword in _MAY_BE_OF_ITS_OWN or fault.value is None):
         told = f"{fault.message}; whether {host} takes it is not known"  # no published types speak for it
         return Settled(told, "note")
     return Settled(fault.message)

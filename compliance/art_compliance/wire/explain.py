@@ -36,7 +36,10 @@ _MOST: Final = 12
 
 
 class Fault(Struct, frozen=True):
-    """One thing that is wrong. `keyword` is the schema's word for it; `value` is what stands at the pointer."""
+    """One thing that is wrong, and the `value` that stands at the pointer.
+
+    `keyword` is the schema's word for it; `enum` for any word that is none of those that are known.
+    """
 
     pointer: str
     message: str
@@ -164,7 +167,8 @@ def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Faul
     found = error.instance
     shown = "" if found is None else f": {show(found)}"
     message = f"expected {_alternatives(told)}; found {json_type(found)}{shown}"
-    return Fault(_pointer(error), message, error.kind.name, found)
+    is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
+    return Fault(_pointer(error), message, "enum" if is_word else error.kind.name, found)
 
 
 _ARTICLES: Final = {

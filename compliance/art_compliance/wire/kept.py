@@ -19,6 +19,10 @@ from art_sdk.json_data import find_unsendable, is_surely_sendable
 CHECK: Final = "wire.request-is-of-the-schema"
 
 
+_WIDER: Final = {"anthropic-messages": ("beta", "the beta alone knows it: it needs the header anthropic-beta")}
+"""A second schema that takes more, and what its taking a fault means. Headers are no part of what is judged."""
+
+
 class Kept(Struct, frozen=True):
     """A schema with its source, ready to judge: `name` is a dialect, or a dialect with `.answer` or `.stream`."""
 
@@ -48,7 +52,15 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
             message = f"the payload cannot be sent as JSON: {unsendable.reason}"
             return [Finding(check=CHECK, message=message, path=unsendable.path)]
         data = cast("object", json.loads(json.dumps(payload)))  # of types derived from JSON's own
-    return [finding for fault in known.faults(data) if (finding := _finding(known, fault, url)) is not None]
+    faults = known.faults(data)
+    if not faults or dialect not in _WIDER:
+        return [finding for fault in faults if (finding := _finding(known, fault, url)) is not None]
+    wider, why = kept(f"{dialect}.{_WIDER[dialect][0]}"), _WIDER[dialect][1]
+    refused = wider.faults(data)
+    places = {fault.pointer for fault in refused}
+    notes = [_note(known, fault, why) for fault in faults if fault.pointer not in places]
+    found = [finding for fault in refused if (finding := _finding(known, fault, url)) is not None]
+    return [*found, *(note for note in notes if note.pointer not in {finding.pointer for finding in found})]
 
 
 @cache
@@ -70,6 +82,12 @@ def kept_names() -> tuple[str, ...]:
     files = (data_folder("fixtures") / "wire").glob("*.schema.json")
     names = (path.name.removesuffix(".schema.json") for path in files)
     return tuple(sorted(name for name in names if "." not in name))
+
+
+def _note(known: Kept, fault: Fault, why: str) -> Finding:
+    return Finding(
+        check=CHECK, message=f"{fault.message} ({why})", severity="note", pointer=fault.pointer, source=known.source
+    )
 
 
 def _finding(known: Kept, fault: Fault, url: str | None) -> Finding | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -43,15 +44,30 @@ def write(name: str, schema: Schema) -> Path:
     return path
 
 
-def changes(before: Any, after: Any, pointer: str = "") -> Iterator[str]:
-    """What is different between two schemas, one line each. The date alone is no difference."""
+def changes(before: Any, after: Any) -> Iterator[str]:
+    """What is different between two schemas, one line each. Neither the date nor the order of a list is a difference.
+
+    Lists in a schema are sets, and Python hands out one of two equal unions in the order of whichever came first.
+    """
+    return _changes(_in_order(before), _in_order(after), "")
+
+
+def _in_order(value: Any) -> Any:
+    if is_object(value):
+        return {name: _in_order(item) for name, item in value.items()}
+    if is_array(value):
+        return sorted(map(_in_order, value), key=partial(json.dumps, sort_keys=True))
+    return value
+
+
+def _changes(before: Any, after: Any, pointer: str) -> Iterator[str]:
     if is_object(before) and is_object(after):
         for name in dict.fromkeys((*before, *after)):
             if (pointer, name) != ("/provenance", "date"):
-                yield from changes(before.get(name, _ABSENT), after.get(name, _ABSENT), f"{pointer}/{name}")
+                yield from _changes(before.get(name, _ABSENT), after.get(name, _ABSENT), f"{pointer}/{name}")
     elif is_array(before) and is_array(after) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            yield from changes(old, new, f"{pointer}/{index}")
+            yield from _changes(old, new, f"{pointer}/{index}")
     elif before != after:
         yield f"{pointer}: {_short(before)} -> {_short(after)}"
 

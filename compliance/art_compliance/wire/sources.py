@@ -33,6 +33,21 @@ _STREAM: Final[dict[str, Any]] = {"stream": {"anyOf": [{"type": "boolean"}, {"ty
 _BOTH: Final = ("CompletionCreateParamsNonStreaming", "CompletionCreateParamsStreaming")
 _OPENAI: Final = "openai.types.chat.completion_create_params"
 _ANTHROPIC: Final = "anthropic.types.message_create_params"
+_ANTHROPIC_BETA: Final = "anthropic.types.beta.message_create_params"
+
+
+def _anthropic(module: str, folder: str) -> Source:
+    """Requests of Anthropic's, as one of its two modules types them."""
+    make = partial(
+        typed_dicts.request_schema,
+        module,
+        ("MessageCreateParamsNonStreaming", "MessageCreateParamsStreaming"),
+        overlay=_STREAM,
+        without=frozenset({"workspace_id", "user_profile_id", "betas"}),  # they are sent as headers
+        stays_open=frozenset({"InputSchemaTyped", "BetaFallbackParam"}),  # their own types say that they are open
+    )
+    return Source((Origin("anthropic", module, folder),), make)
+
 
 _GEMINI_ANSWER: Final = Source(
     (Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),),
@@ -41,21 +56,12 @@ _GEMINI_ANSWER: Final = Source(
 """Each item of a stream is an answer."""
 
 SOURCES: Final[dict[str, Source]] = {
-    "anthropic-messages": Source(
-        (Origin("anthropic", _ANTHROPIC, "anthropic/types/"),),
-        partial(
-            typed_dicts.request_schema,
-            _ANTHROPIC,
-            ("MessageCreateParamsNonStreaming", "MessageCreateParamsStreaming"),
-            overlay=_STREAM,
-            without=frozenset({"workspace_id", "user_profile_id"}),  # they are sent as headers
-            stays_open=frozenset({"InputSchemaTyped"}),  # a JSON Schema of the user's
-        ),
-    ),
+    "anthropic-messages": _anthropic(_ANTHROPIC, "anthropic/types/"),
     "anthropic-messages.answer": Source(
         (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
         partial(models.answer_schema, "anthropic.types", "Message"),
     ),
+    "anthropic-messages.beta": _anthropic(_ANTHROPIC_BETA, "anthropic/types/beta/"),
     "anthropic-messages.stream": Source(
         (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
         partial(models.answer_schema, "anthropic.types", "RawMessageStreamEvent", beside=("ping", "error")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from types import GenericAlias
@@ -37,10 +38,13 @@ def type_schema(types: list[Any]) -> Schema:
     checked (`Iterable`) is an array in the schema.
     """
     from pydantic import ConfigDict, TypeAdapter  # noqa: PLC0415 - only where schemas are made
+    from pydantic.warnings import TypedDictExtraConfigWarning  # noqa: PLC0415 - likewise
 
     union: Any = Union[tuple(types)]  # noqa: UP007 - of types that are known at run time
     listed_union: Any = GenericAlias(list, (union,))
-    listed: Any = TypeAdapter[Any](listed_union, config=ConfigDict(extra="forbid")).json_schema()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TypedDictExtraConfigWarning)  # a type that says itself that it is open
+        listed: Any = TypeAdapter[Any](listed_union, config=ConfigDict(extra="forbid")).json_schema()
     return rewrite_whole({**listed["items"], "$defs": listed.get("$defs", {})}, as_any_of)
 
 

@@ -36,7 +36,7 @@ class ChatLimits(Struct, frozen=True, kw_only=True):
 
     message_name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]+")
     call_id_length: int | None = 40
-    description_length: int | None = 1024
+    description_length: int | None = None  # OpenAI took more from May 2025 on: run-llama/llama_index#18784
     max_tokens_field: str = "max_tokens"
 
 

@@ -133,7 +133,6 @@ def test_arguments_are_passed_on_untouched(
         ([USER], {"tools": [TOOL | {"name": "a.b"}]}, "openai.tool-name-pattern", None),
         ([USER], {"tools": [TOOL | {"name": "a" * 65}]}, "openai.tool-name-pattern", None),
         ([USER], {"tools": [TOOL | {"name": "a\n"}]}, "openai.tool-name-pattern", None),
-        ([USER], {"tools": [TOOL | {"description": "x" * 1025}]}, "openai.tool-description-len1024", None),
         ([USER], {"tools": [TOOL | {"name": f"t{n}"} for n in range(129)]}, "openai.tools-max128", None),
         ([USER], {"stop": list("abcde")}, "openai.stop-max4", None),
         ([USER], {"temperature": 2.1}, "openai.temperature-range", None),
@@ -154,7 +153,7 @@ def test_what_openai_refuses_is_refused_by_its_rule(
 @pytest.mark.parametrize(
     "options",
     [
-        {"tools": [TOOL | {"name": "a" * 64, "description": "x" * 1024}]},
+        {"tools": [TOOL | {"name": "a" * 64, "description": "x" * 9000}]},
         {"tools": [TOOL | {"name": f"t{n}"} for n in range(128)]},
         {"stop": list("abcd")},
         {"temperature": 2.0, "top_p": 0.0},
@@ -214,6 +213,14 @@ def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result:
     payload = translate(adapter, [call(LONG), result(LONG)], tools=tools, stop=list("abcdefg"), max_tokens=3)
     assert payload["messages"][1]["tool_call_id"] == LONG
     assert (len(payload["tools"]), len(payload["stop"]), payload["max_tokens"]) == (200, 7, 3)
+
+
+def test_a_provider_with_a_limit_of_descriptions_refuses_longer_ones(refusal: Refusal) -> None:
+    class Tight(OpenAIAdapter):
+        limits = ChatLimits(description_length=1024)
+
+    error = refusal(Tight(api_key="k"), [USER], tools=[TOOL | {"description": "x" * 1025}])
+    assert error.details["rule"] == "openai.tool-description-len1024"
 
 
 def test_the_request_goes_to_chat_completions_with_a_bearer_key(openai: OpenAIAdapter, key: str) -> None:

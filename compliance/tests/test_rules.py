@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -304,3 +305,13 @@ def test_a_strict_format_of_the_answer_is_held_like_a_strict_tool():
 def test_models_that_want_the_newer_token_limit_are_told_from_others(model: str, taken: bool):  # noqa: FBT001
     payload = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     assert (broken("openai-chat", payload) == set()) is taken
+
+
+def test_every_rule_that_an_adapter_names_is_a_rule():
+    named = {
+        name
+        for path in sorted((ROOT / "art_sdk" / "adapters").glob("*.py"))
+        for name in re.findall(r"\b(?:openai|anthropic|gemini)\.[a-z0-9]+(?:-[a-z0-9]+)+", path.read_text("utf-8"))
+    }
+    assert len(named) > 30
+    assert named - set(RULES) == set()

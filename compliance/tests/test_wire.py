@@ -14,7 +14,7 @@ from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
 from art_compliance.dialects import CannotWrite
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
-from art_compliance.wire import kept, kept_names
+from art_compliance.wire import judge_wire, kept, kept_names
 from art_compliance.wire.rebuild import before, changes, rebuild
 from art_compliance.wire.shaping import rewrite
 from art_compliance.wire.sources import SOURCES
@@ -144,7 +144,7 @@ EXPLAINED = [
 
 @pytest.mark.parametrize(("payload", "pointer", "told"), EXPLAINED, ids=lambda value: str(value)[:50])
 def test_a_finding_is_one_sentence_about_one_place(payload, pointer, told):
-    findings = judge("openai-chat", payload)
+    findings = judge_wire("openai-chat", payload)
     assert [(finding.pointer, finding.message) for finding in findings] == [(pointer, told)]
     assert findings[0].source.startswith("openai 3.")
 

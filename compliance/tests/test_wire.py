@@ -209,6 +209,29 @@ def test_kept_schemas_are_compiled_once():
     assert kept("openai-chat") is kept("openai-chat")
 
 
+@pytest.mark.parametrize("interaction", recorded())
+@pytest.mark.parametrize(("provider", "dialect"), [("mistral", "mistral-chat"), ("openrouter", "openrouter-chat")])
+def test_what_a_service_accepted_is_of_its_own_schema(interaction, provider, dialect):
+    if interaction["provider"] == provider:
+        assert refusals(dialect, interaction["request"], interaction["url"]) == []
+        assert refusals(dialect, {**interaction["request"], "x_label": 1}) != []
+
+
+@pytest.mark.parametrize("dialect", ["mistral-chat", "openrouter-chat"])
+@pytest.mark.parametrize(
+    ("message", "pointer"),
+    [
+        ({"role": "user", "content": 5}, "/messages/0/content"),
+        ({"role": "model", "content": "hi"}, "/messages/0/role"),
+        ({"content": "hi"}, "/messages/0"),
+        ({"role": "user", "content": [{"type": "text", "txt": "hi"}]}, "/messages/0/content/0"),
+        ({"role": "tool", "content": "x", "is_error": True, "tool_call_id": "c"}, "/messages/0/is_error"),
+    ],
+)
+def test_a_schema_made_of_models_is_as_strict_about_messages(dialect, message, pointer):
+    assert pointer in [place for place, _ in refusals(dialect, chat(message))]
+
+
 PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex"}
 """Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance import HarnessError, judge
+from art_compliance import HarnessError
 from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
 from art_compliance.dialects import CannotWrite
 from art_compliance.resources import data_folder
@@ -44,7 +44,7 @@ def recorded() -> list[Any]:
 
 
 def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[str | None, str]]:
-    found = judge(dialect, payload, url=url)
+    found = judge_wire(dialect, payload, url=url)
     return [(finding.pointer, finding.message) for finding in found if finding.severity == "reject"]
 
 
@@ -107,7 +107,7 @@ def test_an_accepted_request_with_one_unknown_field_is_refused(interaction):
 def test_every_canonical_payload_is_of_its_schema(dialect):
     paths = sorted((PAYLOADS / dialect).glob("*.json"))
     assert len(paths) > 100
-    found = {path.stem: judge(dialect, json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    found = {path.stem: judge_wire(dialect, json.loads(path.read_text(encoding="utf-8"))) for path in paths}
     refused = {name: findings for name, findings in found.items() if any(f.severity == "reject" for f in findings)}
     assert refused == {}
 
@@ -152,16 +152,16 @@ def test_a_finding_is_one_sentence_about_one_place(payload, pointer, told):
 def test_of_a_protobuf_oneof_exactly_one_may_stand():
     both = {"contents": [{"parts": [{"text": "hi", "functionCall": {"name": "f"}}]}]}
     neither = {"contents": [{"parts": [{"thought": True}]}]}
-    (told,) = judge("gemini-generate", both)
+    (told,) = judge_wire("gemini-generate", both)
     assert told.pointer == "/contents/0/parts/0"
     assert told.message.endswith("found text and functionCall")
-    assert judge("gemini-generate", neither)[0].message.endswith("found none of them")
+    assert judge_wire("gemini-generate", neither)[0].message.endswith("found none of them")
 
 
 def test_what_cannot_be_sent_is_one_finding():
-    (found,) = judge("openai-chat", chat(temperature=float("nan")))
+    (found,) = judge_wire("openai-chat", chat(temperature=float("nan")))
     assert (found.path, found.severity) == ("$.temperature", "reject")
-    (found,) = judge("openai-chat", chat({"role": "user", "content": "\ud800"}))
+    (found,) = judge_wire("openai-chat", chat({"role": "user", "content": "\ud800"}))
     assert "surrogate" in found.message
 
 
@@ -169,12 +169,12 @@ def test_types_derived_from_jsons_own_are_judged_as_what_they_are_sent_as():
     class Text(str):
         __slots__ = ()
 
-    assert judge("openai-chat", chat({"role": Text("user"), "content": Text("hi")})) == []
+    assert judge_wire("openai-chat", chat({"role": Text("user"), "content": Text("hi")})) == []
 
 
 def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nobody_knows():
     payload = chat({"role": "assistant", "content": "4", "reasoning_content": "2 + 2"})
-    weigh = lambda url: [finding.severity for finding in judge("openai-chat", payload, url=url)]  # noqa: E731
+    weigh = lambda url: [finding.severity for finding in judge_wire("openai-chat", payload, url=url)]  # noqa: E731
     assert weigh("https://api.deepseek.com/chat/completions") == []
     assert weigh("https://api.openai.com/v1/chat/completions") == ["reject"]
     assert weigh("http://127.0.0.1:8000/v1/chat/completions") == ["note"]
@@ -183,15 +183,15 @@ def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nob
 
 def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_words_and_null():
     url = "https://llm.example.com/v1/chat/completions"
-    assert [finding.severity for finding in judge("openai-chat", chat(beam_width=4), url=url)] == ["note"]
-    assert [finding.severity for finding in judge("openai-chat", chat(tool_choice="any"), url=url)] == ["note"]
-    assert [finding.severity for finding in judge("openai-chat", chat(tools=None), url=url)] == ["note"]
-    assert [finding.severity for finding in judge("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
+    assert [finding.severity for finding in judge_wire("openai-chat", chat(beam_width=4), url=url)] == ["note"]
+    assert [finding.severity for finding in judge_wire("openai-chat", chat(tool_choice="any"), url=url)] == ["note"]
+    assert [finding.severity for finding in judge_wire("openai-chat", chat(tools=None), url=url)] == ["note"]
+    assert [finding.severity for finding in judge_wire("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
 
 
 def test_an_unknown_dialect_is_told_with_those_that_are_known():
     with pytest.raises(HarnessError, match="openai-chat"):
-        judge("openai-chatt", {})
+        judge_wire("openai-chatt", {})
 
 
 def test_changes_are_told_by_pointer_and_a_date_is_none():
@@ -207,6 +207,29 @@ def test_changes_are_told_by_pointer_and_a_date_is_none():
 
 def test_kept_schemas_are_compiled_once():
     assert kept("openai-chat") is kept("openai-chat")
+
+
+@pytest.mark.parametrize("interaction", recorded())
+@pytest.mark.parametrize(("provider", "dialect"), [("mistral", "mistral-chat"), ("openrouter", "openrouter-chat")])
+def test_what_a_service_accepted_is_of_its_own_schema(interaction, provider, dialect):
+    if interaction["provider"] == provider:
+        assert refusals(dialect, interaction["request"], interaction["url"]) == []
+        assert refusals(dialect, {**interaction["request"], "x_label": 1}) != []
+
+
+@pytest.mark.parametrize("dialect", ["mistral-chat", "openrouter-chat"])
+@pytest.mark.parametrize(
+    ("message", "pointer"),
+    [
+        ({"role": "user", "content": 5}, "/messages/0/content"),
+        ({"role": "model", "content": "hi"}, "/messages/0/role"),
+        ({"content": "hi"}, "/messages/0"),
+        ({"role": "user", "content": [{"type": "text", "txt": "hi"}]}, "/messages/0/content/0"),
+        ({"role": "tool", "content": "x", "is_error": True, "tool_call_id": "c"}, "/messages/0/is_error"),
+    ],
+)
+def test_a_schema_made_of_models_is_as_strict_about_messages(dialect, message, pointer):
+    assert pointer in [place for place, _ in refusals(dialect, chat(message))]
 
 
 PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex"}
@@ -269,10 +292,10 @@ def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, poi
 
 def test_what_anthropics_beta_alone_knows_is_a_note_and_what_neither_knows_is_refused():
     beta = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "context_management": None}
-    (note,) = judge("anthropic-messages", beta)
+    (note,) = judge_wire("anthropic-messages", beta)
     assert (note.severity, note.pointer) == ("note", "/context_management")
     assert note.message.endswith("it needs the header anthropic-beta)")
-    found = judge("anthropic-messages", {**beta, "beam_width": 4})
+    found = judge_wire("anthropic-messages", {**beta, "beam_width": 4})
     assert [(one.severity, one.pointer) for one in found] == [
         ("reject", "/beam_width"),
         ("note", "/context_management"),

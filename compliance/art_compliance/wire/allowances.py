@@ -23,7 +23,9 @@ from art_compliance.wire.explain import Fault
 OWN_HOSTS: Final[dict[str, tuple[str, ...]]] = {
     "anthropic-messages": ("api.anthropic.com",),
     "gemini-generate": ("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
+    "mistral-chat": ("api.mistral.ai",),
     "openai-chat": ("api.openai.com",),
+    "openrouter-chat": ("openrouter.ai",),
 }
 """Whom the published types of a dialect speak for."""
 

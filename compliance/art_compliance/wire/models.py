@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from art_compliance.wire.shaping import Schema, as_any_of, finish, rewrite_whole
+from art_compliance.wire.shaping import Schema, as_any_of, finish, rewrite_whole, without_branches
 
 
 def answer_schema(module: str, name: str, *, beside: Sequence[str] = ()) -> Schema:
@@ -24,3 +24,38 @@ def answer_schema(module: str, name: str, *, beside: Sequence[str] = ()) -> Sche
     definitions = {"$defs": schema["$defs"]}
     branches = schema["anyOf"] if "anyOf" in schema else [{n: v for n, v in schema.items() if n != "$defs"}]
     return {"anyOf": [*branches, other], **definitions}
+
+
+def request_schema(module: str, name: str) -> Schema:
+    """The closed schema of a model that a request is made by.
+
+    Such models know a value for "not set", which is never sent, and fall back on anything where an enum is open:
+    neither is a branch of what goes over the wire. The constants that tell messages apart have defaults there, and
+    are required here.
+    """
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
+    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - likewise
+
+    class Lenient(GenerateJsonSchema):
+        """Writes down as impossible what has no schema: validators, and values that are never sent."""
+
+        def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
+            del schema, error_info
+            return {"not": {}}
+
+    told: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema(schema_generator=Lenient)
+    sent = without_branches(rewrite_whole(told, as_any_of), _is_never_sent)
+    return finish(rewrite_whole(rewrite_whole(sent, as_any_of), _with_its_kind), is_closed=True)
+
+
+def _is_never_sent(branch: Schema) -> bool:
+    return "not" in branch or str(branch.get("$ref", "")).endswith("/Unset")
+
+
+def _with_its_kind(node: Schema) -> Schema:
+    """An object that has a role, or says by a constant what it is, must say it."""
+    properties: dict[str, Schema] = node.get("properties", {})
+    kinds = ["role"] if "role" in properties else []
+    kinds += ["type"] if "const" in properties.get("type", {}) else []
+    required = list(dict.fromkeys([*node.get("required", ()), *kinds]))
+    return {**node, "required": required} if kinds else node

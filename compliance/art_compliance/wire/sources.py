@@ -75,6 +75,14 @@ SOURCES: Final[dict[str, Source]] = {
     ),
     "gemini-generate.answer": _GEMINI_ANSWER,
     "gemini-generate.stream": _GEMINI_ANSWER,
+    "mistral-chat": Source(
+        (Origin("mistralai", "mistralai.client.models", "mistralai/client/models/"),),
+        partial(models.request_schema, "mistralai.client.models", "ChatCompletionRequest"),
+    ),
+    "openrouter-chat": Source(
+        (Origin("openrouter", "openrouter.components", "openrouter/components/"),),
+        partial(models.request_schema, "openrouter.components", "ChatRequest"),
+    ),
     "openai-chat": Source(
         (Origin("openai", _OPENAI, "openai/types/"),),
         partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),

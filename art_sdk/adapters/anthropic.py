@@ -62,8 +62,8 @@ class AnthropicAdapter(BaseAdapter):
     capabilities = CAPABILITIES - {"late_system", "streaming"}
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "anthropic.tool-name-pattern")
     ranges: ClassVar[Mapping[str, RangeRule]] = {
-        "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-deprecated"),
-        "top_p": RangeRule(0.0, 1.0, "anthropic.temperature-deprecated"),
+        "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
+        "top_p": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
     }
     schema_roots = RootRule(("oneOf", "allOf", "anyOf"), "anthropic.input-schema-no-root-union")
     image_types = frozenset(f"image/{kind}" for kind in ("jpeg", "png", "gif", "webp"))
@@ -189,8 +189,8 @@ class AnthropicAdapter(BaseAdapter):
             blocks.insert(one.at, one.block)
             free = one.at + 1
         if blocks and blocks[-1]["type"] in _THOUGHTS:
-            reason = "it ends in thinking, which Anthropic refuses (tailcallhq/forgecode#2107); leave the message out"
-            self.refuse(reason, index=turn.index)
+            reason = "it ends in thinking, which Anthropic refuses; leave the message out"
+            self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
 
     def hold_options(self, options: CallOptions) -> None:
         super().hold_options(options)

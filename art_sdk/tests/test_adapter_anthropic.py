@@ -359,9 +359,9 @@ def test_every_model_takes_sampling_that_changes_nothing(
             ([USER], {"tools": [TOOL | {"inputSchema": {union: []}}]}, "anthropic.input-schema-no-root-union", None)
             for union in ("oneOf", "allOf", "anyOf")
         ],
-        ([USER], {"temperature": 1.1}, "anthropic.temperature-deprecated", None),
-        ([USER], {"temperature": -0.1}, "anthropic.temperature-deprecated", None),
-        ([USER], {"top_p": 1.1}, "anthropic.temperature-deprecated", None),
+        ([USER], {"temperature": 1.1}, "anthropic.temperature-range", None),
+        ([USER], {"temperature": -0.1}, "anthropic.temperature-range", None),
+        ([USER], {"top_p": 1.1}, "anthropic.temperature-range", None),
         ([USER], {"tool_choice": "auto"}, None, None),
         ([USER], {"parallel_tool_calls": False}, None, None),
         ([USER], CHOOSING | {"tool_choice": "none", "parallel_tool_calls": False}, None, None),
@@ -483,7 +483,7 @@ def test_a_message_that_ends_in_thinking_is_refused(
     error = refusal(
         anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
     )
-    assert error.details == {"adapter": "anthropic", "index": 1}
+    assert error.details == {"adapter": "anthropic", "index": 1, "rule": "anthropic.thinking-not-last"}
     assert "ends in thinking" in error.message
 
 

@@ -13,7 +13,7 @@ from art_compliance.provider.server import Response
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject, Watched
 from art_sdk import Capability, Repair, parse_options, parse_prompt
-from art_sdk.json_data import find_unsendable
+from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 T = TypeVar("T")
 
@@ -182,7 +182,7 @@ class Trial:
 
 def is_json(payload: object) -> bool:
     """Whether a payload is JSON data: string keys, finite numbers and all."""
-    return find_unsendable(payload) is None
+    return is_surely_sendable(payload) or find_unsendable(payload) is None
 
 
 _NOT_IN_THE_REQUEST = frozenset(

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import is_array, is_object, is_utf8
 
 Replace = Callable[[str], str]
 
@@ -79,7 +79,10 @@ class Rewriting(Struct, frozen=True, kw_only=True):
             value = json.loads(text)
         except ValueError:
             return text
-        return json.dumps(self._leaves(value), ensure_ascii=False) if is_object(value) else text
+        if not is_object(value):
+            return text
+        told = json.dumps(self._leaves(value), ensure_ascii=False)
+        return told if is_utf8(told) else json.dumps(self._leaves(value))
 
     def _leaves(self, value: Any) -> Any:
         if is_object(value):

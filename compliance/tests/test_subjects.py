@@ -407,3 +407,23 @@ def test_an_adapter_that_cannot_be_closed_or_looked_at_is_told():
         certify(Unclosable, selection=SIMPLE)
     with pytest.raises(HarnessError, match="looking at the adapter raised OSError: no"):
         certify(Shy, selection=SIMPLE)
+
+
+class Naive:
+    """What one writes in five minutes: the messages as they are, in any dialect's list."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        return {"model": "m", self.history: prompt, **{k: v for k, v in options.items() if k != "thread_id"}}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "history"),
+    [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],
+)
+def test_what_a_naive_adapter_sends_is_judged_and_never_breaks_the_judge(dialect: str, history: str):
+    report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}))
+    assert report.harness_errors == []
+    assert len({result.check for result in report.failures}) > 5

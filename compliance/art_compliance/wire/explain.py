@@ -82,10 +82,10 @@ class _Explaining:
     def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Fault]:
         """The faults of the branch that was meant; where no branch was, one fault that tells them all."""
         best = min(branches, key=lambda branch: _cost(branch, error))
-        cost = _cost(best, error)
-        if cost >= _OTHER_VALUE:
+        worst = max(_error_cost(item, error) for item in best)  # many small faults are no great one
+        if worst >= _OTHER_VALUE:
             yield _unexpected(error, list(_simple(branches, error)))
-        elif cost >= _OTHER_KIND:
+        elif any(_is_other_kind(item, error) for item in best):
             names = [item for branch in branches for item in branch if _is_other_kind(item, error)]
             yield _unexpected(_deepest(best, error), names)
         else:

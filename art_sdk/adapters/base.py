@@ -90,7 +90,7 @@ class BaseAdapter(Refusals, abc.ABC):
         limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
         self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
         self._last_options: tuple[bytes, CallOptions] | None = None
-        self._held: tuple[int, str] | None = None
+        self._held: tuple[CallOptions, str] | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
@@ -235,13 +235,12 @@ class BaseAdapter(Refusals, abc.ABC):
 
     def _hold_options_once(self, options: CallOptions) -> None:
         """What was parsed here belongs to nobody else, so that it need not be held a second time."""
-        if self._held == (id(options), self.model) and self._is_own(options):
+        held, last = self._held, self._last_options
+        if held is not None and held[0] is options and held[1] == self.model:
             return
         self.hold_options(options)
-        self._held = (id(options), self.model)
-
-    def _is_own(self, options: CallOptions) -> bool:
-        return self._last_options is not None and self._last_options[1] is options
+        if last is not None and last[1] is options:
+            self._held = (options, self.model)
 
     def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(

@@ -12,6 +12,7 @@ from art_sdk import (
     AnthropicAdapter,
     AssistantMessage,
     CallInfo,
+    CallOptions,
     Completion,
     ErrorEvent,
     FunctionCall,
@@ -485,6 +486,13 @@ def test_a_message_that_ends_in_thinking_is_refused(
     )
     assert error.details == {"adapter": "anthropic", "index": 1, "rule": "anthropic.thinking-not-last"}
     assert "ends in thinking" in error.message
+
+
+def test_options_that_are_refused_once_are_refused_whenever_they_come(anthropic: AnthropicAdapter) -> None:
+    anthropic.prepare([USER], CallOptions(thread_id="good", temperature=0.5))
+    for number in range(50):  # what was parsed for one call is let go of in the next, and its memory used again
+        with pytest.raises(PromptTranslationFailed):
+            anthropic.prepare([USER], CallOptions(thread_id=f"t{number}", temperature=0.5, top_p=0.5))
 
 
 # Answers.

@@ -15,8 +15,8 @@ from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
 from art_compliance.wire import kept_names
 
-_out: Final = Console(highlight=False, soft_wrap=True)
-_err: Final = Console(highlight=False, soft_wrap=True, stderr=True)
+_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
+_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 REFUSED: Final = 1
 BAD_INPUT: Final = 2

@@ -11,12 +11,12 @@ from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
-from art_compliance.pointers import escape, look_up
+from art_compliance.pointers import leaves, look_up
 from art_compliance.provider.server import Response
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subjects import TEST_KEY, Crashed, Refused
 from art_sdk import FunctionCall, ToolCall
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import is_object
 
 _STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
 _FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
@@ -142,9 +142,10 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
     }
     for what, response in answers.items():
         heard = trial.call_with(response)
-        for pointer in _shown(heard.events if isinstance(heard, Answered) else str(heard)):
-            event = f"event {pointer}" if pointer else "the exception"
-            yield Finding(check=name, message=f"answered {what}, {event} shows the key")
+        for pointer, leaf in leaves(heard.events if isinstance(heard, Answered) else str(heard)):
+            if TEST_KEY in str(leaf):
+                event = f"event {pointer}" if pointer else "the exception"
+                yield Finding(check=name, message=f"answered {what}, {event} shows the key")
     if TEST_KEY in repr(trial.subject.adapter):
         yield Finding(check=name, message="the adapter's repr shows the key")
 
@@ -165,14 +166,3 @@ def key_goes_in_a_header(trial: Trial) -> Iterator[Finding]:
             yield Finding(check=name, message="no header of the request has the key")
         if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
             yield Finding(check=name, message="the key stands in the request's URL or body")
-
-
-def _shown(value: Any, pointer: str = "") -> Iterator[str]:
-    if isinstance(value, (str, bytes)) and TEST_KEY in (value if isinstance(value, str) else value.decode("latin-1")):
-        yield pointer
-    elif is_object(value):
-        for key, item in value.items():
-            yield from _shown(item, f"{pointer}/{escape(key)}")
-    elif is_array(value):
-        for at, item in enumerate(value):
-            yield from _shown(item, f"{pointer}/{at}")

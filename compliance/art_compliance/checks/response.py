@@ -17,7 +17,7 @@ from art_compliance.normal_form import same_json
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.provider.server import Response
-from art_compliance.subjects import Sent
+from art_compliance.subjects import Crashed, Refused, Sent
 from art_sdk import ARTError, parse_prompt
 from art_sdk.json_data import is_array, is_object
 from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
@@ -26,11 +26,16 @@ from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, To
 @check("response.answer-is-read", clause="An answer as the provider sends it is read without an error.")
 def answer_is_read(trial: Trial) -> Iterator[Finding]:
     """Everything else about the answer depends on it."""
-    name, heard = "response.answer-is-read", trial.heard
+    unread = _explain_unread(trial.heard)
+    if unread is not None:
+        yield Finding(check="response.answer-is-read", message=unread)
+
+
+def _explain_unread(heard: Answered | Refused | Crashed) -> str | None:
+    """Why there is no answer to look at, or None where there is one."""
     if not isinstance(heard, Answered):
-        yield Finding(check=name, message=str(heard))
-    elif heard.error is not None:
-        yield Finding(check=name, message=f"call gave an ERROR event: {heard.error.get('message')}")
+        return str(heard)
+    return None if heard.error is None else f"call gave an ERROR event: {heard.error.get('message')}"
 
 
 @check(
@@ -47,8 +52,7 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable(message)
     heard = trial.watched.heard
     if not isinstance(heard, Answered) or heard.error is not None:
-        told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
-        yield Finding(check=name, message=f"the answer is not read: {told}")
+        yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")
         return
     faults = [*_wrong_order(heard), *_wrong_ids(trial, heard)]
     if not heard.text == heard.told_text == WRITTEN_TEXT:
@@ -329,8 +333,7 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Finding]:
     body = json.loads(trial.dialect.write_response(trial.written))
     heard = trial.call_with(Response(200, json.dumps(_with_new_fields(body)).encode()))
     if not isinstance(heard, Answered) or heard.error is not None:
-        told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
-        yield Finding(check=name, message=f"with unknown fields it is not read: {told}")
+        yield Finding(check=name, message=f"with unknown fields it is not read: {_explain_unread(heard)}")
     elif (heard.text, heard.calls, heard.finish) != (first.text, first.calls, first.finish):
         yield Finding(check=name, message="with unknown fields another answer is read")
 

@@ -12,6 +12,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
+from art_sdk.json_data import is_array
 
 Stage = Literal["preflight", "translation", "wire", "payload", "response"]
 STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response")
@@ -57,5 +58,9 @@ def check(
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:
-    """The checks that a module declares, in their order there."""
-    return tuple(value for value in vars(module).values() if isinstance(value, Check))
+    """The checks that a module declares, one by one or as a tuple, in their order there."""
+    found: list[Check] = []
+    for value in vars(module).values():
+        declared: list[object] = list(value) if is_array(value) else [value]
+        found += [one for one in declared if isinstance(one, Check)]
+    return tuple(found)

@@ -12,7 +12,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
 from art_compliance.pointers import leaves, look_up
-from art_compliance.provider.server import Response
+from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subjects import TEST_KEY, Crashed, Refused
 from art_sdk import FunctionCall, ToolCall

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from art_compliance.answered import Answered
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
-from art_compliance.provider.server import Response
+from art_compliance.provider import Response
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject, Watched
 from art_sdk import Capability, Repair, parse_options, parse_prompt

@@ -53,12 +53,26 @@ class CannotWrite(ValueError):
     """An answer that the dialect has no form for."""
 
 
+class WriteStream(Protocol):
+    """Writes a streamed answer: one element an event, framed as the provider frames it, its end mark included.
+
+    `payload` is the request's body, where what is asked there changes what is told; without it everything is.
+    Joined, the events say what `write_response` says. Raises CannotWrite.
+    """
+
+    def __call__(self, answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
+        """The events, in the provider's own order."""
+        ...
+
+
 class Dialect(Struct, frozen=True, kw_only=True):
     """One wire format, whole.
 
     `path` matches the end of a request's URL path; `base_path` is what stands before it at the
     provider; `history` is the JSON pointer of the list that grows with the conversation.
     `write_response` and `write_error` (of a status and a message) give the bodies of answers;
+    `write_stream` the events of a streamed one, of the content type `stream_type`, `write_stream_error`
+    the event that ends one after its status 200; `wants_stream` looks at a request's body and target.
     `essential` names, by JSON pointer, fields without which an answer cannot be read;
     `wants_thinking`: the text of the reasoning goes back with its signature.
     """
@@ -70,6 +84,10 @@ class Dialect(Struct, frozen=True, kw_only=True):
     decode: Decode
     write_response: Callable[[WrittenAnswer], bytes]
     write_error: Callable[[int, str], bytes]
+    write_stream: WriteStream
+    write_stream_error: Callable[[int, str], bytes]
+    wants_stream: Callable[[object, str], bool]
+    stream_type: str = "text/event-stream"
     essential: tuple[str, ...]
     wants_thinking: bool = False
 

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Final
-from urllib.parse import urlsplit
 
-from art_compliance.dialects import DIALECTS, Dialect
-from art_compliance.provider.server import LoopbackServer, Request, Response
-from art_compliance.scenarios import WrittenAnswer
-
-WRITTEN_TEXT: Final = "This answer was written, not generated. \u2713"
-"""The text of every answer that the loopback provider gives of its own accord."""
-
-Answerer = Callable[[Dialect], Response]
-"""What is answered to a request of a dialect."""
-
-
-def answer_as_written(dialect: Dialect) -> Response:
-    """The answer that is given where nothing else was asked for."""
-    return Response(200, dialect.write_response(WrittenAnswer(content=WRITTEN_TEXT)))
+from art_compliance.dialects import DIALECTS
+from art_compliance.provider.asking import WRITTEN_TEXT, Answerer, Asked, answer_as_written, ask, find_by_path
+from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
+from art_compliance.provider.server import LoopbackServer, Request
 
 
 class LoopbackProvider(LoopbackServer):
@@ -43,16 +30,31 @@ class LoopbackProvider(LoopbackServer):
 
     def _respond(self, request: Request) -> Response:
         dialect = find_by_path(request.target)
-        return _explain_path(request.target) if dialect is None else self._answerer(dialect)
-
-
-def find_by_path(target: str) -> Dialect | None:
-    """The dialect whose requests go to such a path."""
-    path = urlsplit(target).path
-    return next((dialect for dialect in DIALECTS.values() if re.search(dialect.path, path)), None)
+        return _explain_path(request.target) if dialect is None else self._answerer(ask(dialect, request))
 
 
 def _explain_path(target: str) -> Response:
     paths = ", ".join(sorted(dialect.path for dialect in DIALECTS.values()))
     error = {"error": {"message": f"no dialect answers {target!r}; known paths end in {paths}", "code": 404}}
     return Response(404, json.dumps(error).encode())
+
+
+__all__ = [
+    "WRITTEN_TEXT",
+    "Answerer",
+    "Asked",
+    "Drop",
+    "Hang",
+    "LoopbackProvider",
+    "Pause",
+    "Request",
+    "Reset",
+    "Response",
+    "Send",
+    "Start",
+    "Step",
+    "answer_as_written",
+    "ask",
+    "find_by_path",
+    "stream_of",
+]

@@ -1,20 +1,25 @@
-"""A loopback HTTP/1.1 server that records requests: anyio for the sockets, h11 for the protocol.
+"""A loopback HTTP/1.1 server that records requests and follows scripts: anyio for waiting, h11 for the protocol.
 
 It runs in a thread of its own, so that a blocking adapter cannot stop it, on any free port.
 """
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import anyio
 import anyio.abc
 import anyio.from_thread
 import h11
 from msgspec import Struct
+
+from art_compliance.findings import HarnessError
+from art_compliance.provider.connection import Connection
+from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step
 
 
 class Request(Struct, frozen=True):
@@ -26,33 +31,35 @@ class Request(Struct, frozen=True):
     body: bytes
 
 
-class Response(Struct, frozen=True):
-    """What goes back; `headers` are further ones."""
-
-    status: int
-    body: bytes
-    content_type: str = "application/json"
-    headers: tuple[tuple[str, str], ...] = ()
-
-
 Handler = Callable[[Request], Response]
+
+_BACKLOG: Final = 512
+_BREATH: Final = 0.01
 
 
 class LoopbackServer:
-    """`with LoopbackServer(handler) as server:` answers at `server.url` and keeps what came in `seen()`."""
+    """`with LoopbackServer(handler) as server:` answers at `server.url` and keeps what came in `seen()`.
 
-    def __init__(self, handler: Handler) -> None:
+    Leaving the `with` ends every connection, also one that hangs. Raises HarnessError for a port that is taken.
+    """
+
+    def __init__(self, handler: Handler, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self._handler = handler
+        self._address = (host, port)
         self._lock = threading.Lock()
         self._seen: list[Request] = []
         self._stack = ExitStack()
         self.url = ""
 
     def __enter__(self) -> Self:
-        portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
-        ended, port = portal.start_task(self._serve)
-        self._stack.callback(ended.cancel)
-        self.url = f"http://127.0.0.1:{port}"
+        with ExitStack() as opening:
+            listener = opening.enter_context(_listen(*self._address))
+            portal = opening.enter_context(anyio.from_thread.start_blocking_portal())
+            ended, _ = portal.start_task(self._serve, listener)
+            opening.callback(ended.cancel)
+            host, port = listener.getsockname()[:2]
+            self.url = f"http://{host}:{port}"
+            self._stack = opening.pop_all()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -69,31 +76,51 @@ class LoopbackServer:
         with self._lock:
             return len(self._seen)
 
-    async def _serve(self, *, task_status: anyio.abc.TaskStatus[int]) -> None:
-        async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0) as listener:
-            task_status.started(listener.extra(anyio.abc.SocketAttribute.local_port))
-            await listener.serve(self._connection)
+    async def _serve(self, listener: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        async with anyio.create_task_group() as connections:
+            task_status.started()
+            while True:
+                try:
+                    taken, _ = listener.accept()
+                except BlockingIOError:
+                    await anyio.wait_readable(listener)
+                except OSError:  # a client that went before it was taken, or too many of them
+                    await anyio.sleep(_BREATH)
+                else:
+                    connections.start_soon(self._attend, Connection(taken))
 
-    async def _connection(self, stream: anyio.abc.SocketStream) -> None:
-        connection = h11.Connection(h11.SERVER)
-        async with stream:
-            try:
-                while (request := await _receive(stream, connection)) is not None:
-                    with self._lock:
-                        self._seen.append(request)
-                    await _answer(stream, connection, self._handler(request))
-                    if connection.our_state is h11.MUST_CLOSE:
-                        return
-                    connection.start_next_cycle()
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError, h11.RemoteProtocolError):
-                return  # the client went away, or does not speak HTTP
+    async def _attend(self, connection: Connection) -> None:
+        """One client, request by request, until one of both closes."""
+        protocol = h11.Connection(h11.SERVER)
+        try:
+            while (request := await _receive(connection, protocol)) is not None:
+                with self._lock:
+                    self._seen.append(request)
+                await _Answering(connection, protocol, self._handler(request)).run()
+                if protocol.our_state is not h11.DONE or protocol.their_state is not h11.DONE:
+                    return
+                protocol.start_next_cycle()
+        except (OSError, h11.RemoteProtocolError):
+            return  # the client went away, or does not speak HTTP
+        finally:
+            connection.close()
 
 
-async def _receive(stream: anyio.abc.SocketStream, connection: h11.Connection) -> Request | None:
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        listener = socket.create_server((host, port), backlog=_BACKLOG)
+    except OSError as error:
+        message = f"cannot listen on {host}:{port}: {error.strerror or error}"
+        raise HarnessError(message) from error
+    listener.settimeout(0)
+    return listener
+
+
+async def _receive(connection: Connection, protocol: h11.Connection) -> Request | None:
     head: h11.Request | None = None
     body = bytearray()
     while True:
-        event: Any = connection.next_event()
+        event: Any = protocol.next_event()
         match event:
             case h11.Request():
                 head = event
@@ -105,18 +132,58 @@ async def _receive(stream: anyio.abc.SocketStream, connection: h11.Connection) -
             case h11.ConnectionClosed():
                 return None
             case _:
-                try:
-                    connection.receive_data(await stream.receive())
-                except anyio.EndOfStream:
-                    connection.receive_data(b"")
+                if protocol.they_are_waiting_for_100_continue:
+                    go_on = h11.InformationalResponse(status_code=100, headers=[])
+                    await connection.send(protocol.send(go_on) or b"")
+                protocol.receive_data(await connection.receive())
 
 
-async def _answer(stream: anyio.abc.SocketStream, connection: h11.Connection, response: Response) -> None:
-    headers = [("content-type", response.content_type), ("content-length", str(len(response.body)))]
-    headers += response.headers
-    pieces = [
-        connection.send(h11.Response(status_code=response.status, headers=headers)),
-        connection.send(h11.Data(data=response.body)),
-        connection.send(h11.EndOfMessage()),
-    ]
-    await stream.send(b"".join(piece or b"" for piece in pieces))
+class _Answering:
+    """One response on its way."""
+
+    def __init__(self, connection: Connection, protocol: h11.Connection, response: Response) -> None:
+        self._connection = connection
+        self._protocol = protocol
+        self._response = response
+
+    async def run(self) -> None:
+        if self._response.steps is None:
+            data = h11.Data(data=self._response.body)
+            await self._send(self._head(len(self._response.body)), data, h11.EndOfMessage())
+            return
+        for step in self._response.steps:
+            if not await self._follow(step):
+                return
+        await self._follow(Start())
+        await self._send(h11.EndOfMessage())
+
+    async def _follow(self, step: Step) -> bool:
+        """Whether the script goes on."""
+        match step:
+            case Start() | Send():
+                parts = () if self._protocol.our_state is h11.SEND_BODY else (self._head(),)
+                data = (h11.Data(data=step.data),) if isinstance(step, Send) and step.data else ()
+                await self._send(*parts, *data)
+                return True
+            case Pause():
+                with anyio.move_on_after(step.seconds) as passed:
+                    await self._connection.wait_until_gone()
+                return passed.cancelled_caught
+            case Hang():
+                await self._connection.wait_until_gone()
+            case Drop():
+                self._connection.close()
+            case Reset():
+                self._connection.reset()
+        return False
+
+    def _head(self, length: int | None = None) -> h11.Response:
+        given = [("content-type", self._response.content_type), *self._response.headers]
+        if length is not None:
+            given.append(("content-length", str(length)))
+        elif not any(name == "content-length" for name, _ in given):
+            given.append(("transfer-encoding", "chunked"))
+        return h11.Response(status_code=self._response.status, headers=given)
+
+    async def _send(self, *events: h11.Response | h11.Data | h11.EndOfMessage) -> None:
+        await self._connection.send(b"".join(self._protocol.send(event) or b"" for event in events))

@@ -6,7 +6,9 @@ from typing import Final
 
 from art_compliance.dialects.anthropic_messages.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.anthropic_messages.decode import NAME, decode
+from art_compliance.dialects.anthropic_messages.streams import write_stream, write_stream_error
 from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.framing import body_wants_stream
 
 ANTHROPIC_MESSAGES: Final = Dialect(
     name=NAME,
@@ -16,6 +18,9 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     decode=decode,
     write_response=write_response,
     write_error=write_error,
+    write_stream=write_stream,
+    write_stream_error=write_stream_error,
+    wants_stream=body_wants_stream,
     essential=ESSENTIAL,
     wants_thinking=True,
 )

@@ -7,14 +7,18 @@ from typing import Final
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.gemini_generate.decode import decode
+from art_compliance.dialects.gemini_generate.streams import wants_stream, write_stream, write_stream_error
 
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
-    path=r"/models/[^/]+:generateContent$",
+    path=r"/models/[^/]+:(generateContent|streamGenerateContent)$",
     base_path="/v1beta",
     history="/contents",
     decode=decode,
     write_response=write_response,
     write_error=write_error,
+    write_stream=write_stream,
+    write_stream_error=write_stream_error,
+    wants_stream=wants_stream,
     essential=ESSENTIAL,
 )

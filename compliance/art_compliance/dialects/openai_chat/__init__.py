@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.openai_chat.decode import decode
+from art_compliance.dialects.openai_chat.streams import write_stream, write_stream_error
 
 OPENAI_CHAT: Final = Dialect(
     name="openai-chat",
@@ -16,5 +18,8 @@ OPENAI_CHAT: Final = Dialect(
     decode=decode,
     write_response=write_response,
     write_error=write_error,
+    write_stream=write_stream,
+    write_stream_error=write_stream_error,
+    wants_stream=body_wants_stream,
     essential=ESSENTIAL,
 )

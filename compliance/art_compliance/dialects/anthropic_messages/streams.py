@@ -1,0 +1,73 @@
+"""Anthropic's messages, streamed: what `write_response` says, in its sequence of events.
+
+Source: recorded streams of 2025 and 2026; the order of events is that of Anthropic's documentation of streaming.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from art_compliance.dialects.anthropic_messages.answers import write_error, write_response
+from art_compliance.dialects.framing import data_frame, pieces
+from art_compliance.scenarios import WrittenAnswer
+
+
+def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
+    """A streamed answer. Raises CannotWrite as `write_response`; what length cut may have any text for arguments."""
+    del payload
+    body = json.loads(write_response(_with_objects(answer)))
+    return tuple(data_frame(event, event=event["type"]) for event in _events(body, answer))
+
+
+def write_stream_error(status: int, message: str) -> bytes:
+    """An error after the status 200."""
+    error = json.loads(write_error(status, message))
+    return data_frame(error, event="error")
+
+
+def _with_objects(answer: WrittenAnswer) -> WrittenAnswer:
+    """The answer with arguments that `write_response` takes, where a cut one has others."""
+    if answer.finish != "length":
+        return answer
+    calls = tuple(
+        msgspec.structs.replace(call, function=msgspec.structs.replace(call.function, arguments="{}"))
+        for call in answer.tool_calls
+    )
+    return msgspec.structs.replace(answer, tool_calls=calls)
+
+
+def _events(body: dict[str, Any], answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
+    blocks, usage = body["content"], body["usage"]
+    ended = {name: body[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
+    begun = {**usage, "output_tokens": 1}
+    begun.pop("output_tokens_details")
+    yield {"type": "message_start", "message": {**body, **dict.fromkeys(ended), "content": [], "usage": begun}}
+    yield {"type": "ping"}
+    arguments = iter(call.function.arguments for call in answer.tool_calls)
+    for index, block in enumerate(blocks):
+        empty, deltas = _streamed(block, next(arguments) if block["type"] == "tool_use" else "")
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield from ({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas)
+        yield {"type": "content_block_stop", "index": index}
+    usage.pop("service_tier")  # the closing usage has none
+    yield {"type": "message_delta", "delta": ended, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block as it starts, and the deltas that fill it. Arguments begin with an empty piece, and may end there."""
+    match block["type"]:
+        case "text":
+            deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
+            return {"type": "text", "text": ""}, deltas
+        case "thinking":
+            deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block["thinking"])]
+            signature = {"type": "signature_delta", "signature": block["signature"]}
+            return {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signature]
+        case _:
+            parts = ("", *pieces(arguments))
+            return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": part} for part in parts]

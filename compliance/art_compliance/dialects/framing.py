@@ -1,0 +1,37 @@
+"""How answers are cut and framed when they are streamed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_sdk.json_data import is_object
+
+_MOST: Final = 64
+"""Pieces of one text: enough to be joined wrongly, and few enough to be read."""
+
+_LONGEST: Final = 12
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The text in pieces, three or more where it has as many characters. They heed neither words nor escapes."""
+    size = max(1, min(_LONGEST, len(text) // 3), -(-len(text) // _MOST))
+    return (text[at : at + size] for at in range(0, len(text), size))
+
+
+def to_json(value: Any) -> str:
+    """JSON on one line, as providers write it: text as it is, no blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> bytes:
+    """A server-sent event of that data."""
+    name = "" if event is None else f"event: {event}{newline}"
+    return f"{name}data: {to_json(value)}{newline}{newline}".encode()
+
+
+def body_wants_stream(payload: object, target: str = "") -> bool:
+    """Whether a request asks for a stream in its body, as most dialects have it."""
+    del target
+    return is_object(payload) and payload.get("stream") is True

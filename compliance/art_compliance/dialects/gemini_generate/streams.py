@@ -1,0 +1,62 @@
+"""Gemini's answers, streamed: what `write_response` says, in whole responses of a part each.
+
+Source: recorded streams of 2025 and 2026: lines end with CRLF, calls are whole, a text's signature comes with
+an empty text at the end, and there is no end mark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from art_compliance.dialects.framing import data_frame, pieces
+from art_compliance.dialects.gemini_generate.answers import write_error, write_response
+from art_compliance.scenarios import WrittenAnswer
+
+
+def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
+    """A streamed answer, as `alt=sse` has it. Raises CannotWrite as `write_response` does."""
+    del payload
+    return tuple(data_frame(chunk, newline="\r\n") for chunk in _chunks(json.loads(write_response(answer))))
+
+
+def write_stream_error(status: int, message: str) -> bytes:
+    """An error after the status 200. Inferred: the body of an error answer as an event."""
+    return data_frame(json.loads(write_error(status, message)), newline="\r\n")
+
+
+def wants_stream(payload: object, target: str) -> bool:
+    """Whether the URL's method is the one that streams."""
+    del payload
+    return urlsplit(target).path.endswith(":streamGenerateContent")
+
+
+def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    candidates = body.pop("candidates", None)
+    if not candidates:
+        yield body
+        return
+    usage = body.pop("usageMetadata")
+    begun = {**usage, "candidatesTokenCount": 1, "totalTokenCount": usage["promptTokenCount"] + 1}
+    candidate, last = candidates[0], {"text": ""}
+    for part in candidate["content"]["parts"]:
+        signature = part.pop("thoughtSignature", None) if "functionCall" not in part else None
+        if signature is not None:
+            last["thoughtSignature"] = signature
+        for piece in _part_pieces(part):
+            yield {"candidates": [{"content": _content(piece), "index": 0}], "usageMetadata": begun, **body}
+    ended = {**candidate, "content": _content(last)}
+    yield {"candidates": [ended], "usageMetadata": usage, **body}
+
+
+def _content(part: dict[str, Any]) -> dict[str, Any]:
+    return {"parts": [part], "role": "model"}
+
+
+def _part_pieces(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "text" not in part:
+        yield part
+        return
+    yield from ({**part, "text": piece} for piece in pieces(part["text"]))

@@ -1,0 +1,129 @@
+"""Chat completions, streamed: what `write_response` says, in chunks. OpenAI's relatives differ by a `ChatStyle`.
+
+Source: recorded streams of OpenAI, DeepSeek, Mistral and OpenRouter of 2025 and 2026.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from art_compliance.dialects.base import WriteStream
+from art_compliance.dialects.framing import data_frame, pieces
+from art_compliance.dialects.openai_chat.answers import write_error, write_response
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk.json_data import is_object
+
+DONE: Final = b"data: [DONE]\n\n"
+"""The end mark."""
+
+
+class ChatStyle(Struct, frozen=True, kw_only=True):
+    """How a relative's chunks differ from OpenAI's.
+
+    `first` stands in the first delta beside role and content. `texts` are the fields of the message that
+    come in pieces, in this order; one that is a list of parts comes part by part. `details` is the list of
+    reasoning items that go along with the pieces of the first of `texts` (OpenRouter). `whole_calls`: a call is
+    one piece, and all calls one chunk. `usage_at_finish`: the usage stands in the last chunk, asked for or not.
+    `comments` go ahead.
+    """
+
+    first: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ("content",)
+    details: str | None = None
+    whole_calls: bool = False
+    usage_at_finish: bool = False
+    comments: tuple[bytes, ...] = ()
+
+
+OPENAI: Final = ChatStyle(first=("refusal",), texts=("content", "refusal"))
+
+
+def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> WriteStream:
+    """The writer of streams that say what `write` says, in that style."""
+
+    def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
+        body = json.loads(write(answer))
+        wants_usage = payload is None or _asks_for_usage(payload)
+        chunks = _chunks(body, style, wants_usage=wants_usage)
+        return (*style.comments, *(data_frame(chunk) for chunk in chunks), DONE)
+
+    return write_stream
+
+
+write_stream: Final = chat_stream(write_response, OPENAI)
+
+
+def write_stream_error(status: int, message: str) -> bytes:
+    """An error in a stream: its body as an event. That no `[DONE]` follows is inferred."""
+    return data_frame(json.loads(write_error(status, message)))
+
+
+def _asks_for_usage(payload: object) -> bool:
+    options = payload.get("stream_options") if is_object(payload) else None
+    return is_object(options) and options.get("include_usage") is True
+
+
+def _chunks(body: dict[str, Any], style: ChatStyle, *, wants_usage: bool) -> Iterator[dict[str, Any]]:
+    usage, (choice,) = body.pop("usage"), body.pop("choices")
+    message, finish = choice.pop("message"), choice.pop("finish_reason")
+    head = {**body, "object": "chat.completion.chunk"}
+    own_chunk = wants_usage and not style.usage_at_finish
+    unused = {"usage": None} if own_chunk else {}
+    for delta in _deltas(message, style):
+        yield {**head, "choices": [{**choice, "delta": delta, "finish_reason": None}], **unused}
+    told = {"usage": usage} if style.usage_at_finish else unused
+    yield {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}], **told}
+    if own_chunk:
+        yield {**head, "choices": [], "usage": usage}
+
+
+def _deltas(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any]]:
+    content = None if message.get("content") is None else ""
+    yield {"role": message["role"], "content": content, **dict.fromkeys(style.first)}
+    for number, name in enumerate(style.texts):
+        items = message.get(style.details) if style.details and number == 0 else None
+        if items and style.details:
+            yield from _detailed(name, items, style.details)
+        else:
+            yield from ({name: piece} for piece in _text_pieces(message.get(name)))
+    yield from _call_deltas(message.get("tool_calls") or (), style)
+
+
+def _text_pieces(value: Any) -> Iterator[Any]:
+    """A text in pieces; a list of parts part by part, as Mistral streams its reasoning."""
+    match value:
+        case str():
+            yield from pieces(value)
+        case list():
+            yield from ([part] for part in value)
+        case _:
+            return
+
+
+def _detailed(name: str, items: list[dict[str, Any]], details: str) -> Iterator[dict[str, Any]]:
+    """Reasoning with its items: the text in pieces, what else an item holds (a signature) with the last of them."""
+    for item in items:
+        text = item.get("text") or ""
+        told = list(pieces(text)) or [""]
+        bare = {key: value for key, value in item.items() if key in {"type", "index", "format"}}
+        for piece in told[:-1]:
+            yield {name: piece, details: [{**bare, "text": piece}]}
+        last = {**item, "text": told[-1]} if text else item
+        yield {name: told[-1], details: [last]}
+
+
+def _call_deltas(calls: Any, style: ChatStyle) -> Iterator[dict[str, Any]]:
+    numbered = [{"index": index, **call} for index, call in enumerate(calls)]
+    if style.whole_calls:
+        if numbered:
+            yield {"tool_calls": numbered}
+        return
+    for call in numbered:
+        function = call["function"]
+        yield {"tool_calls": [{**call, "function": {**function, "arguments": ""}}]}
+        for piece in pieces(function["arguments"]):
+            yield {"tool_calls": [{"index": call["index"], "function": {"arguments": piece}}]}

@@ -1,0 +1,62 @@
+"""What an answerer is asked: a request, and what its dialect makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.provider.script import Response, stream_of
+from art_compliance.provider.server import Request
+from art_compliance.scenarios import WrittenAnswer
+
+WRITTEN_TEXT: Final = "This answer was written, not generated. \u2713"
+"""The text of every answer that the loopback provider gives of its own accord."""
+
+
+class Asked(Struct, frozen=True):
+    """A request that came: `payload` is its body as JSON data, None where it is none."""
+
+    dialect: Dialect
+    request: Request
+    payload: Any = None
+
+    @property
+    def wants_stream(self) -> bool:
+        """Whether the answer is to be streamed."""
+        return self.dialect.wants_stream(self.payload, self.request.target)
+
+    def answer(self, written: WrittenAnswer) -> Response:
+        """The answer as the dialect has it: streamed where that was asked for. Raises CannotWrite."""
+        if not self.wants_stream:
+            return Response(200, self.dialect.write_response(written))
+        return stream_of(self.dialect.write_stream(written, self.payload), self.dialect.stream_type)
+
+
+Answerer = Callable[[Asked], Response]
+"""What is answered to a request of a dialect."""
+
+
+def ask(dialect: Dialect, request: Request) -> Asked:
+    """The request as the dialect sees it."""
+    try:
+        payload: Any = json.loads(request.body)
+    except (ValueError, RecursionError):
+        payload = None
+    return Asked(dialect, request, payload)
+
+
+def answer_as_written(asked: Asked) -> Response:
+    """The answer that is given where nothing else was asked for."""
+    return asked.answer(WrittenAnswer(content=WRITTEN_TEXT))
+
+
+def find_by_path(target: str) -> Dialect | None:
+    """The dialect whose requests go to such a path."""
+    path = urlsplit(target).path
+    return next((dialect for dialect in DIALECTS.values() if re.search(dialect.path, path)), None)

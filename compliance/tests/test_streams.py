@@ -1,0 +1,246 @@
+"""What the dialects stream: of the providers' own types, and together what is answered unstreamed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.dialects.framing import pieces
+from art_compliance.dialects.openai_chat.answers import write_response as write_chat
+from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
+from art_compliance.scenarios import WrittenAnswer, load_scenarios
+from art_compliance.wire.kept import kept
+from art_sdk import FunctionCall, ToolCall
+
+ANSWERS = {scenario.id: scenario.answer for scenario in load_scenarios() if scenario.answer}
+
+
+def has_form(write: Callable[[WrittenAnswer], object], name: str) -> bool:
+    try:
+        write(ANSWERS[name])
+    except CannotWrite:
+        return False
+    return True
+
+
+PAIRS = [(dialect, name) for dialect in DIALECTS.values() for name in ANSWERS]
+STREAMED = [pair for pair in PAIRS if has_form(pair[0].write_stream, pair[1])]
+CASES = [pytest.param(*pair, id=f"{pair[0].name}-{pair[1]}") for pair in STREAMED]
+BOTH = [pair for pair in STREAMED if has_form(pair[0].write_response, pair[1])]
+
+
+def items(events: tuple[bytes, ...]) -> Iterator[Any]:
+    for event in events:
+        assert event.endswith((b"\n\n", b"\r\n\r\n"))
+        (data,) = [line.removeprefix(b"data: ") for line in event.splitlines() if line.startswith(b"data: ")]
+        if data != b"[DONE]":
+            yield json.loads(data)
+
+
+def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_that_were_cut():
+    answered = [pair for pair in PAIRS if has_form(pair[0].write_response, pair[1])]
+    more = [(dialect.name, name) for dialect, name in STREAMED if (dialect, name) not in answered]
+    assert more == [("anthropic-messages", "answer-call-cut-by-length")]
+    assert [pair for pair in answered if pair not in STREAMED] == []
+
+
+@pytest.mark.parametrize(("dialect", "name"), CASES)
+def test_every_item_of_a_stream_is_of_the_providers_types(dialect: Dialect, name: str):
+    schema = kept(f"{dialect.name}.stream")
+    found = [fault for item in items(dialect.write_stream(ANSWERS[name])) for fault in schema.faults(item)]
+    assert found == []
+
+
+def joined_chat(events: tuple[bytes, ...]) -> Any:
+    whole: dict[str, Any] = {"texts": {}, "calls": {}}
+    for chunk in items(events):
+        whole["usage"] = chunk.get("usage") or whole.get("usage")
+        for choice in chunk["choices"]:
+            whole["finish"] = choice["finish_reason"]
+            for name in ("content", "refusal", "reasoning", "reasoning_content"):
+                piece = choice["delta"].get(name)
+                if piece is not None:
+                    whole["texts"][name] = whole["texts"].get(name, "") + piece
+            for call in choice["delta"].get("tool_calls", ()):
+                known = whole["calls"].setdefault(call["index"], {"arguments": ""})
+                known |= {"id": call["id"], "name": call["function"]["name"]} if "id" in call else {}
+                known["arguments"] += call["function"]["arguments"]
+    return whole
+
+
+def told_chat(body: Any) -> Any:
+    message = body["choices"][0]["message"]
+    calls = [{"id": call["id"], **call["function"]} for call in message.get("tool_calls", ())]
+    names = ("content", "refusal", "reasoning", "reasoning_content")
+    return {
+        "texts": {name: message[name] for name in names if message.get(name) is not None},
+        "calls": dict(enumerate(calls)),
+        "usage": body["usage"],
+        "finish": body["choices"][0]["finish_reason"],
+    }
+
+
+def joined_anthropic(events: tuple[bytes, ...]) -> Any:
+    blocks: list[dict[str, Any]] = []
+    usage: dict[str, Any] = {}
+    finish = None
+    for event in items(events):
+        match event:
+            case {"type": "message_start", "message": message}:
+                usage |= message["usage"]
+            case {"type": "content_block_start", "content_block": block}:
+                blocks.append({**block, "input": ""} if "input" in block else dict(block))
+            case {"type": "content_block_delta", "index": index, "delta": {"type": kind, **delta}}:
+                assert index == len(blocks) - 1
+                ((_, piece),) = delta.items()
+                field = {"input_json_delta": "input"}.get(kind, kind.removesuffix("_delta"))
+                blocks[index][field] += piece
+            case {"type": "message_delta", "usage": last, "delta": {"stop_reason": finish}}:
+                usage |= last
+            case _:
+                pass
+    for block in blocks:
+        if "input" in block:
+            block["input"] = json.loads(block["input"] or "{}")
+    return {"content": blocks, "usage": usage, "finish": finish}
+
+
+def joined_gemini(events: tuple[bytes, ...]) -> Any:
+    parts: list[dict[str, Any]] = []
+    last: Any = None
+    for chunk in items(events):
+        last = chunk
+        for part in chunk.get("candidates", [{"content": {"parts": []}}])[0]["content"]["parts"]:
+            same = parts and {*parts[-1]} - {"thoughtSignature"} == {*part} - {"thoughtSignature"} and "text" in part
+            if same or (parts and part.get("text") == ""):
+                parts[-1] |= {**part, "text": parts[-1]["text"] + part["text"]} if "text" in parts[-1] else {}
+            else:
+                parts.append(dict(part))
+    candidate = last.get("candidates", [{}])[0]
+    return {"parts": parts, "usage": last["usageMetadata"], "finish": candidate.get("finishReason")}
+
+
+def told_gemini(body: Any) -> Any:
+    candidate = body.get("candidates", [{"content": {"parts": []}}])[0]
+    parts = candidate["content"]["parts"]
+    return {"parts": parts, "usage": body["usageMetadata"], "finish": candidate.get("finishReason")}
+
+
+READINGS: dict[str, Any] = {
+    "openai-chat": (joined_chat, told_chat),
+    "anthropic-messages": (
+        joined_anthropic,
+        lambda body: {"content": body["content"], "usage": body["usage"], "finish": body["stop_reason"]},
+    ),
+    "gemini-generate": (joined_gemini, told_gemini),
+}
+
+
+@pytest.mark.parametrize(("dialect", "name"), BOTH)
+def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: str):
+    join, tell = READINGS[dialect.name]
+    assert join(dialect.write_stream(ANSWERS[name])) == tell(json.loads(dialect.write_response(ANSWERS[name])))
+
+
+@pytest.mark.parametrize("text", ["", "a", "ab", "three", "\u2713\U0001f600" * 9, "x" * 5_000])
+def test_pieces_are_the_text_and_not_too_many(text: str):
+    cut = list(pieces(text))
+    assert "".join(cut) == text
+    assert len(cut) >= min(3, len(text))
+    assert len(cut) <= 64
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        (None, True),
+        ({"stream": True}, False),
+        ({"stream": True, "stream_options": {"include_usage": False}}, False),
+        ({"stream": True, "stream_options": {"include_usage": True}}, True),
+        ({"stream": True, "stream_options": []}, False),
+    ],
+)
+def test_openai_tells_the_usage_in_a_stream_only_where_that_is_asked_for(payload: Any, *, told: bool):
+    chunks = list(items(DIALECTS["openai-chat"].write_stream(WrittenAnswer(content="hi"), payload)))
+    assert [chunk.get("usage", "absent") for chunk in chunks[:-1]] == [None if told else "absent"] * (len(chunks) - 1)
+    assert (chunks[-1]["choices"] == []) is told
+
+
+CUT = WrittenAnswer(tool_calls=(ToolCall("c", FunctionCall("f", '{"a": "b')),), finish="length")
+
+
+def test_anthropic_streams_arguments_that_length_cut_and_has_no_other_form_for_them():
+    dialect = DIALECTS["anthropic-messages"]
+    deltas = [event["delta"] for event in items(dialect.write_stream(CUT)) if event["type"] == "content_block_delta"]
+    assert "".join(delta["partial_json"] for delta in deltas) == '{"a": "b'
+    with pytest.raises(CannotWrite):
+        dialect.write_response(CUT)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Dialect):
+    (item,) = items((dialect.write_stream_error(529, "busy \u2713"),))
+    assert item == json.loads(dialect.write_error(529, "busy \u2713"))
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "target", "wants"),
+    [
+        ("openai-chat", {"stream": True}, "/v1/chat/completions", True),
+        ("openai-chat", {"stream": "yes"}, "/v1/chat/completions", False),
+        ("openai-chat", None, "/v1/chat/completions", False),
+        ("anthropic-messages", {"stream": True}, "/v1/messages", True),
+        ("gemini-generate", {}, "/v1beta/models/g:streamGenerateContent?alt=sse", True),
+        ("gemini-generate", {"stream": True}, "/v1beta/models/g:generateContent", False),
+    ],
+)
+def test_each_dialect_knows_who_asks_for_a_stream(name: str, payload: Any, target: str, *, wants: bool):
+    assert DIALECTS[name].wants_stream(payload, target) is wants
+
+
+def reasoned(answer: WrittenAnswer, **fields: Any) -> bytes:
+    body = json.loads(write_chat(answer))
+    body["choices"][0]["message"] |= fields
+    return json.dumps(body).encode()
+
+
+CALLS = WrittenAnswer(
+    content="Both.",
+    tool_calls=(ToolCall("a", FunctionCall("f", '{"x": 1}')), ToolCall("b", FunctionCall("g", "{}"))),
+    finish="tool_calls",
+)
+
+
+def test_reasoning_comes_in_pieces_before_the_text_where_a_relative_has_it():
+    style = ChatStyle(texts=("reasoning_content", "content"), usage_at_finish=True)
+    events = chat_stream(lambda answer: reasoned(answer, reasoning_content="Let me see."), style)(CALLS, {})
+    chunks = list(items(events))
+    order = [next(iter(chunk["choices"][0]["delta"]), None) for chunk in chunks]
+    assert order == ["role", *["reasoning_content"] * 4, *["content"] * 5, *["tool_calls"] * 8, None]
+    assert joined_chat(events)["texts"] == {"reasoning_content": "Let me see.", "content": "Both."}
+    assert chunks[-1]["usage"]["prompt_tokens"] == 11
+
+
+def test_a_relative_may_send_calls_whole_parts_one_by_one_and_comments_ahead():
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Both."}]
+    style = ChatStyle(whole_calls=True, comments=(b": PROCESSING\n\n",))
+    events = chat_stream(lambda answer: reasoned(answer, content=parts), style)(CALLS)
+    deltas = [chunk["choices"][0]["delta"] for chunk in items(events[1:-2])]
+    assert events[0] == b": PROCESSING\n\n"
+    assert [delta["content"] for delta in deltas[1:3]] == [[parts[0]], [parts[1]]]
+    assert [call["function"]["arguments"] for call in deltas[3]["tool_calls"]] == ['{"x": 1}', "{}"]
+
+
+def test_reasoning_items_go_along_with_the_reasoning_and_the_signature_with_the_last_piece():
+    details = [{"type": "reasoning.text", "text": "hmhm", "index": 0, "format": "f", "signature": "sig"}]
+    style = ChatStyle(texts=("reasoning", "content"), details="reasoning_details")
+    write = chat_stream(lambda answer: reasoned(answer, reasoning="hmhm", reasoning_details=details), style)
+    deltas = [chunk["choices"][0]["delta"] for chunk in items(write(CALLS)) if chunk["choices"]]
+    told = [delta for delta in deltas if "reasoning_details" in delta]
+    assert "".join(delta["reasoning"] for delta in told) == "hmhm"
+    assert "".join(delta["reasoning_details"][0]["text"] for delta in told) == "hmhm"
+    assert ["signature" in delta["reasoning_details"][0] for delta in told] == [False, False, False, True]

@@ -72,7 +72,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     provider; `history` is the JSON pointer of the list that grows with the conversation.
     `write_response` and `write_error` (of a status and a message) give the bodies of answers;
     `write_stream` the events of a streamed one, of the content type `stream_type`, `write_stream_error`
-    the event that ends one after its status 200; `wants_stream` looks at a request's body and target.
+    the event that ends one after its status 200; `unknown_event` is one that a reader passes over;
+    `wants_stream` looks at a request's body and target.
     `essential` names, by JSON pointer, fields without which an answer cannot be read;
     `wants_thinking`: the text of the reasoning goes back with its signature.
     """
@@ -87,6 +88,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_stream: WriteStream
     write_stream_error: Callable[[int, str], bytes]
     wants_stream: Callable[[object, str], bool]
+    unknown_event: bytes
     stream_type: str = "text/event-stream"
     essential: tuple[str, ...]
     wants_thinking: bool = False

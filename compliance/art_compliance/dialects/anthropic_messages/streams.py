@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from art_compliance.dialects.anthropic_messages.answers import write_error, write_response
 from art_compliance.dialects.framing import data_frame, pieces
 from art_compliance.scenarios import WrittenAnswer
+
+UNKNOWN_EVENT: Final = data_frame({"type": "weather_report", "index": 7}, event="weather_report")
+"""Anthropic's documentation says that new types of events may come, and are to be passed over."""
 
 
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:

@@ -7,7 +7,12 @@ from typing import Final
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.gemini_generate.decode import decode
-from art_compliance.dialects.gemini_generate.streams import wants_stream, write_stream, write_stream_error
+from art_compliance.dialects.gemini_generate.streams import (
+    UNKNOWN_EVENT,
+    wants_stream,
+    write_stream,
+    write_stream_error,
+)
 
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
@@ -20,5 +25,6 @@ GEMINI_GENERATE: Final = Dialect(
     write_stream=write_stream,
     write_stream_error=write_stream_error,
     wants_stream=wants_stream,
+    unknown_event=UNKNOWN_EVENT,
     essential=ESSENTIAL,
 )

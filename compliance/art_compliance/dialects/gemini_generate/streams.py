@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from art_compliance.dialects.framing import data_frame, pieces
 from art_compliance.dialects.gemini_generate.answers import write_error, write_response
 from art_compliance.scenarios import WrittenAnswer
+
+UNKNOWN_EVENT: Final = data_frame(
+    {
+        "candidates": [{"content": {"parts": [{"weatherReport": {"sun": True}}], "role": "model"}, "index": 0}],
+        "weather": "fair",
+    },
+    newline="\r\n",
+)
+"""A part of a kind that is not known, and a field. Inferred: protobuf's readers pass over what they do not know."""
 
 
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:

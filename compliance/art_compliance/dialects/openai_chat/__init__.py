@@ -8,7 +8,7 @@ from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.openai_chat.decode import decode
-from art_compliance.dialects.openai_chat.streams import write_stream, write_stream_error
+from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, write_stream, write_stream_error
 
 OPENAI_CHAT: Final = Dialect(
     name="openai-chat",
@@ -21,5 +21,6 @@ OPENAI_CHAT: Final = Dialect(
     write_stream=write_stream,
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
+    unknown_event=UNKNOWN_EVENT,
     essential=ESSENTIAL,
 )

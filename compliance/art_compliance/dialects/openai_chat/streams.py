@@ -15,10 +15,15 @@ from art_compliance.dialects.base import WriteStream
 from art_compliance.dialects.framing import data_frame, pieces
 from art_compliance.dialects.openai_chat.answers import write_error, write_response
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk.json_data import is_object
+from art_sdk.json_data import is_array, is_object
 
 DONE: Final = b"data: [DONE]\n\n"
 """The end mark."""
+
+UNKNOWN_EVENT: Final = data_frame(
+    {"id": "", "object": "chat.completion.chunk", "created": 0, "model": "", "choices": [], "prompt_filter_results": []}
+)
+"""A chunk without a choice, as Azure opens its streams (recorded), and a field of its own."""
 
 
 class ChatStyle(Struct, frozen=True, kw_only=True):
@@ -95,13 +100,10 @@ def _deltas(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any
 
 def _text_pieces(value: Any) -> Iterator[Any]:
     """A text in pieces; a list of parts part by part, as Mistral streams its reasoning."""
-    match value:
-        case str():
-            yield from pieces(value)
-        case list():
-            yield from ([part] for part in value)
-        case _:
-            return
+    if isinstance(value, str):
+        yield from pieces(value)
+    elif is_array(value):
+        yield from ([part] for part in value)
 
 
 def _detailed(name: str, items: list[dict[str, Any]], details: str) -> Iterator[dict[str, Any]]:
@@ -117,7 +119,7 @@ def _detailed(name: str, items: list[dict[str, Any]], details: str) -> Iterator[
 
 
 def _call_deltas(calls: Any, style: ChatStyle) -> Iterator[dict[str, Any]]:
-    numbered = [{"index": index, **call} for index, call in enumerate(calls)]
+    numbered: list[dict[str, Any]] = [{"index": index, **call} for index, call in enumerate(calls)]
     if style.whole_calls:
         if numbered:
             yield {"tool_calls": numbered}

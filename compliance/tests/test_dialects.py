@@ -440,7 +440,7 @@ def test_turns_decode_to_the_prompt_that_they_say():
         ("openai-chat", [], ""),
         ("openai-chat", chat(5), "/messages/0"),
         ("openai-chat", {"messages": "hi"}, "/messages"),
-        ("openai-chat", chat({"role": "function", "content": "x"}), "/messages/0/role"),
+        ("openai-chat", chat({"role": "model", "content": "x"}), "/messages/0/role"),
         ("openai-chat", chat({"role": "user", "content": 5}), "/messages/0/content"),
         ("openai-chat", chat({"role": "assistant", "tool_calls": [{"id": "a"}]}), "/messages/0/tool_calls/0/function"),
         ("openai-chat", chat(USER, stop=5), "/stop"),
@@ -502,7 +502,8 @@ def test_a_request_of_another_form_is_told_with_its_place(dialect: str, payload:
 
 def test_an_unknown_dialect_is_told_with_those_that_are_known():
     with pytest.raises(
-        HarnessError, match=r"unknown dialect 'x'; known: anthropic-messages, gemini-generate, openai-chat"
+        HarnessError,
+        match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, mistral-chat",
     ):
         decode("x", {})
 

@@ -31,6 +31,8 @@ class LoopbackProvider(LoopbackServer):
     def __init__(self) -> None:
         super().__init__(self._respond)
         self._answerer: Answerer = answer_as_written
+        self.dialect: Dialect | None = None
+        """The one that is spoken here. Without it, or at another's path, the path tells the dialect."""
 
     @contextmanager
     def answering(self, answerer: Answerer) -> Generator[None]:
@@ -42,17 +44,22 @@ class LoopbackProvider(LoopbackServer):
             self._answerer = before
 
     def _respond(self, request: Request) -> Response:
-        dialect = find_by_path(request.target)
+        dialect = self.dialect
+        if dialect is None or not _is_path_of(dialect, request.target):
+            dialect = find_by_path(request.target)
         return _explain_path(request.target) if dialect is None else self._answerer(dialect)
 
 
 def find_by_path(target: str) -> Dialect | None:
-    """The dialect whose requests go to such a path."""
-    path = urlsplit(target).path
-    return next((dialect for dialect in DIALECTS.values() if re.search(dialect.path, path)), None)
+    """The dialect whose requests go to such a path; of those that share one, the first."""
+    return next((dialect for dialect in DIALECTS.values() if _is_path_of(dialect, target)), None)
+
+
+def _is_path_of(dialect: Dialect, target: str) -> bool:
+    return re.search(dialect.path, urlsplit(target).path) is not None
 
 
 def _explain_path(target: str) -> Response:
-    paths = ", ".join(sorted(dialect.path for dialect in DIALECTS.values()))
+    paths = ", ".join(sorted({dialect.path for dialect in DIALECTS.values()}))
     error = {"error": {"message": f"no dialect answers {target!r}; known paths end in {paths}", "code": 404}}
     return Response(404, json.dumps(error).encode())

@@ -123,6 +123,7 @@ class Subject:
             made = with_article(self.adapter)
             message = f"{self.name}: the factory made {made}, which has neither translate nor call"
             raise HarnessError(message)
+        self._server.dialect = self.dialect
         self.capabilities = self._declared("capabilities", CAPABILITIES, CAPABILITIES)
         self.losses = self._declared("losses", LOSSES, frozenset())
         self.repairs = self._declared("repairs", REPAIRS, frozenset())

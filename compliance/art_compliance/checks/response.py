@@ -111,10 +111,17 @@ def signatures_go_back(trial: Trial) -> Iterator[Finding]:
     if signature is None or "reasoning" not in trial.subject.capabilities:
         reason = "the answer has no signature" if signature is None else "not declared: reasoning"
         raise NotApplicable(reason)
+    dialect = trial.dialect
+    wanted = [
+        *([signature] if dialect.signs_thinking else []),
+        *([trial.written.thinking] if dialect.wants_thinking else []),
+    ]
+    if not wanted:
+        reason = f"nothing goes back with reasoning in {dialect.name}"
+        raise NotApplicable(reason)
     sent = trial.observe_sent([*trial.scenario.prompt, said, *_next_turn(said)])
     sent_back = [leaf for _, leaf in leaves(sent.payload)]
-    signed = (signature, trial.written.thinking) if trial.dialect.wants_thinking else (signature,)
-    for text in signed:
+    for text in wanted:
         if text not in sent_back:
             message = f"{text!r} is not sent back with the message that it came with"
             yield Finding(check="response.signatures-go-back", message=message, path=f"$[{len(trial.scenario.prompt)}]")

@@ -57,6 +57,10 @@ def answer_as_written(asked: Asked) -> Response:
 
 
 def find_by_path(target: str) -> Dialect | None:
-    """The dialect whose requests go to such a path."""
-    path = urlsplit(target).path
-    return next((dialect for dialect in DIALECTS.values() if re.search(dialect.path, path)), None)
+    """The dialect whose requests go to such a path; of those that share one, the first."""
+    return next((dialect for dialect in DIALECTS.values() if is_path_of(dialect, target)), None)
+
+
+def is_path_of(dialect: Dialect, target: str) -> bool:
+    """Whether requests of the dialect go to such a path."""
+    return re.search(dialect.path, urlsplit(target).path) is not None

@@ -10,9 +10,9 @@ Source: `anthropic.types.RawMessageStreamEvent` of the official client, version 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from io import StringIO
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -109,9 +109,19 @@ class MessageStream:
         if event.type not in _KNOWN:
             return
         self._state = follow(_AFTER, self._state, event.type)
-        read = self._READERS.get(event.type)
-        if read is not None:
-            yield from read(self, event)
+        match event.type:
+            case "message_start":
+                self._start(event)
+            case "content_block_start":
+                yield from self._start_block(event)
+            case "content_block_delta":
+                yield from self._take_delta(event)
+            case "content_block_stop":
+                yield from self._stop_block(event)
+            case "message_delta":
+                self._end(event)
+            case _:
+                pass  # message_stop says nothing
 
     def end(self) -> Ending:
         if self._state != "done":
@@ -122,11 +132,10 @@ class MessageStream:
     def extensions(self) -> dict[str, dict[str, Any]] | None:
         return kept_blocks(self._content)
 
-    def _start(self, event: _Event) -> Iterator[Piece]:
+    def _start(self, event: _Event) -> None:
         started = _needed(event.message, "message_start has no message")
         self._message.id = started.id
         self._message.usage = started.usage or {}
-        yield from ()
 
     def _start_block(self, event: _Event) -> Iterator[Piece]:
         block = _needed(event.content_block, "content_block_start has no content_block")
@@ -178,20 +187,11 @@ class MessageStream:
             block["input"] = _decode(text)
         self._content.append(opened.as_kept())
 
-    def _end(self, event: _Event) -> Iterator[Piece]:
+    def _end(self, event: _Event) -> None:
         delta = _needed(event.delta, "message_delta has no delta")
         self._message.stop_reason = delta.stop_reason or self._message.stop_reason
         counted = {name: count for name, count in (event.usage or {}).items() if count is not None}
         self._message.usage = self._message.usage | counted  # cumulative counts
-        yield from ()
-
-    _READERS: ClassVar[Mapping[str, Callable[[MessageStream, _Event], Iterator[Piece]]]] = {
-        "message_start": _start,
-        "content_block_start": _start_block,
-        "content_block_delta": _take_delta,
-        "content_block_stop": _stop_block,
-        "message_delta": _end,
-    }
 
     def _hold_index(self, event: _Event, index: int) -> None:
         if event.index != index:

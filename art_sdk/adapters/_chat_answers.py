@@ -104,7 +104,7 @@ def read_stop_reason(message: Message, raw: str) -> StopReason:
 
     Without a word of it, it would pass as an empty answer.
     """
-    reason = _STOP_REASONS.get(raw, "other")
+    reason: StopReason = _STOP_REASONS.get(raw, "other")
     if reason == "tool_calls" and not message.tool_calls:
         lack = "choices[0].finish_reason tells of calls, and there are none"
         raise ValueError(lack)

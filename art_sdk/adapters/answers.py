@@ -123,7 +123,9 @@ class Telling:
     def __init__(self, info: CallInfo) -> None:
         self._info = info
         self._stamps = info.stamps()
-        self._types = {kind: token_type(info.call_context, kind) for kind in (Text, Thinking)}
+        self._types: dict[type[Text | Thinking], TokenType] = {
+            kind: token_type(info.call_context, kind) for kind in (Text, Thinking)
+        }
         self._text: StringIO | None = None  # no list of pieces: their number would count, and not the text's length
         self._calls: list[ToolCall] = []
         self.first_piece_ms: float | None = None
@@ -136,7 +138,7 @@ class Telling:
             self._calls.append(piece)
             return ToolCallEvent(call=piece, **self._stamps)
         kind = type(piece)
-        if kind is Text:
+        if isinstance(piece, Text):
             if self._text is None:
                 self._text = StringIO(newline="")  # text stays as it is: no line end is changed
             self._text.write(piece.text)

@@ -35,6 +35,7 @@ from art_sdk.adapters.settings import (
     sendable_key,
     sendable_model,
     sendable_url,
+    usable_retries,
     usable_timeouts,
 )
 from art_sdk.adapters.streaming import (
@@ -70,7 +71,9 @@ class BaseAdapter(Refusals, abc.ABC):
 
     `base_url` replaces `default_base_url`, version path included; `model` is used where a call
     names none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
-    Raises InvalidConfig for a key, a URL, a model, headers or time limits that cannot be used.
+    `retries` is how often a call is tried again where that may help and nothing of an answer was
+    given yet: after the provider's `Retry-After`, or after half a second, a whole one, two.
+    Raises InvalidConfig for a key, a URL, a model, headers, retries or time limits that cannot be used.
     """
 
     default_model: ClassVar[str]
@@ -87,6 +90,7 @@ class BaseAdapter(Refusals, abc.ABC):
         base_url: str | None = None,
         model: str | None = None,
         timeouts: Timeouts | None = None,
+        retries: int = 0,
         headers: Mapping[str, str] | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
@@ -96,7 +100,7 @@ class BaseAdapter(Refusals, abc.ABC):
         self._headers = sendable_headers(headers or {}, self.provider_name)
         limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
         self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
-        self._exchange = Exchange(self._transport, self._open_reader)
+        self._exchange = Exchange(self._transport, self._open_reader, usable_retries(retries, self.provider_name))
         self._last_options: tuple[bytes, CallOptions] | None = None
         self._held: tuple[CallOptions, str] | None = None
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from typing import NamedTuple
 
 from art_sdk.adapters.answers import CallInfo, failure_events
+from art_sdk.adapters.retries import Retries
 from art_sdk.adapters.streaming import StreamReader
 from art_sdk.errors import LLMProviderError
 from art_sdk.stream import StreamEvent
@@ -25,21 +27,41 @@ class Prepared(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """What carries calls out: a transport, and who reads an answer whose head has come."""
+    """What carries calls out: a transport, who reads an answer whose head has come, and how often a call is retried."""
 
     transport: Transport
     open_reader: OpenReader
+    retries: int = 0
 
     async def events(self, prepared: Prepared) -> AsyncGenerator[StreamEvent]:
         """The events of the call. Closing the generator lets the connection go at once."""
         clock = self.transport.start_clock(prepared.timeouts)
-        async with aclosing(self._attempt_async(prepared, clock)) as events:
-            async for event in events:
-                yield event
+        retries = Retries(self.retries, clock)
+        wait: float | None = 0.0
+        while wait is not None:
+            async with aclosing(self._attempt_async(prepared, clock)) as events:
+                async for event in events:
+                    wait = retries.wait_after(event)
+                    if wait is not None:
+                        break
+                    yield event
+            if wait is not None:
+                await _sleep(wait)
 
     def events_sync(self, prepared: Prepared) -> Generator[StreamEvent]:
         """As `events`, without an event loop."""
-        yield from self._attempt(prepared, self.transport.start_clock(prepared.timeouts))
+        clock = self.transport.start_clock(prepared.timeouts)
+        retries = Retries(self.retries, clock)
+        wait: float | None = 0.0
+        while wait is not None:
+            with closing(self._attempt(prepared, clock)) as events:
+                for event in events:
+                    wait = retries.wait_after(event)
+                    if wait is not None:
+                        break
+                    yield event
+            if wait is not None:
+                time.sleep(wait)
 
     async def _attempt_async(self, prepared: Prepared, clock: CallClock) -> AsyncGenerator[StreamEvent]:
         reader: StreamReader | None = None
@@ -75,3 +97,9 @@ class Exchange(NamedTuple):
 
 def _fail(reader: StreamReader | None, error: LLMProviderError, info: CallInfo) -> list[StreamEvent]:
     return list(failure_events(error, info)) if reader is None else reader.fail(error)
+
+
+async def _sleep(seconds: float) -> None:
+    import anyio  # noqa: PLC0415 - kept out of `import art_sdk`
+
+    await anyio.sleep(seconds)

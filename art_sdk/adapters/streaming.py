@@ -121,7 +121,7 @@ class FrameReader(StreamReader):
         try:
             ending = self._answer.end()
             if rest.strip(b"\r\n") and not rest.startswith(b":"):
-                raise ValueError(_UNENDED)  # noqa: TRY301 - it is a fault as those of `end` are
+                raise StoppedEarly(_UNENDED)  # noqa: TRY301 - it is a fault as those of `end` are
         except Exception as error:  # noqa: BLE001 - as above
             return self._stop(self._describe(rest, error))
         return self._end(ending)
@@ -168,7 +168,7 @@ def follow(table: Mapping[tuple[str, str], str], state: str, kind: str) -> str:
 
 
 _TOLD: Final = "an event of the type error"
-_UNENDED: Final = "an event was begun after the answer's end"
+_UNENDED: Final = "it stopped before the end of an event that was begun after the answer's end"
 
 
 def _bytes_of(frame: Frame | BadFrame) -> bytes:

@@ -10,6 +10,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.provider.asking import WRITTEN_TEXT, Answerer, Asked, answer_as_written, ask, find_by_path
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
 from art_compliance.provider.server import LoopbackServer, Request
+from art_compliance.provider.strict import Exchange, StrictProvider
 
 
 class LoopbackProvider(LoopbackServer):
@@ -44,6 +45,7 @@ __all__ = [
     "Answerer",
     "Asked",
     "Drop",
+    "Exchange",
     "Hang",
     "LoopbackProvider",
     "Pause",
@@ -53,6 +55,7 @@ __all__ = [
     "Send",
     "Start",
     "Step",
+    "StrictProvider",
     "answer_as_written",
     "ask",
     "find_by_path",

@@ -65,7 +65,7 @@ def _lines(exchange: Exchange) -> Iterator[str]:
         yield from (f"    {line}" for line in told(exchange.findings))
     said = "" if exchange.said is None else f": {_describe(exchange.said)}"
     gone = f", gone wrong: {exchange.fault}" if exchange.fault else ""
-    kind = "" if exchange.response.steps is None else " streamed"
+    kind = " streamed" if exchange.is_streamed else ""
     yield f"    answered {exchange.response.status}{kind}{said}{gone}"
 
 

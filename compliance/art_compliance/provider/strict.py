@@ -36,6 +36,7 @@ class Exchange(Struct, frozen=True):
     response: Response
     said: WrittenAnswer | None = None
     fault: str | None = None
+    is_streamed: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -114,9 +115,9 @@ class StrictProvider:
             return Exchange(request, dialect.name, findings, _response(dialect, refusal))
         said = self._compose(asked)
         fault = self._fault if self._fault is not None and self._fault.fits(asked) else None
-        if fault is None:
-            return Exchange(request, dialect.name, findings, write(asked, said, _answer), said)
-        return Exchange(request, dialect.name, findings, write(asked, said, fault.make), said, fault.id)
+        make, name = (_answer, None) if fault is None else (fault.make, fault.id)
+        response = write(asked, said, make)
+        return Exchange(request, dialect.name, findings, response, said, name, asked.wants_stream)
 
 
 def _answer(said: WrittenAnswer, asked: Asked) -> Response:

@@ -19,6 +19,7 @@ from art_compliance.report import Report, Result, suite_version, write_reports
 from art_compliance.runner import Selection, certify
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
+from art_compliance.serve_commands import serve_command
 from art_compliance.summary import describe_counts, describe_failures
 from art_sdk import BUILT_IN
 
@@ -27,6 +28,7 @@ _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 app.command("judge")(judge_command)
+app.command("serve")(serve_command)
 app.add_typer(wire_app, name="wire")
 
 ADAPTER_FAILS: Final = 1

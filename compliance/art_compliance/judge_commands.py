@@ -36,7 +36,7 @@ def judge_command(
     except HarnessError as error:
         _err.print(f"harness: {error}", markup=False, style="bold red")
         raise typer.Exit(BAD_INPUT) from error
-    for line in _told(findings):
+    for line in told(findings):
         _out.print(line, markup=False)
     raise typer.Exit(REFUSED if any(finding.severity == "reject" for finding in findings) else 0)
 
@@ -88,7 +88,7 @@ def _read(file: str) -> Any:
         raise HarnessError(message) from error
 
 
-def _told(findings: Iterable[Finding]) -> Iterable[str]:
+def told(findings: Iterable[Finding]) -> Iterable[str]:
     """Each finding in lines: its weight and place, what is wrong, and who says so."""
     some = False
     for finding in findings:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.pointers import escape
 from art_compliance.scenarios import WrittenAnswer
@@ -75,9 +76,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     a body, a model and a URL. `write_response` and `write_error` (of a status and a message) give the
     bodies of answers; `write_stream` the events of a streamed one, of the content type `stream_type`,
     `write_stream_error` the event that ends one after its status 200; `unknown_event` is one that a reader
-    passes over; `wants_stream` looks at a request's body and target. `essential` names, by JSON pointer,
-    fields without which an answer cannot be read. Of the reasoning, the text goes back where it
-    `wants_thinking`, a signature where it `signs_thinking`.
+    passes over; `stream_order` judges their order; `wants_stream` looks at a request's body and target.
+    `essential` names, by JSON pointer, fields without which an answer cannot be read. Of the reasoning, the
+    text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_stream_error: Callable[[int, str], bytes]
     wants_stream: Callable[[object, str], bool]
     unknown_event: bytes
+    stream_order: StreamOrder
     stream_type: str = "text/event-stream"
     essential: tuple[str, ...]
     wants_thinking: bool = False

@@ -18,6 +18,7 @@ from art_compliance.provider.asking import (
 )
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
 from art_compliance.provider.server import LoopbackServer, Request
+from art_compliance.provider.strict import Exchange, StrictProvider
 
 
 class LoopbackProvider(LoopbackServer):
@@ -56,6 +57,7 @@ __all__ = [
     "Answerer",
     "Asked",
     "Drop",
+    "Exchange",
     "Hang",
     "LoopbackProvider",
     "Pause",
@@ -65,6 +67,7 @@ __all__ = [
     "Send",
     "Start",
     "Step",
+    "StrictProvider",
     "answer_as_written",
     "ask",
     "find_by_path",

@@ -20,11 +20,12 @@ WRITTEN_TEXT: Final = "This answer was written, not generated. \u2713"
 
 
 class Asked(Struct, frozen=True):
-    """A request that came: `payload` is its body as JSON data, None where it is none."""
+    """A request that came: `payload` is its body as JSON data, None where it is none, and `trouble` says why."""
 
     dialect: Dialect
     request: Request
     payload: Any = None
+    trouble: str | None = None
 
     @property
     def wants_stream(self) -> bool:
@@ -45,10 +46,9 @@ Answerer = Callable[[Asked], Response]
 def ask(dialect: Dialect, request: Request) -> Asked:
     """The request as the dialect sees it."""
     try:
-        payload: Any = json.loads(request.body)
-    except (ValueError, RecursionError):
-        payload = None
-    return Asked(dialect, request, payload)
+        return Asked(dialect, request, json.loads(request.body))
+    except (ValueError, RecursionError) as error:
+        return Asked(dialect, request, trouble=str(error))
 
 
 def answer_as_written(asked: Asked) -> Response:
@@ -56,9 +56,10 @@ def answer_as_written(asked: Asked) -> Response:
     return asked.answer(WrittenAnswer(content=WRITTEN_TEXT))
 
 
-def find_by_path(target: str) -> Dialect | None:
-    """The dialect whose requests go to such a path; of those that share one, the first."""
-    return next((dialect for dialect in DIALECTS.values() if is_path_of(dialect, target)), None)
+def find_by_path(target: str, only: Dialect | None = None) -> Dialect | None:
+    """The dialect whose requests go to such a path: the first of all, or the one that is meant."""
+    known = DIALECTS.values() if only is None else (only,)
+    return next((dialect for dialect in known if is_path_of(dialect, target)), None)
 
 
 def is_path_of(dialect: Dialect, target: str) -> bool:

@@ -186,7 +186,7 @@ def _with_comments(good: Good) -> Response:
 
 
 def _with_newlines(newline: bytes, good: Good) -> Response:
-    return good.resend([newline.join(event.splitlines()) + newline * 2 for event in good.events])
+    return good.resend([newline.join(event.splitlines()) + newline for event in good.events])
 
 
 def _error_event(good: Good) -> Response:

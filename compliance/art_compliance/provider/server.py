@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Final, Self
@@ -95,6 +96,13 @@ class LoopbackServer:
                 else:
                     connections.start_soon(self._attend, Connection(taken))
 
+    def _handle(self, request: Request) -> Response:
+        """What the handler answers; a handler that raises must not end the server with all its clients."""
+        try:
+            return self._handler(request)
+        except Exception:  # noqa: BLE001 - whatever it is, it is told to who asked
+            return Response(500, f"the handler raised:\n{traceback.format_exc()}".encode(), "text/plain")
+
     async def _attend(self, connection: Connection) -> None:
         """One client, request by request, until one of both closes."""
         protocol = h11.Connection(h11.SERVER)
@@ -104,7 +112,7 @@ class LoopbackServer:
                     self._seen.append(request)
                 self._underway += 1
                 try:
-                    await _Answering(connection, protocol, self._handler(request)).run()
+                    await _Answering(connection, protocol, self._handle(request)).run()
                 finally:
                     self._underway -= 1
                 if protocol.our_state is not h11.DONE or protocol.their_state is not h11.DONE:

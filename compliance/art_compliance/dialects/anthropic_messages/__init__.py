@@ -6,6 +6,7 @@ from typing import Final
 
 from art_compliance.dialects.anthropic_messages.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.anthropic_messages.decode import NAME, decode
+from art_compliance.dialects.anthropic_messages.order import ORDER
 from art_compliance.dialects.anthropic_messages.rules import RULES, Messages
 from art_compliance.dialects.anthropic_messages.streams import UNKNOWN_EVENT, write_stream, write_stream_error
 from art_compliance.dialects.base import Dialect
@@ -26,6 +27,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
     unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
     essential=ESSENTIAL,
     wants_thinking=True,
 )

@@ -7,6 +7,7 @@ from typing import Final
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.gemini_generate.decode import decode
+from art_compliance.dialects.gemini_generate.order import ORDER
 from art_compliance.dialects.gemini_generate.rules import RULES, Contents
 from art_compliance.dialects.gemini_generate.streams import (
     UNKNOWN_EVENT,
@@ -30,5 +31,6 @@ GEMINI_GENERATE: Final = Dialect(
     write_stream_error=write_stream_error,
     wants_stream=wants_stream,
     unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
     essential=ESSENTIAL,
 )

@@ -12,6 +12,7 @@ from art_compliance.dialects.mistral_chat.rules import RULES
 from art_compliance.dialects.mistral_chat.streams import write_stream, write_stream_error
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL
 from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
 
 MISTRAL_CHAT: Final = Dialect(
@@ -29,6 +30,7 @@ MISTRAL_CHAT: Final = Dialect(
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
     unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
     essential=ESSENTIAL,
     signs_thinking=False,
 )

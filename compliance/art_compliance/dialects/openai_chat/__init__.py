@@ -8,6 +8,7 @@ from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.openai_chat.decode import decode
+from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.rules import RULES, Chat
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, write_stream, write_stream_error
 
@@ -26,5 +27,6 @@ OPENAI_CHAT: Final = Dialect(
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
     unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
     essential=ESSENTIAL,
 )

@@ -23,7 +23,7 @@ DONE: Final = b"data: [DONE]\n\n"
 UNKNOWN_EVENT: Final = data_frame(
     {"id": "", "object": "chat.completion.chunk", "created": 0, "model": "", "choices": [], "prompt_filter_results": []}
 )
-"""A chunk without a choice, as Azure opens its streams (recorded), and a field of its own."""
+"""A chunk without a choice, and a field of its own: Azure opens streams so (openai/openai-agents-js issue 92)."""
 
 
 class ChatStyle(Struct, frozen=True, kw_only=True):

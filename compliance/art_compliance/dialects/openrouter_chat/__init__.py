@@ -8,6 +8,7 @@ from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL
 from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
 from art_compliance.dialects.openrouter_chat.answers import write_error, write_response
 from art_compliance.dialects.openrouter_chat.decode import decode
@@ -29,6 +30,7 @@ OPENROUTER_CHAT: Final = Dialect(
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
     unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
     essential=ESSENTIAL,
     wants_thinking=True,
 )

@@ -1,0 +1,71 @@
+"""The order of a chat completion's chunks; for OpenAI's relatives too, as far as theirs were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.dialects.ruling import objects
+from art_sdk.json_data import is_object
+
+_DONE: Final = "[DONE]"
+
+
+def _kind(event: Event) -> str:
+    if event.data == _DONE:
+        return "the end mark"
+    if is_object(event.body.get("error")) or event.body.get("object") == "error":  # the second is Mistral's
+        return "an error"
+    if event.body.get("object") != "chat.completion.chunk":
+        return PASSED
+    choices = objects(event.body.get("choices"), "")
+    if not choices:
+        return "usage" if event.body.get("usage") else PASSED
+    return "finish" if choices[0].value.get("finish_reason") else "a delta"
+
+
+def _look(events: tuple[Event, ...]) -> Iterator[str]:
+    """Each call begins with its id and name, keeps them, and comes after the call before it."""
+    calls: list[dict[str, str]] = []
+    was_cut = False
+    for number, event in enumerate(events, 1):
+        for choice in objects(event.body.get("choices"), ""):
+            was_cut = was_cut or choice.value.get("finish_reason") == "length"
+            delta: Any = choice.value.get("delta")
+            for piece in objects(delta.get("tool_calls") if is_object(delta) else None, ""):
+                yield from (f"event {number}: {fault}" for fault in _take(calls, piece.value))
+    for index, call in enumerate(calls):
+        if not was_cut and call["arguments"] and not is_json_object(call["arguments"]):
+            yield f"the arguments of call {index} are no JSON object: {call['arguments'][:60]!r}"
+
+
+def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:
+    index, function = piece.get("index"), piece.get("function")
+    told: dict[str, Any] = function if is_object(function) else {}
+    known, name = piece.get("id"), told.get("name")
+    if not isinstance(index, int) or index > len(calls) or index < 0:
+        yield f"the index {index!r} of a call, after {len(calls)} calls"
+        return
+    if index == len(calls):
+        if not known or not name:
+            yield f"call {index} begins without its id and name"
+        calls.append({"id": str(known), "name": str(name), "arguments": ""})
+    elif known and known != calls[index]["id"]:
+        yield f"call {index} changes its id"
+    elif index < len(calls) - 1:
+        yield f"call {index} goes on after call {len(calls) - 1} has begun"
+    calls[index]["arguments"] += told.get("arguments") or ""
+
+
+ORDER: Final = StreamOrder(
+    kind=_kind,
+    start="open",
+    table={
+        "open": {"a delta": "open", "usage": "open", "finish": "finished", "an error": "failed"},
+        "finished": {"finish": "finished", "usage": "finished", "the end mark": "ended", "an error": "failed"},
+        "failed": {"the end mark": "ended"},
+    },
+    ends=frozenset({"ended", "failed"}),
+    look=_look,
+)

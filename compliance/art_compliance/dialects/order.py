@@ -1,0 +1,88 @@
+"""The order of a stream's events, judged: types say what an event is, and nothing of what may follow it.
+
+A dialect's `StreamOrder` is a table of states, and a look at what a table cannot say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from art_sdk.json_data import is_object
+
+PASSED: Final = ""
+"""The kind of an event that may stand anywhere, and changes nothing: a ping, or one that is not known."""
+
+
+class Event(NamedTuple):
+    """A server-sent event: its name where it has one, and its data; `body` is the data as an object, else empty."""
+
+    name: str | None
+    data: str
+    body: dict[str, Any]
+
+
+class StreamOrder(Struct, frozen=True, kw_only=True):
+    """What may follow what.
+
+    `kind` names an event; `table` has, by state and kind, the next state: what it lacks may not come. A stream begins
+    in `start` and may end in one of `ends`. `look` is given all events and tells what else is wrong.
+    """
+
+    kind: Callable[[Event], str]
+    table: Mapping[str, Mapping[str, str]]
+    start: str
+    ends: frozenset[str]
+    look: Callable[[tuple[Event, ...]], Iterator[str]]
+
+    def judge(self, stream: bytes) -> list[str]:
+        """What is wrong with the order of a stream, in words; nothing where it is good. Events count from 1."""
+        try:
+            events = tuple(read_events(stream))
+        except ValueError as error:
+            return [f"it is no stream of events: {error}"]
+        return [*self._wrong_order(events), *self.look(events)]
+
+    def _wrong_order(self, events: tuple[Event, ...]) -> Iterator[str]:
+        state = self.start
+        for number, event in enumerate(events, 1):
+            kind = self.kind(event)
+            if kind == PASSED:
+                continue
+            after = self.table.get(state, {}).get(kind)
+            if after is None:
+                yield f"event {number}: {kind} may not come when the stream is {state}"
+                return
+            state = after
+        if state not in self.ends:
+            yield f"it ends when the stream is {state}"
+
+
+def read_events(stream: bytes) -> Iterator[Event]:
+    """The events of a stream that is there as a whole. Raises ValueError for what is no UTF-8."""
+    text = stream.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    for block in text.split("\n\n"):
+        fields = [line.partition(":") for line in block.split("\n") if line and not line.startswith(":")]
+        names = [value.strip() for field, _, value in fields if field == "event"]
+        data = "\n".join(value.removeprefix(" ") for field, _, value in fields if field == "data")
+        if fields:
+            yield Event(names[-1] if names else None, data, _object(data))
+
+
+def _object(data: str) -> dict[str, Any]:
+    try:
+        body: Any = json.loads(data)
+    except ValueError:
+        return {}
+    return body if is_object(body) else {}
+
+
+def is_json_object(text: str) -> bool:
+    """Whether pieces of arguments, joined, are what they should be."""
+    try:
+        return is_object(json.loads(text))
+    except ValueError:
+        return False

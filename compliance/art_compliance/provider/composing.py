@@ -1,0 +1,208 @@
+"""What is answered to a good request: by what it asks for, the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed
+from art_compliance.dialects.framing import to_json
+from art_compliance.provider.asking import WRITTEN_TEXT, Asked
+from art_compliance.provider.script import Response
+from art_compliance.provider.signatures import sign
+from art_compliance.provider.values import make_value
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk.json_data import is_object
+from art_sdk.messages import FunctionCall, ToolCall, ToolResultMessage, ToolSchema
+
+Compose = Callable[[Asked], WrittenAnswer]
+"""What is answered to a good request."""
+
+THOUGHT: Final = "This thought was written, not thought: the question is read, and answered."
+
+_PARALLEL: Final = 3
+"""At most so many tools are called in one turn."""
+
+_LONG: Final = 200_000
+
+
+class _Wish(NamedTuple):
+    """What a request asks for, and what makes this answer this request's: its digest."""
+
+    asked: Asked
+    decoded: Decoded
+    digest: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.decoded.options
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the last message brings results."""
+        return bool(self.decoded.prompt) and isinstance(self.decoded.prompt[-1], ToolResultMessage)
+
+
+def compose(asked: Asked) -> WrittenAnswer:
+    """What the request asks for: calls of its tools, JSON of its schema, or a text; cut where it sets limits."""
+    wish = _wish(asked)
+    tools = _called_tools(wish)
+    said = _calls(wish, tools) if tools else WrittenAnswer(content=_text(wish))
+    return _limited(wish, _counted(wish, _reasoned(wish, said)))
+
+
+def _wish(asked: Asked) -> _Wish:
+    try:
+        decoded = asked.dialect.decode(asked.payload, url=asked.request.target)
+    except DecodeFailed:
+        decoded = Decoded(prompt=())
+    return _Wish(asked, decoded, hashlib.sha256(asked.request.target.encode() + asked.request.body).hexdigest())
+
+
+def _called_tools(wish: _Wish) -> list[ToolSchema]:
+    """Each tool once, or the one that is asked for; none once there are results, or where none is wanted."""
+    tools, choice = list(wish.decoded.tools), wish.options.get("tool_choice", "auto")
+    if choice == "none" or (choice == "auto" and wish.is_answered):
+        return []
+    named = [tool for tool in tools if tool.name == choice]
+    if named and choice not in {"auto", "required"}:
+        return named
+    return tools[: 1 if wish.options.get("parallel_tool_calls") is False else _PARALLEL]
+
+
+def _calls(wish: _Wish, tools: list[ToolSchema]) -> WrittenAnswer:
+    prefix = _ID_PREFIXES.get(wish.asked.dialect.name, "")
+    calls = tuple(
+        ToolCall(f"{prefix}{wish.digest[:8]}{index}", FunctionCall(tool.name, to_json(_arguments(tool))))
+        for index, tool in enumerate(tools)
+    )
+    return WrittenAnswer(tool_calls=calls, finish="tool_calls")
+
+
+_ID_PREFIXES: Final = {"openai-chat": "call_", "anthropic-messages": "toolu_"}
+"""Where a provider's ids begin so; nine letters and digits are an id everywhere, Mistral included."""
+
+
+def _arguments(tool: ToolSchema) -> dict[str, Any]:
+    made = make_value(tool.input_schema)
+    return made if is_object(made) else {}
+
+
+def _text(wish: _Wish) -> str:
+    schema = wish.options.get("response_schema")
+    return WRITTEN_TEXT if schema is None else to_json(make_value(schema))
+
+
+def _reasoned(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
+    payload = wish.asked.payload if is_object(wish.asked.payload) else {}
+    wants = _REASONING.get(wish.asked.dialect.name)
+    how = wants(payload, str(wish.options.get("model"))) if wants else None
+    if how is None:
+        return said
+    thought = f"{THOUGHT} ({wish.digest[:8]})"
+    tokens = _tokens(thought)
+    signature = sign(thought) if "signature" in how else None
+    return replace(said, thinking=thought if "text" in how else "", signature=signature, thinking_tokens=tokens)
+
+
+def _thinks_anthropic(payload: dict[str, Any], _: str) -> str | None:
+    thinking = payload.get("thinking")
+    return "text, signature" if is_object(thinking) and thinking.get("type") in {"enabled", "adaptive"} else None
+
+
+def _thinks_gemini(payload: dict[str, Any], model: str) -> str | None:
+    """Gemini 3 signs whether or not its thoughts are wanted."""
+    settings: Any = payload.get("generationConfig", payload.get("generation_config"))
+    thinking: Any = settings.get("thinkingConfig", settings.get("thinking_config")) if is_object(settings) else None
+    if is_object(thinking) and (thinking.get("includeThoughts") or thinking.get("include_thoughts")):
+        return "text, signature"
+    return "signature" if is_object(thinking) or model.startswith("gemini-3") else None
+
+
+def _thinks_openai(payload: dict[str, Any], model: str) -> str | None:
+    """Reasoning is counted, and not shown."""
+    effort = payload.get("reasoning_effort")
+    return "tokens" if effort not in {None, "none"} or model.startswith(("o1", "o3", "o4")) else None
+
+
+def _thinks_deepseek(payload: dict[str, Any], model: str) -> str | None:
+    thinking = payload.get("thinking")
+    asked = is_object(thinking) and thinking.get("type") == "enabled"
+    return "text" if asked or "reasoner" in model else None
+
+
+def _thinks_openrouter(payload: dict[str, Any], _: str) -> str | None:
+    return "text" if is_object(payload.get("reasoning")) or payload.get("include_reasoning") is True else None
+
+
+_REASONING: Final[Mapping[str, Callable[[dict[str, Any], str], str | None]]] = {
+    "anthropic-messages": _thinks_anthropic,
+    "deepseek-chat": _thinks_deepseek,
+    "gemini-generate": _thinks_gemini,
+    "openai-chat": _thinks_openai,
+    "openrouter-chat": _thinks_openrouter,
+}
+"""What of its reasoning a provider gives, by what a request asks for: text, a signature, or the count alone."""
+
+
+def _tokens(text: str) -> int:
+    """About four characters are a token."""
+    return -(-len(text) // 4)
+
+
+def _counted(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
+    called = "".join(call.function.name + call.function.arguments for call in said.tool_calls)
+    output = _tokens((said.content or "") + called) + (said.thinking_tokens or 0)
+    return replace(said, input_tokens=max(1, len(wish.asked.request.body) // 4), output_tokens=output)
+
+
+def _limited(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
+    """The answer cut at the first stop sequence, and where the tokens are used up."""
+    stops: Any = wish.options.get("stop") or ()
+    text = said.content or ""
+    ends = [text.find(stop) for stop in stops if stop and stop in text]
+    if ends:
+        said = _counted(wish, replace(said, content=text[: min(ends)]))
+    most = wish.options.get("max_tokens")
+    if not isinstance(most, int) or said.output_tokens <= most:
+        return said
+    left = max(0, most - (said.thinking_tokens or 0)) * 4
+    cut = (said.content or WRITTEN_TEXT)[:left]
+    return replace(
+        said, content=cut, tool_calls=(), finish="length", output_tokens=max(most, said.thinking_tokens or 0)
+    )
+
+
+# Answers that are asked for by name.
+
+
+def _said(**fields: Any) -> Compose:
+    return lambda asked: _counted(_wish(asked), WrittenAnswer(**fields))
+
+
+def _reasoning(asked: Asked) -> WrittenAnswer:
+    thought = f"{THOUGHT} ({_wish(asked).digest[:8]})"
+    said = replace(compose(asked), thinking=thought, thinking_tokens=_tokens(thought), signature=sign(thought))
+    return _counted(_wish(asked), said)
+
+
+ANSWERS: Final[Mapping[str, Compose]] = {
+    "asked": compose,
+    "text": _said(content=WRITTEN_TEXT),
+    "refusal": _said(content="I cannot help with that.", is_refusal=True, finish="content_filter"),
+    "length": _said(content=WRITTEN_TEXT[:20], finish="length"),
+    "reasoning": _reasoning,
+    "long": _said(content=(WRITTEN_TEXT + " ") * (_LONG // len(WRITTEN_TEXT))),
+}
+"""Ways to answer, by name: what the request asks for, or always the same."""
+
+
+def write(asked: Asked, said: WrittenAnswer, make: Callable[[WrittenAnswer, Asked], Response]) -> Response:
+    """The response that `make` makes of the answer; without its reasoning where the dialect has no form for that."""
+    try:
+        return make(said, asked)
+    except CannotWrite:
+        return make(replace(said, thinking="", signature=None), asked)

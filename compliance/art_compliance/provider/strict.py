@@ -1,0 +1,146 @@
+"""The strict provider: it judges each request as the provider would, and answers as the provider does.
+
+```python
+with StrictProvider("anthropic-messages") as provider:
+    client = anthropic.Anthropic(base_url=provider.url, api_key="any")
+    ...
+    provider.seen()[-1].findings
+```
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final, Self
+
+from msgspec import Struct
+
+from art_compliance.dialects import DIALECTS, Dialect, find_dialect
+from art_compliance.findings import Finding, HarnessError
+from art_compliance.provider.asking import Asked, ask, find_by_path
+from art_compliance.provider.composing import ANSWERS, Compose, compose, write
+from art_compliance.provider.faults import Fault
+from art_compliance.provider.refusing import CHECK, Refusal, find_wrong, refuse, refuse_for
+from art_compliance.provider.script import Response
+from art_compliance.provider.server import LoopbackServer, Request
+from art_compliance.scenarios import WrittenAnswer
+
+
+class Exchange(Struct, frozen=True):
+    """A request and what came of it: `dialect` is None for a path that none has; `said` None for a refusal."""
+
+    request: Request
+    dialect: str | None
+    findings: tuple[Finding, ...]
+    response: Response
+    said: WrittenAnswer | None = None
+    fault: str | None = None
+    is_streamed: bool = False
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the request was not answered for what it is."""
+        return self.said is None
+
+
+class StrictProvider:
+    """A provider on the loopback, at `url` while it is entered with `with`. The same request has the same answer.
+
+    `dialect` is a name, or None for all by their paths. `answer` makes the answers to good requests: a function, or
+    a name of `ANSWERS`. With `fault` every answer goes wrong so, where it can. `on_exchange` is told each exchange, in
+    the server's thread. Raises HarnessError for an unknown name, and, when entered, for a port that is taken.
+    """
+
+    def __init__(
+        self,
+        dialect: str | None = None,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        answer: Compose | str = compose,
+        fault: Fault | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self._dialect = None if dialect is None else find_dialect(dialect)
+        self._compose = _find_answer(answer) if isinstance(answer, str) else answer
+        self._fault = fault
+        self._on_exchange = on_exchange
+        self._server: Final = LoopbackServer(self._respond, host=host, port=port)
+        self._lock = threading.Lock()
+        self._seen: list[Exchange] = []
+
+    @property
+    def url(self) -> str:
+        """Where it answers, without a path."""
+        return self._server.url
+
+    @property
+    def base_url(self) -> str:
+        """What a client is pointed at: with the path that the provider's own base URL has. Raises HarnessError."""
+        if self._dialect is None:
+            message = "a provider of every dialect has no base URL of its own; use `url` and the dialect's base_path"
+            raise HarnessError(message)
+        return self.url + self._dialect.base_path
+
+    def __enter__(self) -> Self:
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._server.__exit__(*exception)
+
+    def seen(self, since: int = 0) -> list[Exchange]:
+        """The exchanges so far, oldest first, but for the first `since`."""
+        with self._lock:
+            return self._seen[since:]
+
+    def _respond(self, request: Request) -> Response:
+        exchange = self._exchange(request)
+        with self._lock:
+            self._seen.append(exchange)
+        if self._on_exchange is not None:
+            self._on_exchange(exchange)
+        return exchange.response
+
+    def _exchange(self, request: Request) -> Exchange:
+        dialect = find_by_path(request.target, self._dialect)
+        if dialect is None:
+            return _unknown_path(request, self._dialect)
+        asked = ask(dialect, request)
+        refusal = refuse(asked)
+        findings = refusal.findings if refusal else find_wrong(asked)
+        refusal = refusal or refuse_for(asked, findings)
+        if refusal is not None:
+            return Exchange(request, dialect.name, findings, _response(dialect, refusal))
+        said = self._compose(asked)
+        fault = self._fault if self._fault is not None and self._fault.fits(asked) else None
+        make, name = (_answer, None) if fault is None else (fault.make, fault.id)
+        response = write(asked, said, make)
+        return Exchange(request, dialect.name, findings, response, said, name, asked.wants_stream)
+
+
+def _answer(said: WrittenAnswer, asked: Asked) -> Response:
+    return asked.answer(said)
+
+
+def _response(dialect: Dialect, refusal: Refusal) -> Response:
+    allow = (("allow", "POST"),) if refusal.status == 405 else ()
+    return Response(refusal.status, dialect.write_error(refusal.status, refusal.words), headers=allow)
+
+
+def _unknown_path(request: Request, dialect: Dialect | None) -> Exchange:
+    """In the provider's words where there is but one provider."""
+    known = (dialect,) if dialect else tuple(DIALECTS.values())
+    paths = ", ".join(f"{one.base_path} … {one.path}" for one in known)
+    words = f"nothing answers {request.method} {request.target.partition('?')[0]}; known paths: {paths}"
+    body = known[0].write_error(404, words)
+    finding = Finding(check=CHECK, message=words)
+    return Exchange(request, None, (finding,), Response(404, body))
+
+
+def _find_answer(name: str) -> Compose:
+    if name not in ANSWERS:
+        message = f"there is no answer {name!r}; known: {', '.join(ANSWERS)}"
+        raise HarnessError(message)
+    return ANSWERS[name]

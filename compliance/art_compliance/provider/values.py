@@ -1,0 +1,202 @@
+"""A value for a JSON Schema: small, the same every time, and of the schema wherever that is simply said."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from art_compliance.pointers import look_up
+from art_sdk.json_data import is_array, is_object
+
+_DEEPEST: Final = 12
+_SHALLOW: Final = 4
+"""From here on only what must be is made, so that schemas that hold themselves come to an end."""
+
+_FORMATS: Final[Mapping[str, str]] = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "email": "someone@example.com",
+    "ipv4": "192.0.2.1",
+    "time": "12:00:00Z",
+    "uri": "https://example.com/",
+    "url": "https://example.com/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+_TEXTS: Final = (
+    "written",
+    "Written",
+    "a",
+    "A",
+    "a1",
+    "A1",
+    "1",
+    "12",
+    "123",
+    "1234",
+    "12345",
+    "ABC",
+    "a-b",
+    "a_b",
+    "1.0",
+)
+
+
+class _TooDeep(Exception):
+    """The schema holds itself, and nothing ends it on this way."""
+
+
+def make_value(schema: object) -> Any:
+    """A value that the schema takes; None where none is found. What `pattern` or `not` ask for may be missed."""
+    try:
+        return _make(schema, schema, 0)
+    except (_TooDeep, TypeError, ValueError):  # what is no schema has no values
+        return None
+
+
+def _make(schema: object, root: object, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise _TooDeep
+    if not is_object(schema):
+        return "written"
+    whole = _merged(schema, root, depth)
+    if "const" in whole:
+        return whole["const"]
+    if is_array(whole.get("enum")) and whole["enum"]:
+        return whole["enum"][0]
+    for branches in ("anyOf", "oneOf"):
+        if is_array(whole.get(branches)) and whole[branches]:
+            return _first([_joined(whole, branches, branch) for branch in whole[branches]], root, depth)
+    kinds = [kind.lower() for kind in _kinds(whole)]
+    return _first_kind(kinds, whole, root, depth)
+
+
+def _joined(schema: dict[str, Any], branches: str, branch: object) -> dict[str, Any]:
+    """The schema with one of its branches in the place of all."""
+    rest = {name: value for name, value in schema.items() if name != branches}
+    return {"allOf": [rest, branch]} if is_object(branch) else rest
+
+
+def _merged(schema: dict[str, Any], root: object, depth: int) -> dict[str, Any]:
+    """The schema with what `$ref` and `allOf` add to it."""
+    others: list[Any] = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#"):
+        others.append(look_up(root, reference[1:]))
+    whole = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
+    for other in others:
+        if not is_object(other):
+            continue
+        if depth > _DEEPEST:
+            raise _TooDeep
+        added = _merged(other, root, depth + 1)
+        properties = {**added.get("properties", {}), **whole.get("properties", {})}
+        required = [*added.get("required", ()), *whole.get("required", ())]
+        whole = {**added, **whole}
+        whole |= ({"properties": properties} if properties else {}) | ({"required": required} if required else {})
+    return whole
+
+
+def _kinds(schema: dict[str, Any]) -> list[str]:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return [kind]
+    if is_array(kind):
+        return [str(one) for one in kind]
+    shapes = {"properties": "object", "required": "object", "items": "array", "minimum": "number"}
+    return [told for name, told in shapes.items() if name in schema] or ["string"]
+
+
+def _first(schemas: list[dict[str, Any]], root: object, depth: int) -> Any:
+    """The first that comes to an end; null last where anything else is to be had, and first deep down."""
+    ordered = sorted(schemas, key=lambda one: (one.get("type") == "null") is (depth < _SHALLOW))
+    for one in ordered:
+        try:
+            return _make(one, root, depth + 1)
+        except _TooDeep:
+            continue
+    raise _TooDeep
+
+
+def _first_kind(kinds: list[str], schema: dict[str, Any], root: object, depth: int) -> Any:
+    known = [kind for kind in kinds if kind in _MAKERS] or ["string"]
+    ordered = sorted(known, key=lambda kind: (kind == "null") is (depth < _SHALLOW))
+    return _MAKERS[ordered[0]](schema, root, depth)
+
+
+def _object(schema: dict[str, Any], root: object, depth: int) -> dict[str, Any]:
+    properties = schema.get("properties")
+    known: dict[str, Any] = properties if is_object(properties) else {}
+    required = schema.get("required")
+    names = [str(name) for name in required] if is_array(required) else []
+    least = schema.get("minProperties", 0)
+    names += [name for name in known if name not in names][: max(0, least - len(names))]
+    return {name: _make(known.get(name, True), root, depth + 1) for name in dict.fromkeys(names)}
+
+
+def _array(schema: dict[str, Any], root: object, depth: int) -> list[Any]:
+    least, most = schema.get("minItems", 0), schema.get("maxItems", 1)
+    first = schema.get("prefixItems")
+    made = [_make(one, root, depth + 1) for one in first] if is_array(first) else []
+    wanted = max(least, 1 if depth < _SHALLOW and most > 0 else 0)
+    items = schema.get("items", True)
+    if items is not False:
+        made += [_make(items, root, depth + 1) for _ in range(wanted - len(made))]
+    if schema.get("uniqueItems") and is_object(items) and is_array(items.get("enum")):
+        return list(items["enum"][:wanted])
+    return made
+
+
+def _string(schema: dict[str, Any], _: object, __: int) -> str:
+    pattern, least, most = schema.get("pattern"), schema.get("minLength", 0), schema.get("maxLength")
+    text: str = _FORMATS.get(str(schema.get("format")), _TEXTS[0])
+    if isinstance(pattern, str):
+        text = _matching(pattern)
+    text += "n" * (least - len(text))
+    return text if most is None else text[: int(most)]
+
+
+def _matching(pattern: str) -> str:
+    try:
+        return next((text for text in _TEXTS if re.search(pattern, text)), _TEXTS[0])
+    except re.error:
+        return _TEXTS[0]
+
+
+def _integer(schema: dict[str, Any], _: object, __: int) -> int:
+    step = schema.get("multipleOf", 1)
+    step = int(step) if step == int(step) and step >= 1 else 1
+    most: float = schema.get("maximum", schema.get("exclusiveMaximum", math.inf) - 1)
+    least: float = schema.get("minimum", schema.get("exclusiveMinimum", -math.inf) + 1)
+    preferred = max(least, min(1, most))
+    return math.ceil(preferred / step) * step if preferred >= 1 else math.floor(preferred / step) * step
+
+
+def _number(schema: dict[str, Any], root: object, depth: int) -> float:
+    least: float | None = schema.get("minimum", schema.get("exclusiveMinimum"))
+    most: float | None = schema.get("maximum", schema.get("exclusiveMaximum"))
+    if "multipleOf" in schema:
+        return _integer(schema, root, depth)
+    if least is not None:
+        return least + 1 if most is None else (least + most) / 2
+    return 1 if most is None else most - 1
+
+
+def _true(_: dict[str, Any], __: object, ___: int) -> bool:
+    return True
+
+
+def _null(_: dict[str, Any], __: object, ___: int) -> None:
+    return None
+
+
+_MAKERS: Final[Mapping[str, Callable[[dict[str, Any], object, int], Any]]] = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _true,
+    "null": _null,
+}

@@ -1,0 +1,78 @@
+"""`art serve`: the strict provider for any client, and what is wrong with its requests, as they come."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from art_compliance.findings import HarnessError
+from art_compliance.judge_commands import told
+from art_compliance.provider.composing import ANSWERS
+from art_compliance.provider.faults import FAULTS, find_fault
+from art_compliance.provider.strict import Exchange, StrictProvider
+from art_compliance.scenarios import WrittenAnswer
+
+_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
+_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
+
+CANNOT: Final = 2
+_ANSWERS: Final = "How good requests are answered: " + ", ".join(ANSWERS) + "."
+
+
+def serve_command(
+    dialect: Annotated[str | None, typer.Option(help="The wire format; all, by their paths, when not given.")] = None,
+    port: Annotated[int, typer.Option(help="The port; any free one when not given.", min=0, max=65535)] = 0,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    answer: Annotated[str, typer.Option(help=_ANSWERS)] = "asked",
+    fault: Annotated[str | None, typer.Option(help="How every answer goes wrong; --faults lists the ways.")] = None,
+    list_faults: Annotated[bool, typer.Option("--faults", help="List the faults, and end.")] = False,
+) -> None:
+    """Serve a provider that judges each request, answers the good ones, and says what is wrong with the others."""
+    if list_faults:
+        for known in FAULTS.values():
+            _out.print(f"{known.id}\n    {known.words}", markup=False)
+        return
+    try:
+        spoiled = None if fault is None else find_fault(fault)
+        provider = StrictProvider(dialect, host=host, port=port, answer=answer, fault=spoiled, on_exchange=_tell)
+        with provider:
+            _out.print(_greeting(provider, dialect), markup=False)
+            threading.Event().wait()
+    except HarnessError as error:
+        _err.print(f"harness: {error}", markup=False, style="bold red")
+        raise typer.Exit(CANNOT) from error
+    except KeyboardInterrupt:
+        _out.print("stopped", markup=False)
+
+
+def _greeting(provider: StrictProvider, dialect: str | None) -> str:
+    where = provider.url if dialect is None else provider.base_url
+    return f"{dialect or 'every dialect'} at {where}; any key will do; Ctrl-C ends it"
+
+
+def _tell(exchange: Exchange) -> None:
+    _out.print("\n".join(_lines(exchange)), markup=False)
+
+
+def _lines(exchange: Exchange) -> Iterator[str]:
+    request = exchange.request
+    yield f"{request.method} {request.target.partition('?')[0]}  {len(request.body):,} bytes"
+    if exchange.findings:
+        yield from (f"    {line}" for line in told(exchange.findings))
+    said = "" if exchange.said is None else f": {_describe(exchange.said)}"
+    gone = f", gone wrong: {exchange.fault}" if exchange.fault else ""
+    kind = " streamed" if exchange.is_streamed else ""
+    yield f"    answered {exchange.response.status}{kind}{said}{gone}"
+
+
+def _describe(said: WrittenAnswer) -> str:
+    """What was said, in a line."""
+    parts = [f"reasoning of {len(said.thinking)} characters"] if said.thinking else []
+    parts += [f"{call.function.name}({call.function.arguments})" for call in said.tool_calls]
+    if said.content:
+        parts.append(repr(said.content if len(said.content) < 60 else said.content[:57] + "..."))
+    return f"{', '.join(parts) or 'nothing'} ({said.finish})"

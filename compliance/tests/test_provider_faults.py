@@ -1,0 +1,219 @@
+"""Every fault does what it says, to the byte, and says how it is to be taken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from typing import Any
+
+import pytest
+
+from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.findings import HarnessError
+from art_compliance.provider import Asked, Drop, Hang, Request, Reset, Response, Send, Start
+from art_compliance.provider.faults import (
+    FAULTS,
+    LONG,
+    RETRY_AFTER,
+    Fault,
+    faults_at_events,
+    find_fault,
+    good_answer,
+)
+from art_compliance.provider.server import LoopbackServer
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk import FunctionCall, ToolCall
+
+SAID = WrittenAnswer(
+    content="I look twice. \u2713",
+    tool_calls=(ToolCall("a", FunctionCall("look", '{"at": 1}')), ToolCall("b", FunctionCall("see", "{}"))),
+    finish="tool_calls",
+)
+TARGETS = {
+    "openai-chat": "/v1/chat/completions",
+    "anthropic-messages": "/v1/messages",
+    "gemini-generate": "/v1beta/models/g:generateContent",
+}
+STAGE_6 = (
+    *(f"status-{status}" for status in (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)),
+    *("cut-body", "cut-body-chunked", "half-body", "close-before-head", "reset-before-head", "reset-mid-body"),
+    *("hang-before-head", "hang-after-head", "hang-mid-body", "trickle", "slow", "byte-by-byte", "one-piece"),
+    *("html-page", "html-page-502", "long-page", "long-page-502", "long-body", "empty-body", "other-json"),
+    *("wrong-content-type", "truncated-gzip", "whole-gzip", "bad-utf8", "unstreamed-instead"),
+    *("error-in-stream", "malformed-frame", "missing-end", "double-end", "unknown-event"),
+    *("comments", "lines-end-with-crlf", "lines-end-with-cr", "byte-order-mark"),
+)
+BENIGN = (
+    *("slow", "byte-by-byte", "one-piece", "whole-gzip", "unknown-event"),
+    *("comments", "lines-end-with-crlf", "lines-end-with-cr", "byte-order-mark"),
+)
+
+
+def asked(dialect: Dialect, *, stream: bool) -> Asked:
+    target = TARGETS[dialect.name]
+    if stream and dialect.name == "gemini-generate":
+        target = target.replace(":generate", ":streamGenerate")
+    return Asked(dialect, Request("POST", target, {}, b""), {"stream": True} if stream else {})
+
+
+def sent(response: Response) -> bytes:
+    if response.steps is None:
+        return response.body
+    return b"".join(step.data for step in response.steps if isinstance(step, Send))
+
+
+def made(fault: Fault, dialect: Dialect, *, stream: bool) -> Response:
+    return fault.make(SAID, asked(dialect, stream=stream))
+
+
+each = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+EVERY = [
+    pytest.param(fault, dialect, kind == "streamed", id=f"{fault.id}-{dialect.name}-{kind}")
+    for fault in FAULTS.values()
+    for dialect in DIALECTS.values()
+    for kind in sorted(fault.on)
+]
+
+
+def test_the_faults_are_these_and_these_are_benign():
+    assert sorted(FAULTS) == sorted(STAGE_6)
+    assert [fault.id for fault in FAULTS.values() if fault.is_benign] == sorted(BENIGN, key=list(FAULTS).index)
+    assert all(fault.words and fault.id == name for name, fault in FAULTS.items())
+
+
+@pytest.mark.parametrize(("fault", "dialect", "stream"), EVERY)
+def test_a_fault_spoils_the_answer_or_is_benign(fault: Fault, dialect: Dialect, stream: Any):
+    good, response = good_answer(SAID, asked(dialect, stream=stream)), made(fault, dialect, stream=stream)
+    headers = dict(response.headers)
+    body = sent(response)
+    steps = response.steps or ()
+    if fault.hangs:
+        assert Hang() in steps or len(steps) > 10_000
+    elif fault.status:
+        assert response.status == fault.status
+    elif fault.is_benign:
+        whole = gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body
+        assert len(whole) >= len(good.body) - good.body.count(b"\r\n")
+        assert not {Drop(), Reset(), Hang()} & set(steps)
+    else:
+        differs = body != good.body or {Drop(), Reset()} & set(steps) or response.content_type != good.content_type
+        assert differs
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529])
+@each
+def test_a_status_comes_in_the_providers_own_form(dialect: Dialect, status: int):
+    for stream in (True, False):
+        response = made(FAULTS[f"status-{status}"], dialect, stream=stream)
+        assert response.body == dialect.write_error(status, f"written error {status}")
+        assert dict(response.headers) == ({"retry-after": str(RETRY_AFTER)} if status == 429 else {})
+
+
+@each
+def test_bytes_that_are_no_utf8_stand_in_a_text_and_half_a_gzip_is_none(dialect: Dialect):
+    for stream in (True, False):
+        bad = sent(made(FAULTS["bad-utf8"], dialect, stream=stream))
+        before = bad.partition(b"\xff\xfe")[0]
+        assert SAID.content.encode().startswith(before.rpartition(b'"')[2])
+        with pytest.raises(UnicodeDecodeError):
+            bad.decode()
+        with pytest.raises(EOFError):
+            gzip.decompress(sent(made(FAULTS["truncated-gzip"], dialect, stream=stream)))
+
+
+@each
+def test_a_long_body_is_ten_million_bytes(dialect: Dialect):
+    for name in ("long-page", "long-page-502", "long-body"):
+        assert len(sent(made(FAULTS[name], dialect, stream=True))) >= LONG
+
+
+@each
+def test_the_events_of_broken_streams(dialect: Dialect):
+    good = good_answer(SAID, asked(dialect, stream=True))
+    bodies = {name: sent(made(one, dialect, stream=True)) for name, one in FAULTS.items() if not one.hangs}
+    assert bodies["missing-end"] == b"".join(good.events[:-1])
+    assert bodies["double-end"] == good.body + good.events[-1]
+    assert bodies["unknown-event"].replace(dialect.unknown_event, b"") == good.body
+    assert bodies["byte-order-mark"] == b"\xef\xbb\xbf" + good.body
+    assert bodies["lines-end-with-crlf"].replace(b"\r\n", b"\n") == good.body.replace(b"\r\n", b"\n")
+    assert bodies["lines-end-with-cr"].replace(b"\r", b"\n") == good.body.replace(b"\r\n", b"\n")
+    assert bodies["comments"].replace(b": keep-alive\n\n:\n", b"") == good.body
+    begun, error, rest = bodies["error-in-stream"].partition(dialect.write_stream_error(503, "written error 503"))
+    assert (good.body.startswith(begun), bool(error), rest) == (True, True, b"")
+
+
+@each
+def test_a_malformed_frame_has_half_of_its_data(dialect: Dialect):
+    steps = made(FAULTS["malformed-frame"], dialect, stream=True).steps or ()
+    broken = [step.data for step in steps if isinstance(step, Send) and not is_json(step.data)]
+    assert len(broken) == 1
+    assert broken[0].endswith(b"\n\n")
+
+
+def is_json(event: bytes) -> bool:
+    data = b"".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
+    try:
+        json.loads(data)
+    except ValueError:
+        return data.strip() == b"[DONE]"
+    return True
+
+
+@each
+def test_cuts_come_inside_each_event_and_after_each_but_the_last(dialect: Dialect):
+    one = asked(dialect, stream=True)
+    events = good_answer(SAID, one).events
+    faults = {fault.id: fault for fault in faults_at_events(SAID, one)}
+    count = len(events)
+    assert len(faults) == 4 * count - 2
+    for number in range(1, count):
+        cut, end = (faults[f"{kind}-after-event-{number}"].make(SAID, one) for kind in ("cut", "end"))
+        assert sent(cut) == sent(end) == b"".join(events[:number])
+        assert (Drop() in (cut.steps or ()), Drop() in (end.steps or ())) == (True, False)
+    inside = faults[f"cut-in-event-{count}"].make(SAID, one)
+    assert b"".join(events[:-1]) < sent(inside) < b"".join(events)
+
+
+def test_a_number_beyond_the_last_event_means_the_last():
+    one = asked(DIALECTS["openai-chat"], stream=True)
+    last = sent(find_fault("cut-in-event-999999").make(SAID, one))
+    assert last == sent(find_fault(f"cut-in-event-{len(good_answer(SAID, one).events)}").make(SAID, one))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("status-418", r"there is no fault 'status-418'; did you mean 'status-4\d\d'\?"),
+        ("cut-after-event", "did you mean 'cut-after-event-N'"),
+        ("cut-after-event-0", "did you mean 'cut-after-event-N'"),
+        ("zzz", "there is no fault 'zzz'; known: status-400, "),
+    ],
+)
+def test_a_fault_that_is_not_known_is_told_with_those_that_are(name: str, said: str):
+    with pytest.raises(HarnessError, match=said):
+        find_fault(name)
+
+
+def test_a_fault_of_streams_says_that_it_is_for_no_other_answer():
+    with pytest.raises(HarnessError, match="the fault missing-end is for streamed answers, and another is asked for"):
+        made(FAULTS["missing-end"], DIALECTS["openai-chat"], stream=False)
+
+
+@each
+def test_a_cut_is_exact_on_the_wire(dialect: Dialect):
+    one = asked(dialect, stream=True)
+    events = good_answer(SAID, one).events
+    for number in range(1, len(events)):
+        response = find_fault(f"cut-after-event-{number}").make(SAID, one)
+        with LoopbackServer(lambda _, response=response: response) as server:
+            host, port = server.url.removeprefix("http://").split(":")
+            with socket.create_connection((host, int(port)), timeout=5) as client:
+                client.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                got = b"".join(iter(lambda client=client: client.recv(65536), b""))
+        body = got.partition(b"\r\n\r\n")[2]
+        assert body == b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events[:number])
+
+
+def test_a_hang_after_the_head_sends_the_head():
+    assert made(FAULTS["hang-after-head"], DIALECTS["openai-chat"], stream=True).steps == (Start(), Hang())

@@ -1,0 +1,111 @@
+"""`art serve`: what somebody sees who points a client at it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance.commands import app
+from art_compliance.provider.faults import FAULTS
+from art_compliance.provider.server import LoopbackServer
+
+HEADERS = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
+GOOD = {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
+TOOL = {
+    "name": "look",
+    "input_schema": {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]},
+}
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and where it answers. It ends as by Ctrl-C."""
+    command = [sys.executable, "-c", "from art_compliance.cli import main; main()", "serve", *arguments]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, restore_signals=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            greeting = process.stdout.readline()
+            found = re.search(r"http://\S+?(?=;)", greeting)
+            assert found, greeting + (process.stderr.read() if process.stderr else "")
+            yield process, found[0]
+        finally:
+            process.kill()
+
+
+def stopped(process: subprocess.Popen[str]) -> tuple[str, str]:
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=10)
+
+
+def test_each_request_is_told_with_what_is_wrong_and_what_was_answered():
+    with served("--dialect", "anthropic-messages") as (process, url):
+        wrong = GOOD | {"messages": [{"role": "user", "content": "hi", "nam": "x"}]}
+        assert httpx2.post(f"{url}/messages", json=wrong, headers=HEADERS).status_code == 400
+        assert httpx2.post(f"{url}/messages", json=GOOD | {"tools": [TOOL]}, headers=HEADERS).status_code == 200
+        told, trouble = stopped(process)
+    assert told.splitlines() == [
+        f"POST /v1/messages  {len(json.dumps(wrong, separators=(',', ':')))} bytes",
+        "    reject  /messages/0/nam",
+        "            the field 'nam' is not known here; known here: content, role",
+        next(line for line in told.splitlines() if "wire.request-is-of-the-schema; anthropic" in line),
+        "    answered 400",
+        f"POST /v1/messages  {len(json.dumps(GOOD | {'tools': [TOOL]}, separators=(',', ':')))} bytes",
+        '    answered 200: look({"at":"written"}) (tool_calls)',
+        "stopped",
+    ]
+    assert (process.returncode, trouble) == (0, "")
+
+
+def test_a_client_that_hangs_does_not_keep_it_from_ending():
+    with served("--dialect", "anthropic-messages", "--fault", "hang-after-head") as (process, url):
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=0.5)
+        told, trouble = stopped(process)
+    assert "    answered 200: 'This answer" in told
+    assert told.endswith(", gone wrong: hang-after-head\nstopped\n")
+    assert (process.returncode, trouble) == (0, "")
+
+
+def test_every_dialect_is_served_where_none_is_named():
+    with served() as (process, url):
+        chat = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
+        headers = {"authorization": "Bearer any"}
+        assert httpx2.post(f"{url}/v1/chat/completions", json=chat, headers=headers).status_code == 200
+        assert httpx2.post(f"{url}/v1/messages", json=GOOD | {"stream": True}, headers=HEADERS).status_code == 200
+        told, _ = stopped(process)
+    assert (told.count("answered 200: "), told.count("answered 200 streamed: ")) == (1, 1)
+
+
+def test_a_port_that_is_taken_and_unknown_names_are_told():
+    with LoopbackServer(lambda _: pytest.fail("nobody asks")) as server:
+        port = server.url.rsplit(":", 1)[1]
+        taken = CliRunner().invoke(app, ["serve", "--port", port])
+    assert taken.exit_code == 2
+    assert f"harness: cannot listen on 127.0.0.1:{port}: " in taken.output
+    for arguments, said in (
+        (["--dialect", "poems"], "unknown dialect 'poems'; known: "),
+        (["--fault", "cut-after"], "there is no fault 'cut-after'; did you mean 'cut-after-event-N'?"),
+        (["--answer", "poem"], "there is no answer 'poem'; known: asked, "),
+    ):
+        refused = CliRunner().invoke(app, ["serve", *arguments])
+        assert refused.exit_code == 2
+        assert f"harness: {said}" in refused.output
+
+
+def test_the_faults_are_listed():
+    told = CliRunner().invoke(app, ["serve", "--faults"])
+    assert told.exit_code == 0
+    assert all(f"{fault.id}\n    {fault.words}\n" in told.output for fault in FAULTS.values())

@@ -1,0 +1,201 @@
+"""The order of events is judged: every good stream passes, written or recorded, and what is wrong is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.provider import Asked, Request, Send
+from art_compliance.provider.faults import FAULTS, good_answer
+from art_compliance.scenarios import WrittenAnswer, load_scenarios
+from art_sdk import FunctionCall, ToolCall
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+SHAPES = {
+    "chat-completions": "openai-chat",
+    "anthropic-messages": "anthropic-messages",
+    "gemini-generate": "gemini-generate",
+}
+SAID = WrittenAnswer(
+    content="Yes.",
+    tool_calls=(ToolCall("a", FunctionCall("look", '{"at": 1}')), ToolCall("b", FunctionCall("see", '{"x": "y"}'))),
+    finish="tool_calls",
+)
+ORDERLY = (*("unknown-event", "comments", "lines-end-with-crlf", "lines-end-with-cr", "byte-order-mark", "one-piece"),)
+each = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+
+
+@each
+def test_every_stream_that_is_written_is_in_order(dialect: Dialect):
+    judged = 0
+    for scenario in load_scenarios():
+        if scenario.answer is None:
+            continue
+        try:
+            events = dialect.write_stream(scenario.answer)
+        except CannotWrite:
+            continue
+        judged += 1
+        assert dialect.stream_order.judge(b"".join(events)) == []
+    assert judged > 15
+
+
+@each
+def test_benign_faults_leave_the_order_alone(dialect: Dialect):
+    target = "/v1beta/models/g:streamGenerateContent" if dialect.name == "gemini-generate" else "/"
+    asked = Asked(dialect, Request("POST", target, {}, b""), {"stream": True})
+    for name in ORDERLY:
+        steps = FAULTS[name].make(SAID, asked).steps or ()
+        stream = b"".join(step.data for step in steps if isinstance(step, Send))
+        assert stream
+        assert dialect.stream_order.judge(stream) == [], name
+    assert dialect.stream_order.judge(good_answer(SAID, asked).body) == []
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded traffic is not beside this checkout")
+def test_every_good_stream_that_was_recorded_is_in_order():
+    wrong: dict[str, list[str]] = {}
+    judged = 0
+    for path in sorted(CORPUS.glob("*/*_stream_*.json")):
+        response, dialect = json.loads(path.read_bytes())["response"], SHAPES.get(path.name.partition("_")[0])
+        if dialect is None or response["status"] != 200 or not response.get("sse"):
+            continue
+        judged += 1
+        faults = DIALECTS[dialect].stream_order.judge(response["sse"].encode())
+        if faults:
+            wrong[path.name] = faults
+    assert wrong == {}
+    assert judged >= 41
+
+
+@each
+def test_a_stream_without_its_end_or_with_two_is_told(dialect: Dialect):
+    events, order = dialect.write_stream(SAID), dialect.stream_order
+    for cut in range(len(events)):
+        assert order.judge(b"".join(events[:cut]))[0].startswith("it ends when the stream is ")
+    assert "may not come when the stream is ended" in order.judge(b"".join([*events, events[-1]]))[0]
+    assert order.judge(b"".join([*events, events[-1], events[-1]]))
+    assert order.judge(b"\xff")[0].startswith("it is no stream of events: ")
+
+
+@each
+def test_an_error_may_end_a_stream_anywhere(dialect: Dialect):
+    events, error = dialect.write_stream(SAID), dialect.write_stream_error(503, "no")
+    for cut in range(len(events)):
+        judged = dialect.stream_order.judge(b"".join([*events[:cut], error]))
+        assert [fault for fault in judged if "may not come" in fault or "it ends" in fault] == []
+
+
+def anthropic(**changes: Any) -> bytes:
+    """The stream, each event given to the change of its type, which may return another or none."""
+    told = []
+    for event in DIALECTS["anthropic-messages"].write_stream(SAID):
+        body = json.loads(event.partition(b"data: ")[2])
+        changed = changes.get(body["type"], lambda body: body)(body)
+        if changed is not None:
+            told.append(f"event: {changes.get('name', changed['type'])}\ndata: {json.dumps(changed)}\n\n".encode())
+    return b"".join(told)
+
+
+def chat(change: Any) -> bytes:
+    told = []
+    for event in DIALECTS["openai-chat"].write_stream(SAID)[:-1]:
+        body = json.loads(event.removeprefix(b"data: "))
+        calls = [call for choice in body["choices"] for call in choice["delta"].get("tool_calls", ())]
+        change(body, *calls)
+        told.append(f"data: {json.dumps(body)}\n\n".encode())
+    return b"".join([*told, b"data: [DONE]\n\n"])
+
+
+def renumber(body: Any) -> Any:
+    return body | {"index": body["index"] + 1}
+
+
+def unbalance(body: Any) -> Any:
+    return body | {"delta": body["delta"] | {"partial_json": "}"}} if body["index"] else body
+
+
+WRONG = [
+    (anthropic(message_start=lambda _: None), "event 2: content_block_start may not come when the stream is not begun"),
+    (anthropic(content_block_stop=lambda _: None), "content_block_start may not come when the stream is in a block"),
+    (anthropic(content_block_start=lambda _: None), "content_block_delta may not come when the stream is between"),
+    (anthropic(message_delta=lambda _: None), "message_stop may not come when the stream is between blocks"),
+    (anthropic(content_block_delta=renumber), "the index 1 of the block, the 1. to begin"),
+    (anthropic(content_block_start=renumber), "the index 1 of the block, the 1. to begin"),
+    (anthropic(name="message"), "event 1: its name is 'message' and its type 'message_start'"),
+    (
+        anthropic(content_block_delta=lambda body: body | {"delta": {"type": "text_delta", "text": "x"}}),
+        "text_delta in a block of tool_use",
+    ),
+    (anthropic(content_block_delta=unbalance), "the input of block 1 is no JSON object"),
+]
+
+
+@pytest.mark.parametrize(("stream", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_what_is_wrong_with_a_message_is_told(stream: bytes, said: str):
+    assert anthropic() != stream
+    assert any(said in fault for fault in DIALECTS["anthropic-messages"].stream_order.judge(stream))
+
+
+def nameless(_: Any, *calls: Any) -> None:
+    for call in calls:
+        call["function"].pop("name", None)
+
+
+def from_one(_: Any, *calls: Any) -> None:
+    for call in calls:
+        call["index"] += 1
+
+
+def new_ids(_: Any, *calls: Any) -> None:
+    for call in calls:
+        call["id"] = call.get("id", "other")
+
+
+def broken(_: Any, *calls: Any) -> None:
+    for call in calls:
+        call["function"]["arguments"] = "}"
+
+
+def endless(body: Any, *_: Any) -> None:
+    for choice in body["choices"]:
+        choice["finish_reason"] = None
+
+
+def early(body: Any, *_: Any) -> None:
+    for choice in body["choices"]:
+        choice["finish_reason"] = "stop" if choice["delta"].get("role") else choice["finish_reason"]
+
+
+CHAT_WRONG = [
+    (nameless, "call 0 begins without its id and name"),
+    (from_one, "the index 1 of a call, after 0 calls"),
+    (new_ids, "call 0 changes its id"),
+    (broken, "the arguments of call 0 are no JSON object"),
+    (endless, "the end mark may not come when the stream is open"),
+    (early, "a delta may not come when the stream is finished"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CHAT_WRONG)
+def test_what_is_wrong_with_a_chat_completion_is_told(change: Any, said: str):
+    assert DIALECTS["openai-chat"].stream_order.judge(chat(lambda *_: None)) == []
+    assert any(said in fault for fault in DIALECTS["openai-chat"].stream_order.judge(chat(change)))
+
+
+def test_calls_that_are_mixed_up_are_told():
+    events = DIALECTS["openai-chat"].write_stream(SAID)
+    first = next(at for at, event in enumerate(events) if b'"index":0,"function"' in event)
+    second = next(at for at, event in enumerate(events) if b'"id":"b"' in event)
+    mixed = [*events[:first], *events[first + 1 : second + 1], events[first], *events[second + 1 :]]
+    assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].stream_order.judge(b"".join(mixed)))
+
+
+def test_an_event_of_geminis_is_a_whole_response():
+    good = b"".join(DIALECTS["gemini-generate"].write_stream(SAID))
+    for wrong in (b"data: [DONE]\n\n", b"event: x\ndata: {}\n\n"):
+        assert DIALECTS["gemini-generate"].stream_order.judge(good + wrong)[-1].endswith("it is no response")

@@ -1,0 +1,312 @@
+"""The second opinion on our server: the providers' own clients read its answers, streamed and not, and its errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import anthropic
+import httpx
+import httpx2
+import openai
+import pytest
+from google import genai
+from google.genai import errors as genai_errors
+
+from art_compliance.provider import StrictProvider
+from art_compliance.provider.faults import FAULTS, find_fault
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk import FunctionCall, ToolCall
+
+ARGUMENTS = ('{"at": "\u2713 \\"x\\"", "n": 12345678901234567890}', "{}", '{"at": ["a", null]}')
+CALLS = tuple(
+    ToolCall(f"call{number}", FunctionCall(name, arguments))
+    for number, (name, arguments) in enumerate(zip(("look", "see", "look"), ARGUMENTS, strict=True))
+)
+TEXT = "Sunny, \u2713 and \U0001f31e.\n\n  Twice. "
+THOUGHT = "Let me think.\nWell\u2026"
+ANSWERS = {
+    "text": WrittenAnswer(content=TEXT, input_tokens=30, output_tokens=12, cached_tokens=8),
+    "parallel calls": WrittenAnswer(content="I look.", tool_calls=CALLS, finish="tool_calls"),
+    "calls alone": WrittenAnswer(tool_calls=CALLS, finish="tool_calls"),
+    "reasoning": WrittenAnswer(
+        content="Yes.", thinking=THOUGHT, signature="c2ln", output_tokens=40, thinking_tokens=25
+    ),
+    "reasoning and a call": WrittenAnswer(
+        tool_calls=CALLS[:1], thinking="Hm.", signature="c2ln", thinking_tokens=5, finish="tool_calls"
+    ),
+    "refusal": WrittenAnswer(content="I cannot help with that.", is_refusal=True, finish="content_filter"),
+    "length": WrittenAnswer(content="It was a dark and", finish="length"),
+}
+READ = dict[str, Any]
+
+
+# What each client reads.
+
+
+def openai_message(message: Any, finish: str, usage: Any) -> READ:
+    calls = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or ()]
+    counts = {
+        "input": usage.prompt_tokens,
+        "output": usage.completion_tokens,
+        "cached": usage.prompt_tokens_details.cached_tokens,
+        "thinking": usage.completion_tokens_details.reasoning_tokens,
+    }
+    return {"text": message.content, "refusal": message.refusal, "calls": calls, "finish": finish, "usage": counts}
+
+
+class OpenAI:
+    dialect = "openai-chat"
+    finishes: ClassVar = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "content_filter": "stop"}
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        self.client = openai.OpenAI(api_key=key, base_url=f"{url}/v1", max_retries=0, timeout=5)
+        self.asked: Any = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
+
+    def ask(self) -> READ:
+        answer = self.client.chat.completions.create(**self.asked)
+        return openai_message(answer.choices[0].message, answer.choices[0].finish_reason, answer.usage)
+
+    def stream(self) -> READ:
+        with self.client.chat.completions.stream(**self.asked, stream_options={"include_usage": True}) as stream:
+            try:
+                answer = stream.get_final_completion()
+            except openai.LengthFinishReasonError as error:
+                answer = error.completion
+        return openai_message(answer.choices[0].message, answer.choices[0].finish_reason, answer.usage)
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        return {
+            "text": None if said.is_refusal else said.content,
+            "refusal": said.content if said.is_refusal else None,
+            "calls": [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls],
+            "finish": self.finishes[said.finish],
+            "usage": {
+                "input": said.input_tokens,
+                "output": said.output_tokens,
+                "cached": said.cached_tokens,
+                "thinking": said.thinking_tokens,
+            },
+        }
+
+
+class Anthropic:
+    dialect = "anthropic-messages"
+    finishes: ClassVar = {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+    }
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        self.client = anthropic.Anthropic(api_key=key, base_url=url, max_retries=0, timeout=5)
+        self.asked: Any = {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
+
+    def ask(self) -> READ:
+        return self.read(self.client.messages.create(**self.asked))
+
+    def stream(self) -> READ:
+        with self.client.messages.stream(**self.asked) as stream:
+            return self.read(stream.get_final_message())
+
+    def read(self, message: Any) -> READ:
+        usage = message.usage
+        return {
+            "content": [block.to_dict() for block in message.content],
+            "finish": message.stop_reason,
+            "usage": (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens),
+            "thinking": usage.output_tokens_details.thinking_tokens,
+        }
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        thought = (
+            [{"type": "thinking", "thinking": said.thinking, "signature": said.signature}] if said.thinking else []
+        )
+        text = [{"type": "text", "text": said.content}] if said.content else []
+        called = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls]
+        calls = [{"type": "tool_use", "id": known, "name": name, "input": value} for known, name, value in called]
+        cached = said.cached_tokens or 0
+        return {
+            "content": [*thought, *text, *calls],
+            "finish": self.finishes[said.finish],
+            "usage": (said.input_tokens - cached, cached, said.output_tokens),
+            "thinking": said.thinking_tokens or 0,
+        }
+
+
+class Gemini:
+    dialect = "gemini-generate"
+    finishes: ClassVar = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        once = genai.types.HttpRetryOptions(attempts=1)
+        options = genai.types.HttpOptions(base_url=url, timeout=5000, retry_options=once)
+        self.client = genai.Client(api_key=key, http_options=options)
+        self.asked: Any = {"model": "gemini-2.5-flash", "contents": "hi"}
+
+    def ask(self) -> READ:
+        return self.read([self.client.models.generate_content(**self.asked)])
+
+    def stream(self) -> READ:
+        return self.read(list(self.client.models.generate_content_stream(**self.asked)))
+
+    def read(self, chunks: list[Any]) -> READ:
+        parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or ()]
+        usage = chunks[-1].usage_metadata
+        calls = [part.function_call for part in parts if part.function_call]
+        return {
+            "text": "".join(part.text for part in parts if part.text and not part.thought),
+            "thought": "".join(part.text for part in parts if part.text and part.thought),
+            "calls": [(call.id, call.name, call.args) for call in calls],
+            "signatures": [part.thought_signature for part in parts if part.thought_signature],
+            "finish": chunks[-1].candidates[0].finish_reason.name,
+            "usage": (usage.prompt_token_count, usage.candidates_token_count, usage.thoughts_token_count),
+            "cached": usage.cached_content_token_count,
+        }
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        thoughts = said.thinking_tokens
+        return {
+            "text": said.content or "",
+            "thought": said.thinking,
+            "calls": [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls],
+            "signatures": [b"sig"] if said.signature else [],
+            "finish": self.finishes[said.finish],
+            "usage": (said.input_tokens, said.output_tokens - (thoughts or 0), thoughts),
+            "cached": said.cached_tokens,
+        }
+
+
+CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini)
+clients = pytest.mark.parametrize("make", CLIENTS, ids=lambda make: make.dialect)
+PAIRS = [
+    pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]
+    for make in CLIENTS
+    for name, said in ANSWERS.items()
+    if not (make is OpenAI and said.thinking)
+]
+
+
+@pytest.mark.parametrize("how", ["ask", "stream"])
+@pytest.mark.parametrize(("make", "name"), PAIRS)
+def test_the_official_client_reads_what_was_written(make: Any, name: str, how: str):
+    said = ANSWERS[name]
+    with StrictProvider(make.dialect, answer=lambda _: said) as provider:
+        client = make(provider.url)
+        assert getattr(client, how)() == client.expected(said)
+        assert provider.seen()[0].findings == ()
+
+
+# Errors.
+
+OPENAI_ERRORS: dict[int, type[Exception]] = {
+    400: openai.BadRequestError,
+    401: openai.AuthenticationError,
+    403: openai.PermissionDeniedError,
+    404: openai.NotFoundError,
+    422: openai.UnprocessableEntityError,
+    429: openai.RateLimitError,
+    500: openai.InternalServerError,
+    503: openai.InternalServerError,
+    529: openai.InternalServerError,
+}
+ANTHROPIC_ERRORS: dict[int, type[Exception]] = {
+    400: anthropic.BadRequestError,
+    401: anthropic.AuthenticationError,
+    403: anthropic.PermissionDeniedError,
+    404: anthropic.NotFoundError,
+    422: anthropic.UnprocessableEntityError,
+    429: anthropic.RateLimitError,
+    500: anthropic.InternalServerError,
+    503: anthropic.InternalServerError,
+    529: anthropic.InternalServerError,
+}
+GEMINI_ERRORS: dict[int, type[Exception]] = {
+    status: genai_errors.ClientError if status < 500 else genai_errors.ServerError for status in OPENAI_ERRORS
+}
+ERRORS = {"openai-chat": OPENAI_ERRORS, "anthropic-messages": ANTHROPIC_ERRORS, "gemini-generate": GEMINI_ERRORS}
+
+
+@pytest.mark.parametrize("how", ["ask", "stream"])
+@pytest.mark.parametrize("status", OPENAI_ERRORS)
+@clients
+def test_the_official_client_raises_its_own_error_for_every_status(make: Any, status: int, how: str):
+    error = ERRORS[make.dialect][status]
+    with StrictProvider(make.dialect, fault=find_fault(f"status-{status}")) as provider, pytest.raises(error) as caught:
+        getattr(make(provider.url), how)()
+    assert f"written error {status}" in str(caught.value)
+    assert {getattr(caught.value, "status_code", None), getattr(caught.value, "code", None)} >= {status}
+
+
+REFUSED = (openai.AuthenticationError, anthropic.AuthenticationError, genai_errors.ClientError)
+
+
+@clients
+def test_the_official_client_reads_the_providers_words_in_a_refusal(make: Any):
+    with StrictProvider(make.dialect) as provider:
+        with pytest.raises(REFUSED) as caught:
+            make(provider.url, key="no key").ask()
+        (exchange,) = provider.seen()
+    assert exchange.findings[0].provider_text in str(caught.value)
+
+
+IN_STREAM = {
+    "openai-chat": openai.APIError,
+    "anthropic-messages": anthropic.APIStatusError,
+    "gemini-generate": genai_errors.ServerError,
+}
+
+
+@clients
+def test_the_official_client_raises_on_an_error_inside_a_stream(make: Any):
+    raises = pytest.raises(IN_STREAM[make.dialect], match="written error 503")
+    with StrictProvider(make.dialect, fault=FAULTS["error-in-stream"]) as provider, raises:
+        make(provider.url).stream()
+
+
+# Benign faults are benign to those who wrote the clients.
+
+STUMBLES = {
+    "byte-order-mark": ("anthropic-messages", "gemini-generate"),
+    "comments": ("gemini-generate",),
+}
+"""What the standard of server-sent events takes, and a client of these versions does not: seen, and its own fault."""
+
+BENIGN = [
+    pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]
+    for make in CLIENTS
+    for name, fault in FAULTS.items()
+    if fault.is_benign
+]
+
+
+@pytest.mark.parametrize(("make", "name"), BENIGN)
+def test_the_official_client_reads_through_what_is_benign(make: Any, name: str):
+    said = ANSWERS["parallel calls"]
+    with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:
+        client = make(provider.url)
+        assert client.ask() == client.expected(said)
+        assert reads(client, said) is (make.dialect not in STUMBLES.get(name, ()))
+        assert provider.seen()[-1].fault == name
+
+
+def reads(client: Any, said: WrittenAnswer) -> bool:
+    """Whether the stream is read right; some versions lose its first event without a word."""
+    try:
+        return client.stream() == client.expected(said)
+    except (genai_errors.APIError, genai_errors.UnknownApiResponseError, AssertionError):
+        return False
+
+
+BROKEN = (openai.APIError, anthropic.APIError, genai_errors.APIError, httpx2.TransportError, httpx.TransportError)
+
+
+@pytest.mark.parametrize("name", ["reset-before-head", "reset-mid-body", "cut-body", "close-before-head"])
+@clients
+def test_a_broken_connection_is_an_error_to_the_official_client(make: Any, name: str):
+    with StrictProvider(make.dialect, fault=FAULTS[name]) as provider:
+        for how in ("ask", "stream"):
+            with pytest.raises(BROKEN):
+                getattr(make(provider.url), how)()

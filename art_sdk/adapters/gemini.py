@@ -20,12 +20,12 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters._gemini_answers import Signatures, parse_generated
-from art_sdk.adapters._gemini_stream import GeneratedStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.images import UNKNOWN
 from art_sdk.adapters.refusals import CountRule, NameRule, RangeRule
+from art_sdk.adapters.streaming import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -91,7 +91,9 @@ class GeminiAdapter(BaseAdapter):
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
 
-    def answer_stream(self, head: ResponseHead, info: CallInfo) -> GeneratedStream:
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters._gemini_stream import GeneratedStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
         return GeneratedStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _contents(self, conversation: Conversation) -> list[Payload]:

@@ -75,7 +75,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     `write_stream` the events of a streamed one, of the content type `stream_type`, `write_stream_error`
     the event that ends one after its status 200; `unknown_event` is one that a reader passes over;
     `stream_order` judges the order of events;
-    `wants_stream` looks at a request's body and target.
+    `wants_stream` looks at a request's body and target; `wants_array` at the target alone: whether the stream
+    is to be a JSON array instead of events.
     `essential` names, by JSON pointer, fields without which an answer cannot be read;
     `wants_thinking`: the text of the reasoning goes back with its signature.
     """
@@ -90,6 +91,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_stream: WriteStream
     write_stream_error: Callable[[int, str], bytes]
     wants_stream: Callable[[object, str], bool]
+    wants_array: Callable[[str], bool] | None = None
     unknown_event: bytes
     stream_order: StreamOrder
     stream_type: str = "text/event-stream"

@@ -13,20 +13,24 @@ if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
     from art_compliance.judging import judge
+    from art_compliance.provider import Exchange, StrictProvider
     from art_compliance.report import Report, Result
     from art_compliance.rules import judge_rules
     from art_compliance.runner import Selection, certify
-    from art_compliance.scenarios import Scenario, load_scenarios
+    from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
 
 _HOMES: Final = {
     "DecodeFailed": "dialects",
     "Decoded": "dialects",
+    "Exchange": "provider",
     "Finding": "findings",
     "HarnessError": "findings",
     "Report": "report",
     "Result": "report",
     "Scenario": "scenarios",
     "Selection": "runner",
+    "StrictProvider": "provider",
+    "WrittenAnswer": "scenarios",
     "certify": "runner",
     "decode": "dialects",
     "judge": "judging",
@@ -37,12 +41,15 @@ _HOMES: Final = {
 __all__ = [
     "DecodeFailed",
     "Decoded",
+    "Exchange",
     "Finding",
     "HarnessError",
     "Report",
     "Result",
     "Scenario",
     "Selection",
+    "StrictProvider",
+    "WrittenAnswer",
     "certify",
     "decode",
     "judge",

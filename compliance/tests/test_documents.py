@@ -8,6 +8,7 @@ from pathlib import Path
 from art_compliance.checks import CHECKS
 from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures import MINIATURES
+from art_compliance.provider.faults import FAULTS
 from art_compliance.scenarios import load_scenarios
 from art_sdk import CAPABILITIES, LOSSES, REPAIRS
 
@@ -23,6 +24,7 @@ def test_the_changelog_counts_right():
     assert f"{len(CHECKS)} checks" in told
     assert f"{len(load_scenarios())} scenarios" in told
     assert f"{len(MINIATURES)} miniatures" in told
+    assert f"{len(FAULTS)} faults" in told
 
 
 def test_the_guide_names_every_capability_loss_repair_and_dialect():

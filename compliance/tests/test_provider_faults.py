@@ -53,7 +53,7 @@ BENIGN = (
 def asked(dialect: Dialect, *, stream: bool) -> Asked:
     target = TARGETS[dialect.name]
     if stream and dialect.name == "gemini-generate":
-        target = target.replace(":generate", ":streamGenerate")
+        target = target.replace(":generate", ":streamGenerate") + "?alt=sse"
     return Asked(dialect, Request("POST", target, {}, b""), {"stream": True} if stream else {})
 
 

@@ -46,7 +46,7 @@ def test_every_stream_that_is_written_is_in_order(dialect: Dialect):
 
 @each
 def test_benign_faults_leave_the_order_alone(dialect: Dialect):
-    target = "/v1beta/models/g:streamGenerateContent" if dialect.name == "gemini-generate" else "/"
+    target = "/v1beta/models/g:streamGenerateContent?alt=sse" if dialect.name == "gemini-generate" else "/"
     asked = Asked(dialect, Request("POST", target, {}, b""), {"stream": True})
     for name in ORDERLY:
         steps = FAULTS[name].make(SAID, asked).steps or ()

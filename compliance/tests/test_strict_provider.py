@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +16,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.factories import find_factory
 from art_compliance.findings import HarnessError
 from art_compliance.judging import judge
-from art_compliance.provider import WRITTEN_TEXT, StrictProvider
+from art_compliance.provider import WRITTEN_TEXT, LoopbackProvider, Response, StrictProvider
 from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.faults import find_fault
 from art_compliance.provider.signatures import is_ours, sign
@@ -364,11 +366,22 @@ def test_gemini_takes_a_signature_in_either_alphabet_and_the_one_that_says_to_sk
 def test_every_named_answer_is_written_streamed_and_not(dialect: str, answer: str):
     with StrictProvider(dialect, answer=answer) as one:
         assert post(one, dialect, HELLO[dialect]).status_code == 200
-        streamed = {"path": PATHS[dialect].replace(":generate", ":streamGenerate")} if "gemini" in dialect else {}
+        streamed = (
+            {"path": PATHS[dialect].replace(":generate", ":streamGenerate") + "?alt=sse"} if "gemini" in dialect else {}
+        )
         body = HELLO[dialect] if streamed else HELLO[dialect] | {"stream": True}
         response = post(one, dialect, body, **streamed)
         assert response.headers["content-type"] == "text/event-stream"
         assert [exchange.said is not None for exchange in one.seen()] == [True, True]
+
+
+def test_gemini_streams_an_array_where_events_were_not_asked_for(provider: StrictProvider):
+    path = PATHS["gemini-generate"].replace(":generate", ":streamGenerate")
+    response = post(provider, "gemini-generate", HELLO["gemini-generate"], path=path)
+    assert response.headers["content-type"] == "application/json"
+    texts = [chunk["candidates"][0]["content"]["parts"][0]["text"] for chunk in response.json()]
+    assert "".join(texts) == WRITTEN_TEXT
+    assert len(texts) > 3
 
 
 def test_a_fault_is_done_where_it_fits_and_told():
@@ -403,3 +416,31 @@ def test_whatever_the_reference_adapters_send_is_answered(name: str):
         refused = [exchange for exchange in one.seen() if exchange.response.status != 200]
         assert len(one.seen()) > 60
         assert [(exchange.response.body, exchange.findings) for exchange in refused] == []
+
+
+# The server itself.
+
+
+def test_a_function_that_raises_is_told_to_who_asked_and_ends_nobody():
+    with LoopbackProvider() as server, httpx2.Client() as client:
+        with server.answering(lambda _: Response(200, 1 // 0)):
+            told = client.post(server.url + PATHS["openai-chat"], json={})
+        assert (told.status_code, "ZeroDivisionError" in told.text) == (500, True)
+        assert client.post(server.url + PATHS["openai-chat"], json={}).status_code == 200
+
+
+def test_many_requests_at_once_are_each_answered_for_themselves():
+    async def ask(client: httpx2.AsyncClient, number: int) -> Any:
+        tool = {"type": "function", "function": {"name": f"tool{number}", "parameters": SCHEMA}}
+        payload = HELLO["openai-chat"] | {"tools": [tool], "stream": number % 2 == 0}
+        return (await client.post("/v1/chat/completions", json=payload)).text
+
+    async def ask_all(url: str) -> list[str]:
+        limits = httpx2.Limits(max_connections=None)
+        async with httpx2.AsyncClient(base_url=url, headers=KEYS["openai-chat"], limits=limits, timeout=30) as client:
+            return await asyncio.gather(*(ask(client, number) for number in range(200)))
+
+    with StrictProvider("openai-chat") as one:
+        told = asyncio.run(ask_all(one.url))
+        assert len(one.seen()) == 200
+    assert [re.findall(r"tool\d+", text) for text in told] == [[f"tool{number}"] for number in range(200)]

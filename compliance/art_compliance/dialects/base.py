@@ -76,8 +76,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     a body, a model and a URL. `write_response` and `write_error` (of a status and a message) give the
     bodies of answers; `write_stream` the events of a streamed one, of the content type `stream_type`,
     `write_stream_error` the event that ends one after its status 200; `unknown_event` is one that a reader
-    passes over; `stream_order` judges their order; `wants_stream` looks at a request's body and target.
-    `essential` names, by JSON pointer, fields without which an answer cannot be read. Of the reasoning, the
+    passes over; `stream_order` judges their order; `wants_stream` looks at a request's body and target,
+    `wants_array` at the target alone: whether the stream is to be a JSON array. `essential` names, by JSON pointer, fields without which an answer cannot be read. Of the reasoning, the
     text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
     """
 
@@ -94,6 +94,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_stream: WriteStream
     write_stream_error: Callable[[int, str], bytes]
     wants_stream: Callable[[object, str], bool]
+    wants_array: Callable[[str], bool] | None = None
     unknown_event: bytes
     stream_order: StreamOrder
     stream_type: str = "text/event-stream"

@@ -31,6 +31,12 @@ def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> 
     return f"{name}data: {to_json(value)}{newline}{newline}".encode()
 
 
+def as_array(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The data of the events as a JSON array, an element a piece."""
+    data = [event.strip().removeprefix(b"data: ") for event in events]
+    return (*((b",\r\n" if at else b"[") + one for at, one in enumerate(data)), b"]\n")
+
+
 def body_wants_stream(payload: object, target: str = "") -> bool:
     """Whether a request asks for a stream in its body, as most dialects have it."""
     del target

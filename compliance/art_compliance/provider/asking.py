@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.dialects.framing import as_array
 from art_compliance.provider.script import Response, stream_of
 from art_compliance.provider.server import Request
 from art_compliance.scenarios import WrittenAnswer
@@ -36,7 +37,15 @@ class Asked(Struct, frozen=True):
         """The answer as the dialect has it: streamed where that was asked for. Raises CannotWrite."""
         if not self.wants_stream:
             return Response(200, self.dialect.write_response(written))
-        return stream_of(self.dialect.write_stream(written, self.payload), self.dialect.stream_type)
+        return stream_of(*self.stream(written))
+
+    def stream(self, written: WrittenAnswer) -> tuple[tuple[bytes, ...], str]:
+        """The pieces of a streamed answer, and their content type. Raises CannotWrite."""
+        events = self.dialect.write_stream(written, self.payload)
+        wants_array = self.dialect.wants_array
+        if wants_array is not None and wants_array(self.request.target):
+            return as_array(events), "application/json"
+        return events, self.dialect.stream_type
 
 
 Answerer = Callable[[Asked], Response]

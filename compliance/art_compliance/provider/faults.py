@@ -93,7 +93,7 @@ def good_answer(written: WrittenAnswer, asked: Asked) -> Good:
     """What a fault starts from. Raises CannotWrite."""
     dialect = asked.dialect
     if asked.wants_stream:
-        return Good(written, dialect, dialect.write_stream(written, asked.payload), dialect.stream_type)
+        return Good(written, dialect, *asked.stream(written))
     return Good(written, dialect, (dialect.write_response(written),), "application/json")
 
 

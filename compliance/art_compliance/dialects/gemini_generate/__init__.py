@@ -11,6 +11,7 @@ from art_compliance.dialects.gemini_generate.order import ORDER
 from art_compliance.dialects.gemini_generate.rules import RULES, Contents
 from art_compliance.dialects.gemini_generate.streams import (
     UNKNOWN_EVENT,
+    wants_array,
     wants_stream,
     write_stream,
     write_stream_error,
@@ -30,6 +31,7 @@ GEMINI_GENERATE: Final = Dialect(
     write_stream=write_stream,
     write_stream_error=write_stream_error,
     wants_stream=wants_stream,
+    wants_array=wants_array,
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,

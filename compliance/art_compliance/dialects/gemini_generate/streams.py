@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from art_compliance.dialects.framing import data_frame, pieces
 from art_compliance.dialects.gemini_generate.answers import write_error, write_response
@@ -40,6 +40,11 @@ def wants_stream(payload: object, target: str) -> bool:
     """Whether the URL's method is the one that streams."""
     del payload
     return urlsplit(target).path.endswith(":streamGenerateContent")
+
+
+def wants_array(target: str) -> bool:
+    """Whether `alt=sse` is missing: the answer is a JSON array then (Google's documentation of REST streaming)."""
+    return parse_qs(urlsplit(target).query).get("alt") != ["sse"]
 
 
 def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:

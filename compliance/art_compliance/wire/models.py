@@ -60,7 +60,7 @@ def _with_its_kind(node: Schema) -> Schema:
     """
     properties: dict[str, Schema] = node.get("properties", {})
     required: list[str] = node.get("required", [])
-    said = {name: _without_null(properties[name]) for name in ("role", "type") if name in properties}
+    said: dict[str, Schema] = {name: _without_null(properties[name]) for name in ("role", "type") if name in properties}
     kinds = ["role"] if "role" in said else []
     if "const" in said.get("type", {}) and (required or "const" in properties["type"]):
         kinds.append("type")

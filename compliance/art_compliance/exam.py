@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS, DecodeFailed, decode
+from art_compliance.dialects.hosts import host_of, is_one_of
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
-from art_compliance.wire.allowances import host_of
 
 SHAPES: Final[Mapping[str, str]] = {
     "chat_completions": "openai-chat",
@@ -56,7 +56,8 @@ def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
     if general is None:
         return ()
     host, path = host_of(url), DIALECTS[general].path
-    own = (name for name, dialect in DIALECTS.items() if dialect.path == path and host in dialect.hosts)
+    same = (dialect for dialect in DIALECTS.values() if dialect.path == path)
+    own = (dialect.name for dialect in same if host is not None and is_one_of(host, dialect.hosts))
     return tuple(dict.fromkeys((general, *own)))
 
 

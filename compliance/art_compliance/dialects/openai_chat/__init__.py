@@ -21,4 +21,5 @@ OPENAI_CHAT: Final = Dialect(
     write_response=write_response,
     write_error=write_error,
     essential=ESSENTIAL,
+    kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
 )

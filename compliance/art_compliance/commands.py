@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
-from art_compliance.judge_commands import judge_command, wire_app
+from art_compliance.judge_commands import exam_command, judge_command, wire_app
 from art_compliance.report import Report, Result, suite_version, write_reports
 from art_compliance.runner import Selection, certify
 from art_compliance.scenarios import load_scenarios
@@ -29,6 +29,7 @@ _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 app.command("judge")(judge_command)
 app.command("serve")(serve_command)
+app.command("exam")(exam_command)
 app.add_typer(wire_app, name="wire")
 
 ADAPTER_FAILS: Final = 1

@@ -15,6 +15,8 @@ from msgspec import Struct
 from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.generated import FAMILIES
+from art_compliance.profiles import Search
 from art_compliance.report import Adapter, Report, Result, make_report
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subjects import Subject
@@ -43,8 +45,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     def chosen(self) -> list[Scenario]:
         """The scenarios. Raises HarnessError as `plan` does."""
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
-        _hold_unique([GREETING_SCENARIO.id, *(scenario.id for scenario in known)])
-        _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
+        _hold_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
+        _hold_names("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
         return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
 
     def plan(self) -> list[tuple[Check, Scenario]]:
@@ -53,12 +55,13 @@ class Selection(Struct, frozen=True, kw_only=True):
         Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
         """
         chosen = self.chosen()
+        families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
         _hold_names("check", self.checks, tuple(CHECKS))
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
             if self.checks and check.id not in self.checks and check.stage != "preflight":
                 continue
-            trials = (GREETING_SCENARIO,) if check.once else chosen
+            trials = [GREETING_SCENARIO] if check.once else families if check.families else chosen
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         return planned
 
@@ -66,14 +69,15 @@ class Selection(Struct, frozen=True, kw_only=True):
 class Session:
     """One adapter under the suite: runs single checks, observing each scenario once."""
 
-    def __init__(self, subject: Subject, seed: int) -> None:
+    def __init__(self, subject: Subject, seed: int, search: Search = Search()) -> None:  # noqa: B008 - frozen
         self.subject = subject
         self.seed = seed
+        self.search = search
         self._trials: dict[str, Trial] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
         """One check on one scenario. Never raises: what goes wrong here is a harness error."""
-        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed))
+        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed, self.search))
         began = time.perf_counter()
         findings: tuple[Finding, ...] = ()
         reason: str | None = None
@@ -107,6 +111,7 @@ def certify(
     dialect: str | None = None,
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int | None = None,
+    search: Search = Search(),  # noqa: B008 - frozen
     on_result: Callable[[Result, int, int], None] | None = None,
 ) -> Report:
     """Judges an adapter, given by its factory or by name, and reports.
@@ -121,7 +126,7 @@ def certify(
     started, began = datetime.now(UTC), time.perf_counter()
     with Subject(factory, name=name, dialect=dialect) as subject:
         results: list[Result] = []
-        for number, result in enumerate(_run_all(Session(subject, known_seed), plan), 1):
+        for number, result in enumerate(_run_all(Session(subject, known_seed, search), plan), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))

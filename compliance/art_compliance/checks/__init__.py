@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import canary, conservation, failures, laws, payload, preflight, response, rules, wire
+from art_compliance.checks import (
+    canary,
+    conservation,
+    failures,
+    laws,
+    payload,
+    preflight,
+    properties,
+    response,
+    rules,
+    wire,
+)
 from art_compliance.checks.base import STAGES, Check, checks_of
 from art_compliance.checks.trial import NotApplicable, Trial
 
 _MODULES: Final = (preflight, conservation, laws, canary, wire, rules, payload, response, failures)
 
-CHECKS: Final[Mapping[str, Check]] = {check.id: check for module in _MODULES for check in checks_of(module)}
+CHECKS: Final[Mapping[str, Check]] = {
+    check.id: check for check in (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+}
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

@@ -21,8 +21,8 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 PROFILES: Final[Mapping[str, Profile]] = {
-    "quick": Profile(name="quick", examples=15, seconds=1.0, shrink_seconds=2.0),
-    "default": Profile(name="default", examples=60, seconds=3.0, shrink_seconds=6.0),
+    "quick": Profile(name="quick", examples=15, seconds=1.0, shrink_seconds=1.0),
+    "default": Profile(name="default", examples=100, seconds=3.0, shrink_seconds=2.0),
     "thorough": Profile(name="thorough", examples=2_000, seconds=300.0, shrink_seconds=60.0),
 }
 DEFAULT_PROFILE: Final = PROFILES["default"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
+from art_compliance.checks.searching import make_requests, shrink
 from art_compliance.strategies import (
     BREAKS,
     FLAVORS,
@@ -30,8 +30,9 @@ from art_sdk import parse_options, parse_prompt
 from art_sdk.conversation import argument_faults, read_conversation
 
 QUIET = list(HealthCheck)
-few = settings(max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=QUIET)
-healthy = settings(max_examples=30, derandomize=True, deadline=None, database=None)
+WITHOUT_EXPLAINING = (Phase.generate, Phase.shrink)
+healthy = settings(max_examples=30, derandomize=True, deadline=None, database=None, phases=WITHOUT_EXPLAINING)
+few = settings(healthy, suppress_health_check=QUIET)
 
 
 def faults_of(prompt: list[dict[str, Any]]) -> set[str]:
@@ -179,15 +180,24 @@ def roles(prompt: list[dict[str, Any]]) -> list[str]:
 
 SMALLEST = {
     "a user text": (lambda prompt: "user" in roles(prompt), 1),
-    "an explicit request": (lambda prompt: "tool_request" in roles(prompt), 3),
-    "two calls": (lambda prompt: any(len(message.get("tool_calls", ())) > 1 for message in prompt), 4),
-    "a failed result": (lambda prompt: any(message.get("status") == "error" for message in prompt), 3),
+    "an explicit request": (lambda prompt: "tool_request" in roles(prompt), 2),
+    "two calls": (lambda prompt: any(len(message.get("tool_calls", ())) > 1 for message in prompt), 3),
+    "a failed result": (lambda prompt: any(message.get("status") == "error" for message in prompt), 2),
     "braces": (lambda prompt: any("{{" in str(message["content"]) for message in prompt), 1),
 }
 
 
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("what", SMALLEST)
-def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str):
+def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str, seed: int):
     condition, length = SMALLEST[what]
-    found = find(prompts(), condition, settings=settings(few, max_examples=1000))
-    assert len(found) == length, list(chain(roles(found)))
+    family, count = "generated-conversations", 60
+    made = make_requests(family, seed, count)
+    first = next(number for number, request in enumerate(made) if condition(request.prompt))
+    least = shrink(
+        family, seed, after=first, count=count, fails=lambda request: condition(request.prompt), seconds=2
+    )
+    assert least is not None
+    assert condition(least.prompt)
+    assert len(least.prompt) == length
+    assert faults_of(least.prompt) == set()

@@ -15,12 +15,13 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from art_compliance.checks.reducing import reduce
 from art_compliance.findings import HarnessError
 
 if TYPE_CHECKING:
     from art_compliance.strategies import Request
 
-_SIGNS: Final = {"generated-conversations": False, "generated-broken-conversations": True}
+_IS_BROKEN: Final = {"generated-conversations": False, "generated-broken-conversations": True}
 
 
 class _TimeIsUp(BaseException):
@@ -64,7 +65,10 @@ def shrink(
         return failed
 
     _search(family, seed, count, is_failing)
-    return least[0] if least else None
+    if not least:
+        return None
+    rest = max(until - time.monotonic(), seconds / 4)
+    return reduce(least[0], fails, seconds=rest, alone=_IS_BROKEN[family])
 
 
 def _size(request: Request) -> tuple[int, int]:
@@ -90,6 +94,6 @@ def _search(family: str, seed: int, count: int, is_failing: Callable[[Request], 
     random = Random(f"{seed} {family}")
     key = f"{family} {seed}".encode()
     try:
-        find(requests(broken=_SIGNS[family]), is_failing, settings=told, random=random, database_key=key)
+        find(requests(broken=_IS_BROKEN[family]), is_failing, settings=told, random=random, database_key=key)
     except (NoSuchExample, Unsatisfiable, Flaky, _TimeIsUp):
         return

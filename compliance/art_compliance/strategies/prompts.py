@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -105,10 +106,12 @@ def _pieces(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Pr
     return st.one_of(*kinds)
 
 
+@cache
 def _systems(taste: Flavor) -> SearchStrategy[Message]:
     return st.fixed_dictionaries({"role": st.just("system"), "content": taste.text})
 
 
+@cache
 def _users(taste: Flavor) -> SearchStrategy[Message]:
     content: SearchStrategy[Any] = taste.text
     if taste.has_images:
@@ -118,6 +121,7 @@ def _users(taste: Flavor) -> SearchStrategy[Message]:
     )
 
 
+@cache
 def _parts(taste: Flavor) -> SearchStrategy[dict[str, Any]]:
     image = {"type": "image", "mime_type": "image/png"}
     return st.one_of(
@@ -127,6 +131,7 @@ def _parts(taste: Flavor) -> SearchStrategy[dict[str, Any]]:
     )
 
 
+@cache
 def _answers(taste: Flavor) -> SearchStrategy[Message]:
     return st.fixed_dictionaries(
         {"role": st.just("assistant"), "content": taste.text}, optional={"extensions": st.just(_FOREIGN)}
@@ -136,13 +141,29 @@ def _answers(taste: Flavor) -> SearchStrategy[Message]:
 @st.composite
 def _rounds(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> Prompt:
     """Calls of one turn with all their results, in any order."""
-    calls = draw(st.lists(_calls(known, taste), min_size=1, max_size=3, unique_by=lambda call: str(call["id"])))
-    answered = [
-        {"role": draw(st.sampled_from(("tool_result", "tool"))), "tool_call_id": call["id"], **draw(results())}
-        | ({"name": call["function"]["name"]} if draw(st.booleans()) else {})
-        for call in calls
-    ]
-    return [*draw(_asking(calls, taste)), *draw(st.permutations(answered))]
+    made = draw(st.lists(_answered_calls(known, taste), min_size=1, max_size=3, unique_by=lambda one: one.call["id"]))
+    answers = [one.answer for one in sorted(made, key=lambda one: one.turn)]
+    return [*draw(_asking([one.call for one in made], taste)), *answers]
+
+
+class _AnsweredCall(NamedTuple):
+    """A call with its result, drawn together so that they shrink together; results come by their `turn`."""
+
+    call: Message
+    answer: Message
+    turn: int
+
+
+@st.composite
+def _answered_calls(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> _AnsweredCall:
+    call = draw(_calls(known, taste))
+    answer = {"role": draw(_RESULT_ROLES), "tool_call_id": call["id"], **draw(results())}
+    named = {"name": call["function"]["name"]} if draw(st.booleans()) else {}
+    return _AnsweredCall(call, answer | named, draw(_TURNS))
+
+
+_TURNS: Final = st.integers(0, 2)
+_RESULT_ROLES: Final = st.sampled_from(("tool_result", "tool"))
 
 
 @st.composite

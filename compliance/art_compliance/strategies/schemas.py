@@ -6,6 +6,7 @@ Our own: hypothesis-jsonschema 0.23 breaks with today's Hypothesis and has never
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -30,6 +31,8 @@ FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
 _PLAIN: Final = ("city", "unit", "days", "b", "camelCase", "type", "properties")
 _ODD: Final = ("with space", "\u00e9", "", "a" * 65)
 _NAMES: Final = st.sampled_from(_PLAIN)
+_ODD_NAMES: Final = st.sampled_from((*_PLAIN, *_ODD))
+_ONE_IN_FOUR: Final = st.sampled_from((False, False, False, True))
 _DEEPEST: Final = 3
 """How deep a recursive value goes before what is optional is left out."""
 
@@ -48,6 +51,7 @@ _LEAVES: Final[SearchStrategy[Schema]] = st.one_of(
 )
 
 
+@cache
 def json_schemas(depth: int = 2, *, refs: tuple[str, ...] = ()) -> SearchStrategy[Schema]:
     """A JSON Schema (2020-12) of any type, at most `depth` levels deep; `refs` are definitions that it may use."""
     kinds: list[SearchStrategy[Schema]] = [_LEAVES]
@@ -96,14 +100,15 @@ def tool_schemas(draw: DrawFn, depth: int = 2, *, odd: bool = False) -> Schema:
 
     `odd`: a parameter may have a name that some provider refuses.
     """
-    names = st.sampled_from((*_PLAIN, *_ODD)) if odd else _NAMES
-    if draw(st.sampled_from((False, False, False, True))):
+    names = _ODD_NAMES if odd else _NAMES
+    if draw(_ONE_IN_FOUR):
         leaf = draw(_LEAVES)
         root = draw(_objects(json_schemas(depth - 1, refs=("#/$defs/node", "#/$defs/leaf")), names))
         return {**root, "$defs": {"node": _NODE, "leaf": leaf}}
     return draw(_objects(json_schemas(depth - 1), names))
 
 
+@cache
 def tools(*, odd: bool = False) -> SearchStrategy[dict[str, Any]]:
     """A tool as JSON data: `name`, `description`, `inputSchema`.
 

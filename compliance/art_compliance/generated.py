@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 from art_compliance.normal_form import Entry, normal_form
@@ -14,7 +15,7 @@ Family = Literal["generated-conversations", "generated-broken-conversations"]
 _OUTCOMES: Final[dict[str, tuple[str, ...]]] = {"default": ("exact", "refused:PROMPT_TRANSLATION_FAILED")}
 _PURPOSES: Final[Mapping[Family, str]] = {
     "generated-conversations": "Prompts that Hypothesis makes: whole conversations that keep every rule.",
-    "generated-broken-conversations": "Prompts that Hypothesis makes: well-shaped, each with a conversation rule broken.",
+    "generated-broken-conversations": "Prompts that Hypothesis makes: well-shaped, each breaking a conversation rule.",
 }
 FAMILIES: Final[Mapping[str, Scenario]] = {
     name: Scenario(id=name, group="generated", purpose=purpose, prompt=[], outcomes=_OUTCOMES)
@@ -58,4 +59,4 @@ def needs_of(prompt: list[dict[str, Any]], options: dict[str, Any]) -> Iterator[
 
 def _has_late_system(entries: list[Entry]) -> bool:
     roles = [entry.role == "system" for entry in entries]
-    return any(one and not before for before, one in zip(roles, roles[1:], strict=False))
+    return any(one and not before for before, one in pairwise(roles))

@@ -194,9 +194,7 @@ def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str, seed: int):
     family, count = "generated-conversations", 60
     made = make_requests(family, seed, count)
     first = next(number for number, request in enumerate(made) if condition(request.prompt))
-    least = shrink(
-        family, seed, after=first, count=count, fails=lambda request: condition(request.prompt), seconds=2
-    )
+    least = shrink(family, seed, after=first, count=count, fails=lambda request: condition(request.prompt), seconds=2)
     assert least is not None
     assert condition(least.prompt)
     assert len(least.prompt) == length

@@ -19,6 +19,7 @@ from art_compliance.checks.base import Check, check, checks_of
 from art_compliance.checks.keeping import folder_of, keep, kept_for
 from art_compliance.checks.searching import make_requests, shrink
 from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.elsewhere import Unreachable, digests_elsewhere
 from art_compliance.findings import Example, Finding
 from art_compliance.generated import FAMILIES, Family, as_scenario
 from art_compliance.subjects import Sent
@@ -225,8 +226,34 @@ _DECLARED: Final = (
         clause="What arrives when the adapter is called with a generated prompt is what translate returns, once.",
     ),
 )
+
+
+@check(
+    "properties.other-processes-agree",
+    clause="A generated prompt gives the same request in other processes, under other hash seeds.",
+    families=(_WHOLE,),
+)
+def other_processes_agree(trial: Trial) -> Iterator[Finding]:
+    """Pure: nothing depends on the order of a set."""
+    name = "properties.other-processes-agree"
+    requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.examples)[:_SENT_ELSEWHERE]
+    scenarios = [as_scenario(trial.scenario.id, *request) for request in requests]
+    try:
+        seen = digests_elsewhere(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
+    except Unreachable as error:
+        raise NotApplicable(str(error)) from error
+    differing = [one for one, digests in zip(scenarios, seen, strict=True) if len(set(digests)) > 1]
+    if differing:
+        least = min(differing, key=lambda one: len(str(one.prompt)) + len(str(one.options)))
+        example = Example(prompt=least.prompt, options=least.call_options())
+        text = f"{len(differing)} of {len(seen)} prompts gave another request under another PYTHONHASHSEED"
+        yield Finding(check=name, message=text, example=example)
+
+
+_SENT_ELSEWHERE: Final = 200
+
 LAWS: Final[Mapping[str, Law]] = {law.id: law for law, _ in _DECLARED}
-CHECKS: Final[tuple[Check, ...]] = tuple(one for _, one in _DECLARED)
+CHECKS: Final[tuple[Check, ...]] = (*(one for _, one in _DECLARED), other_processes_agree)
 _LAWS_OF: Final[Mapping[str, tuple[Law, ...]]] = {
     family: tuple(law for law, one in _DECLARED if family in one.families) for family in FAMILIES
 }

@@ -34,13 +34,40 @@ class Miniature(Struct, frozen=True):
 
     def of(self, make: Factory) -> Factory:
         """The factory of the wrong adapter."""
+        return Spoiled(self, make)
 
-        def made(**settings: Any) -> Any:
-            adapter = make(**settings)
-            self.spoil(adapter)
-            return adapter
+    def __reduce__(self) -> tuple[Callable[[str], Miniature], tuple[str]]:
+        """A miniature goes to another process by its name."""
+        return find_miniature, (self.id,)
 
-        return made
+
+class Spoiled(Struct, frozen=True):
+    """The factory of an adapter made wrong."""
+
+    miniature: Miniature
+    make: Factory
+
+    def __call__(self, **settings: Any) -> Any:
+        """A fresh adapter, wrong."""
+        adapter = self.make(**settings)
+        self.miniature.spoil(adapter)
+        return adapter
+
+    @property
+    def dialect(self) -> Any:
+        """The right adapter's."""
+        return getattr(self.make, "dialect", None)
+
+
+def find_miniature(name: str) -> Miniature:
+    """The miniature of that name. Raises LookupError."""
+    from art_compliance.miniatures import MINIATURES  # noqa: PLC0415 - they are made of what stands here
+
+    found = next((one for one in MINIATURES if one.id == name), None)
+    if found is None:
+        message = f"there is no miniature {name!r}"
+        raise LookupError(message)
+    return found
 
 
 def miniature(*fails: str) -> Callable[[Spoil], Miniature]:

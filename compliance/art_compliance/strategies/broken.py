@@ -16,9 +16,7 @@ Break = Callable[[DrawFn, Prompt], Prompt]
 _ROLES: Final = frozenset({"tool", "tool_result"})
 
 
-def broken_prompts(
-    kind: str | None = None, *, given: Sequence[dict[str, Any]] | None = None
-) -> SearchStrategy[Prompt]:
+def broken_prompts(kind: str | None = None, *, given: Sequence[dict[str, Any]] | None = None) -> SearchStrategy[Prompt]:
     """A prompt that is well-shaped and broken in the named way: one of `BREAKS`, drawn where none is named.
 
     Raises ValueError for a way that there is not.

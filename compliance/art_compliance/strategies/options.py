@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
 
 from art_compliance.strategies.broken import broken_prompts
 from art_compliance.strategies.prompts import Prompt, prompts
 from art_compliance.strategies.schemas import tool_schemas, tools
 from art_compliance.strategies.texts import texts
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
 _BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
 _HUNDREDTHS: Final = st.integers(0, 100).map(lambda number: number / 100)
@@ -64,6 +66,8 @@ def requests(draw: DrawFn, *, broken: bool = False) -> Request:
     `broken`: the prompt breaks a rule of a conversation, in one of `BREAKS`.
     """
     is_odd = draw(st.sampled_from((False,) * 7 + (True,)))
-    given = draw(st.lists(tools(odd=is_odd), min_size=1 if broken else 0, max_size=3, unique_by=lambda tool: str(tool["name"])))
+    given = draw(
+        st.lists(tools(odd=is_odd), min_size=1 if broken else 0, max_size=3, unique_by=lambda tool: str(tool["name"]))
+    )
     prompt = draw(broken_prompts(given=given) if broken else prompts(given=given))
     return Request(prompt, draw(options(given=given)))

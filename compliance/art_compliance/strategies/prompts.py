@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Struct
 
 from art_compliance.strategies.schemas import arguments_for, tools
 from art_compliance.strategies.texts import blank_texts, call_ids, plain_ids, results, texts
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
 Message = dict[str, Any]
 Prompt = list[Message]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
 
 from art_compliance.strategies.texts import plain_tool_names, texts, tool_names
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
 Schema = dict[str, Any]
 
@@ -133,8 +135,28 @@ def arguments_for(schema: Schema) -> SearchStrategy[Any]:
 
 
 _KNOWN: Final = frozenset(
-    "$defs $ref $schema additionalProperties anyOf const description enum format items maxItems maxLength maximum "
-    "minItems minLength minimum properties required title type".split()
+    [
+        "$defs",
+        "$ref",
+        "$schema",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maxItems",
+        "maxLength",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minimum",
+        "properties",
+        "required",
+        "title",
+        "type",
+    ]
 )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 HOSTILE: Final[tuple[str, ...]] = (
     "{{x}}",
@@ -96,7 +98,18 @@ def plain_tool_names() -> SearchStrategy[str]:
 @cache
 def tool_names() -> SearchStrategy[str]:
     """Tool names of every kind: plain, and such that some provider refuses."""
-    odd = ("get.weather", "get-weather", "get weather", "1st", "_x", "w\u00e9ather", "a" * 64, "a" * 65, "a" * 129, "$t")
+    odd = (
+        "get.weather",
+        "get-weather",
+        "get weather",
+        "1st",
+        "_x",
+        "w\u00e9ather",
+        "a" * 64,
+        "a" * 65,
+        "a" * 129,
+        "$t",
+    )
     return plain_tool_names() | st.sampled_from(odd)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
 Step = TypeVar("Step")
 
@@ -31,7 +33,7 @@ def chunkings(data: bytes) -> SearchStrategy[tuple[bytes, ...]]:
 def _inside(data: bytes) -> Iterator[int]:
     """Where a cut hurts: before a UTF-8 continuation byte, and between CR and LF."""
     for at, (before, after) in enumerate(pairwise(data), 1):
-        if after & 0xC0 == 0x80 or (before, after) == (13, 10):  # noqa: PLR2004 - bits of UTF-8, CR and LF
+        if after & 0xC0 == 0x80 or (before, after) == (13, 10):
             yield at
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
     from art_compliance.judging import judge
+    from art_compliance.profiles import PROFILES, Profile, Search
     from art_compliance.report import Report, Result
+    from art_compliance.reproducing import judge_scenario
     from art_compliance.rules import judge_rules
     from art_compliance.runner import Selection, certify
     from art_compliance.scenarios import Scenario, load_scenarios
@@ -23,30 +25,38 @@ _HOMES: Final = {
     "Decoded": "dialects",
     "Finding": "findings",
     "HarnessError": "findings",
+    "PROFILES": "profiles",
+    "Profile": "profiles",
     "Report": "report",
     "Result": "report",
     "Scenario": "scenarios",
+    "Search": "profiles",
     "Selection": "runner",
     "certify": "runner",
     "decode": "dialects",
     "judge": "judging",
     "judge_rules": "rules",
+    "judge_scenario": "reproducing",
     "load_scenarios": "scenarios",
 }
 
 __all__ = [
+    "PROFILES",
     "DecodeFailed",
     "Decoded",
     "Finding",
     "HarnessError",
+    "Profile",
     "Report",
     "Result",
     "Scenario",
+    "Search",
     "Selection",
     "certify",
     "decode",
     "judge",
     "judge_rules",
+    "judge_scenario",
     "load_scenarios",
 ]
 

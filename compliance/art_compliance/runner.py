@@ -10,16 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.checks.trial import is_json
 from art_compliance.factories import Factory, find_factory, name_of
-from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.findings import Example, Finding, HarnessError, Verdict
 from art_compliance.generated import FAMILIES
 from art_compliance.profiles import Search
 from art_compliance.report import Adapter, Report, Result, make_report
+from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Sent, Subject
 
 GREETING_SCENARIO: Final = Scenario(
     id="greeting",
@@ -69,10 +71,24 @@ class Selection(Struct, frozen=True, kw_only=True):
 class Session:
     """One adapter under the suite: runs single checks, observing each scenario once."""
 
-    def __init__(self, subject: Subject, seed: int, search: Search = Search()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        subject: Subject,
+        seed: int,
+        search: Search = Search(),  # noqa: B008 - frozen
+        extra: Path | None = None,
+    ) -> None:
         self.subject = subject
         self.seed = seed
         self.search = search
+        self.rerun = Rerun(
+            adapter=subject.name,
+            seed=seed,
+            dialect=subject.asked_dialect,
+            scenarios_from=str(extra) if extra else None,
+            profile=search.profile.name,
+        )
+        self._failed: set[str] = set()
         self._trials: dict[str, Trial] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
@@ -90,6 +106,7 @@ class Session:
             verdict, reason = "harness error", traceback.format_exc()
         else:
             failed = any(finding.severity == "reject" for finding in findings)
+            findings = self._with_example(trial, findings) if failed else findings
             verdict = "fail" if failed else "pass"
             if failed and check.stage == "preflight":
                 verdict = "harness error"
@@ -103,6 +120,17 @@ class Session:
             reason=reason,
             seconds=round(time.perf_counter() - began, 6),
         )
+
+    def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The first failure of a check tells what it was found on; all would make a long report."""
+        first, *others = findings
+        if first.check in self._failed or any(finding.example for finding in findings):
+            return findings
+        self._failed.add(first.check)
+        seen = trial.observation
+        payload = seen.payload if isinstance(seen, Sent) and is_json(seen.payload) else str(seen)
+        example = Example(prompt=trial.scenario.prompt, options=trial.scenario.call_options(), payload=payload)
+        return (structs.replace(first, example=example), *others)
 
 
 def certify(
@@ -126,14 +154,15 @@ def certify(
     started, began = datetime.now(UTC), time.perf_counter()
     with Subject(factory, name=name, dialect=dialect) as subject:
         results: list[Result] = []
-        for number, result in enumerate(_run_all(Session(subject, known_seed, search), plan), 1):
+        session = Session(subject, known_seed, search, selection.extra)
+        for number, result in enumerate(_run_all(session, plan), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))
         adapter = describe(subject)
     seconds = time.perf_counter() - began
     return make_report(
-        adapter, results, seed=known_seed, is_filtered=not selection.is_whole, started=started, seconds=seconds
+        adapter, results, rerun=session.rerun, is_filtered=not selection.is_whole, started=started, seconds=seconds
     )
 
 

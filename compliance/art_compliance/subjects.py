@@ -83,7 +83,7 @@ class Subject:
     def __init__(self, make: Factory, *, name: str, dialect: str | None = None) -> None:
         self.name = name
         self.make = make
-        self._dialect_name = dialect
+        self.asked_dialect = dialect
 
     def __enter__(self) -> Self:
         with ExitStack() as opening:  # closes what is open already, whatever ends the opening
@@ -137,8 +137,8 @@ class Subject:
 
     def _find_dialect(self, declared: Any) -> Dialect | None:
         """The one that was asked for, which must be known, or the adapter's, which may be its own."""
-        if self._dialect_name is not None:
-            return find_dialect(self._dialect_name)
+        if self.asked_dialect is not None:
+            return find_dialect(self.asked_dialect)
         if declared is None:
             return None
         if declared in DIALECTS:

@@ -22,6 +22,7 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.elsewhere import Unreachable, digests_elsewhere
 from art_compliance.findings import Example, Finding
 from art_compliance.generated import FAMILIES, Family, as_scenario
+from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Sent
 
 if TYPE_CHECKING:
@@ -235,9 +236,11 @@ _DECLARED: Final = (
 )
 def other_processes_agree(trial: Trial) -> Iterator[Finding]:
     """Pure: nothing depends on the order of a set."""
-    name = "properties.other-processes-agree"
     requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.examples)[:_SENT_ELSEWHERE]
-    scenarios = [as_scenario(trial.scenario.id, *request) for request in requests]
+    yield from _disagreements(trial, [as_scenario(trial.scenario.id, *request) for request in requests])
+
+
+def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Finding]:
     try:
         seen = digests_elsewhere(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
     except Unreachable as error:
@@ -247,7 +250,7 @@ def other_processes_agree(trial: Trial) -> Iterator[Finding]:
         least = min(differing, key=lambda one: len(str(one.prompt)) + len(str(one.options)))
         example = Example(prompt=least.prompt, options=least.call_options())
         text = f"{len(differing)} of {len(seen)} prompts gave another request under another PYTHONHASHSEED"
-        yield Finding(check=name, message=text, example=example)
+        yield Finding(check=other_processes_agree.id, message=text, example=example)
 
 
 _SENT_ELSEWHERE: Final = 200
@@ -257,3 +260,12 @@ CHECKS: Final[tuple[Check, ...]] = (*(one for _, one in _DECLARED), other_proces
 _LAWS_OF: Final[Mapping[str, tuple[Law, ...]]] = {
     family: tuple(law for law, one in _DECLARED if family in one.families) for family in FAMILIES
 }
+
+
+def judge_alone(one: Check, trial: Trial) -> list[Finding]:
+    """What a check finds on a trial of its own: for a law over generated prompts, on this one. Raises NotApplicable."""
+    if one.id in LAWS:
+        return LAWS[one.id].findings(trial) or []
+    if one is other_processes_agree:
+        return list(_disagreements(trial, [trial.scenario]))
+    return one(trial)

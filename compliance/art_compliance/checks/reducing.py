@@ -74,7 +74,9 @@ def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         content = message["content"]
         if isinstance(content, str) and len(content) > 1:
-            yield [*prompt[:at], {**message, "content": "a"}, *prompt[at + 1 :]]
+            half = len(content) // 2
+            for shorter in ("a", content[:half], content[half:], content[1:], content[:-1]):
+                yield [*prompt[:at], {**message, "content": shorter}, *prompt[at + 1 :]]
 
 
 def _ids(message: dict[str, Any]) -> list[str]:

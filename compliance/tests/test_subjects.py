@@ -161,7 +161,7 @@ class Toolless(OpenAIAdapter):
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
     report = certify(Toolless)
     assert failed(report) == set()
-    assert set(report.levels) == {"core"}
+    assert set(report.levels) == {"core", "properties"}
     assert report.is_certified
 
 
@@ -354,7 +354,7 @@ def test_an_adapter_that_refuses_everything_has_no_level_but_core():
                 raise Refusal("not this")
             return super().translate(prompt, options)
 
-    assert set(certify(Refuser).levels) == {"core"}
+    assert set(certify(Refuser).levels) == {"core", "properties"}
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ class Exploration(Struct):
 
     made: tuple[Any, ...]
     judged: int = 0
+    sent: int = 0
     applied: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     first: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
@@ -74,6 +75,7 @@ def explore(trial: Trial) -> Exploration:
         for law in _LAWS_OF[family]:
             _note(seen, law, number, one)
         seen.judged += 1
+        seen.sent += isinstance(one.observation, Sent)
     return seen
 
 
@@ -104,6 +106,9 @@ def _holds(law: Law, trial: Trial) -> Iterator[Finding]:
         if folder:
             keep(folder, law.id, family, least.prompt, least.options)
         yield from _told(law, trial, least.prompt, least.options, fallback=seen.made[seen.first[law.id]])
+    elif family == _WHOLE and not seen.sent:
+        message = f"all of {seen.judged} generated prompts were refused"
+        raise NotApplicable(message)
     elif not seen.applied.get(law.id):
         message = f"none of {seen.judged} generated prompts is of it"
         raise NotApplicable(message)

@@ -79,8 +79,18 @@ def miniature(*fails: str) -> Callable[[Spoil], Miniature]:
     return declare
 
 
+class CannotSpoil(Exception):
+    """The fault needs a `translate`, and the adapter has only a `call`."""
+
+
 def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], Any]) -> None:
-    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`."""
+    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`.
+
+    Raises CannotSpoil for a black box.
+    """
+    if not hasattr(adapter, "translate"):
+        message = "it has no translate"
+        raise CannotSpoil(message)
     own = adapter.translate
 
     def on_data(prompt: Prompt, options: Options) -> Any:
@@ -119,7 +129,10 @@ def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
 
 
 def change_prompt(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
-    """The adapter translates another prompt than it was given."""
+    """The adapter translates another prompt than it was given; a black box is called with it."""
+    if not hasattr(adapter, "translate"):
+        recall(adapter, change)
+        return
     retranslate(adapter, lambda translate, prompt, options: translate(change(prompt), options))
 
 
@@ -129,7 +142,11 @@ def change_messages(adapter: Any, role: str, change: Callable[[dict[str, Any]], 
 
 
 def change_options(adapter: Any, change: Callable[[Options], Options]) -> None:
-    """The adapter translates with other options than it was given."""
+    """The adapter translates with other options than it was given; a black box is called with them."""
+    if not hasattr(adapter, "translate"):
+        own = adapter.call
+        adapter.call = lambda prompt, options: own(prompt, change(as_data(options)))
+        return
     retranslate(adapter, lambda translate, prompt, options: translate(prompt, change(options)))
 
 

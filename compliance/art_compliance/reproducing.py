@@ -40,7 +40,7 @@ def judge_scenario(
 
 def folder_for(root: Path, check: str, adapter: str | None = None) -> Path:
     """Where a check's failure is reproduced; `adapter` tells several of one report apart."""
-    between = [re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)] if adapter else []
+    between = [re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)[:80]] if adapter else []
     return root.joinpath("repro", *between, check)
 
 

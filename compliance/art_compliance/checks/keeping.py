@@ -7,14 +7,19 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from art_compliance.findings import HarnessError
+
+_LONGEST: Final = 80
 
 
 def folder_of(kept: Path, adapter: str) -> Path:
     """Where an adapter's failing prompts are kept: `<kept>/failing/<adapter>`."""
-    return kept / "failing" / re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)
+    if len(name) > _LONGEST:  # a factory that is no class or function is named by its repr
+        name = f"{name[:_LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return kept / "failing" / name
 
 
 def keep(folder: Path, law: str, family: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Path:

@@ -84,12 +84,13 @@ def _search(family: str, seed: int, count: int, is_failing: Callable[[Request], 
     except ModuleNotFoundError as error:
         message = "hypothesis is not installed; install the suite with: pip install 'art-adapter-sdk[compliance]'"
         raise HarnessError(message) from error
-    told: Any = settings(
+    quiet: Any = list(HealthCheck)
+    told = settings(
         max_examples=count,
         deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=quiet,
     )
     random = Random(f"{seed} {family}")
     key = f"{family} {seed}".encode()

@@ -145,7 +145,11 @@ def change_options(adapter: Any, change: Callable[[Options], Options]) -> None:
     """The adapter translates with other options than it was given; a black box is called with them."""
     if not hasattr(adapter, "translate"):
         own = adapter.call
-        adapter.call = lambda prompt, options: own(prompt, change(as_data(options)))
+
+        def call(prompt: Any, options: Any) -> Any:
+            return own(prompt, change(as_data(options)))
+
+        adapter.call = call
         return
     retranslate(adapter, lambda translate, prompt, options: translate(prompt, change(options)))
 

@@ -32,11 +32,7 @@ _OPTIONAL: Final[dict[str, SearchStrategy[Any]]] = {
     **{name: texts() for name in _BOOKS[1:]},
 }
 
-_ONE_AT_A_TIME: Final[tuple[dict[str, Any], ...]] = (
-    *({},) * 4,
-    {"parallel_tool_calls": True},
-    {"parallel_tool_calls": False},
-)
+_ONE_AT_A_TIME: Final = st.sampled_from((None, None, None, None, True, False))
 
 
 class Request(NamedTuple):
@@ -55,7 +51,8 @@ def options(draw: DrawFn, *, given: Sequence[dict[str, Any]] = ()) -> dict[str, 
         told["tools"] = list(given)
         choice = draw(st.sampled_from((None, None, "auto", "none", "required", *(tool["name"] for tool in given))))
         told |= {} if choice is None else {"tool_choice": choice}
-        told |= draw(st.sampled_from(_ONE_AT_A_TIME))
+        is_parallel = draw(_ONE_AT_A_TIME)
+        told |= {} if is_parallel is None else {"parallel_tool_calls": is_parallel}
     return told
 
 

@@ -34,18 +34,14 @@ class Flavor(Struct, frozen=True, kw_only=True):
     may_start_anywhere: bool = False
 
 
-def _flavor(**differing: Any) -> Flavor:
-    return Flavor(**{"text": texts(), "ids": plain_ids(), **differing})
-
-
 FLAVORS: Final[dict[str, Flavor]] = {
-    "plain": _flavor(),
-    "odd ids": _flavor(ids=call_ids()),
-    "blank texts": _flavor(text=texts() | blank_texts()),
-    "images": _flavor(has_images=True),
-    "late system": _flavor(has_late_system=True),
-    "prefill": _flavor(has_prefill=True),
-    "any start": _flavor(may_start_anywhere=True),
+    "plain": Flavor(text=texts(), ids=plain_ids()),
+    "odd ids": Flavor(text=texts(), ids=call_ids()),
+    "blank texts": Flavor(text=texts() | blank_texts(), ids=plain_ids()),
+    "images": Flavor(text=texts(), ids=plain_ids(), has_images=True),
+    "late system": Flavor(text=texts(), ids=plain_ids(), has_late_system=True),
+    "prefill": Flavor(text=texts(), ids=plain_ids(), has_prefill=True),
+    "any start": Flavor(text=texts(), ids=plain_ids(), may_start_anywhere=True),
 }
 """Kinds of prompts, by name."""
 
@@ -81,7 +77,7 @@ def _joined(pieces: Sequence[Prompt]) -> Prompt:
     prompt: Prompt = []
     for piece in pieces:
         own = list(dict.fromkeys(call_id for message in piece for call_id in ids_called(message)))
-        renamed = {}
+        renamed: dict[str, str] = {}
         for call_id in own:
             fresh = call_id
             while fresh in used:

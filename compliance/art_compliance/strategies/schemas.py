@@ -70,7 +70,11 @@ def _any_of(options: list[Schema]) -> Schema:
 
 
 def _arrays(inner: SearchStrategy[Schema]) -> SearchStrategy[Schema]:
-    return st.builds(lambda items, most: {"type": "array", "items": items, "maxItems": most}, inner, st.integers(0, 3))
+    return st.builds(_array, inner, st.integers(0, 3))
+
+
+def _array(items: Schema, most: int) -> Schema:
+    return {"type": "array", "items": items, "maxItems": most}
 
 
 @st.composite
@@ -223,12 +227,20 @@ def _dicts(schema: Schema, root: Schema, depth: int) -> SearchStrategy[Any]:
     return st.fixed_dictionaries(always, optional=optional)
 
 
+def _booleans(_schema: Schema, _root: Schema, _depth: int) -> SearchStrategy[Any]:
+    return st.booleans()
+
+
+def _nulls(_schema: Schema, _root: Schema, _depth: int) -> SearchStrategy[Any]:
+    return st.none()
+
+
 _OF_TYPE: Final[Mapping[str, Callable[[Schema, Schema, int], SearchStrategy[Any]]]] = {
     "string": _strings,
     "integer": _integers,
     "number": _numbers,
-    "boolean": lambda *_: st.booleans(),
-    "null": lambda *_: st.none(),
+    "boolean": _booleans,
+    "null": _nulls,
     "array": _lists,
     "object": _dicts,
 }

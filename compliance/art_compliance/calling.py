@@ -50,6 +50,13 @@ class Caller:
                 started.append(error)
         return [one if isinstance(one, Exception) else _outcome(one, seconds) for one in started]
 
+    def ask(self, prompt: Any, options: Any, method: str) -> Any:
+        """What another method than `call` gives, awaited where it must be."""
+        given = self._begin(prompt, options, method)
+        if not inspect.isawaitable(given):
+            return given
+        return await_bounded(self._portal.start_task_soon(_await, given))
+
     def close_early(self, prompt: Any, options: Any) -> float:
         """Closes the call after its first token, and gives the seconds that closing took. Raises CannotDo."""
         given = self._begin(prompt, options, "call")
@@ -89,6 +96,10 @@ def _outcome(started: Future[Answered], seconds: float | None) -> Answered | Exc
         return await_bounded(started, seconds)
     except Exception as error:  # noqa: BLE001 - as above
         return error
+
+
+async def _await(given: Any) -> Any:
+    return await given
 
 
 async def _call_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Any:

@@ -285,6 +285,10 @@ class Subject:
         """Every request is answered so, for a while."""
         return self._server.answering(answerer)
 
+    def forget(self) -> None:
+        """The requests so far are kept no longer."""
+        self._server.forget()
+
     @property
     def underway(self) -> int:
         """How many answers the provider is giving just now."""

@@ -18,6 +18,7 @@ from art_compliance.checks import (
     response,
     rules,
     stream,
+    ways,
     wire,
 )
 from art_compliance.checks.base import STAGES, Check, checks_of
@@ -32,6 +33,7 @@ _MODULES: Final = (
     rules,
     payload,
     response,
+    ways,
     failures,
     stream,
     faults,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from art_compliance.answered import Answered
@@ -70,3 +73,55 @@ def _wrong(number: int, heard: Answered | Refused | Crashed) -> str | None:
     ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in heard.events}
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
     return None if ids == {own} else f"its events have the ids {sorted(map(str, ids - {own}))}"
+
+
+@check(
+    "load.memory-stays-flat",
+    clause="Calls that are over are over: nothing of them is kept.",
+    once=True,
+)
+def memory_stays_flat(trial: Trial) -> Iterator[Finding]:
+    """A service makes millions of them."""
+    _ = trial.dialect
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    _call_many(trial, _WARM_UP)
+    with _measuring():
+        _call_many(trial, _WARM_UP)
+        before = _traced(trial)
+        _call_many(trial, _MEASURED)
+        grown = (_traced(trial) - before) / _MEASURED
+    if grown > _MOST_A_CALL:
+        message = f"each call leaves {grown:,.0f} bytes behind; it was called {_MEASURED} times, one after the other"
+        yield Finding(check="load.memory-stays-flat", message=message)
+
+
+_WARM_UP: Final = 30
+_MEASURED: Final = 120
+_MOST_A_CALL: Final = 300
+"""Bytes. A call whose events alone are kept leaves some thousands."""
+
+
+def _call_many(trial: Trial, count: int) -> None:
+    for number in range(count):
+        trial.subject.call(*_ask(trial, number), _echo)
+
+
+def _traced(trial: Trial) -> int:
+    trial.subject.forget()
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+@contextmanager
+def _measuring() -> Generator[None]:
+    """Python's own count of what is allocated, unless somebody is at it already."""
+    was_on = tracemalloc.is_tracing()
+    if not was_on:
+        tracemalloc.start()
+    try:
+        yield
+    finally:
+        if not was_on:
+            tracemalloc.stop()

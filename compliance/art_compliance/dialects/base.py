@@ -80,8 +80,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     the events of a streamed one, of the content type `stream_type`, `write_stream_error` the event that ends
     one after its status 200; `unknown_event` is one that a reader passes over; `stream_order` judges their
     order. `wants_stream` looks at a request's body and target, `wants_array` at the target alone: whether the
-    stream is to be a JSON array. `essential` names, by JSON pointer, fields without which an answer cannot be
-    read. Of the reasoning, the text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
+    stream is to be a JSON array. By JSON pointer, `finish` is where an unstreamed answer says why it ended,
+    `essential` are fields without which it cannot be read. Of the reasoning, the text goes back where it
+    `wants_thinking`, a signature where it `signs_thinking`.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     stream_order: StreamOrder
     stream_type: str = "text/event-stream"
     essential: tuple[str, ...]
+    finish: str
     wants_thinking: bool = False
     signs_thinking: bool = True
     kin: tuple[str, ...] = ()

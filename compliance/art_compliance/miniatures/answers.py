@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from art_compliance.answered import Answered
 from art_compliance.miniatures.base import Events, as_data, change_events, miniature
 from art_compliance.subjects import TEST_KEY
 from art_sdk import TokenEvent
@@ -147,6 +148,24 @@ def refuses_new_fields(adapter: Any) -> None:
     adapter.read_response = read_response
 
 
+@miniature("response.every-way-to-call-agrees")
+def reads_otherwise_without_a_loop(adapter: Any) -> None:
+    """`call_sync` trims the answer's tokens; `call` does not."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        events = list(Answered.of(own(prompt, options)).events)
+        return iter(_with_texts(events, str.strip))
+
+    adapter.call_sync = call_sync
+
+
+@miniature("response.unknown-end-is-no-stop")
+def takes_unknown_ends_for_stops(adapter: Any) -> None:
+    """An answer that ended for a reason that it does not know ends by `stop`."""
+    change_events(adapter, lambda events: [_ended(event) for event in events])
+
+
 @miniature("response.broken-answer-is-an-error", "response.error-answer-is-told")
 def takes_errors_for_empty_answers(adapter: Any) -> None:
     """Where there is an error, END comes alone, with an empty text and the finish `stop`."""
@@ -163,6 +182,10 @@ def hides_the_status(adapter: Any) -> None:
 def shows_the_key(adapter: Any) -> None:
     """The error tells the request, headers and all."""
     change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
+
+
+def _ended(event: dict[str, Any]) -> dict[str, Any]:
+    return {**event, "finish": "stop"} if event.get("finish") == "other" else event
 
 
 def _has(events: Events, kind: str) -> bool:

@@ -264,6 +264,23 @@ async def _stamped(given: Any, adapter: Any) -> Any:
             yield {**told, "thread_id": adapter.last["thread_id"]}
 
 
+@miniature("load.memory-stays-flat")
+def keeps_a_history(adapter: Any) -> None:
+    """Every event of every call is kept."""
+    own, history = adapter.call, list[Any]()
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _kept(own(prompt, options), history)
+
+    adapter.call = call
+
+
+async def _kept(given: Any, history: list[Any]) -> Any:
+    async for event in given:
+        history.append(event)
+        yield event
+
+
 def _with_message(event: Told, more: Told) -> Told:
     message = event.get("message")
     return {**event, "message": {**message, **more}} if event["type"] == "END" and message else event

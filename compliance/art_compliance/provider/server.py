@@ -49,6 +49,7 @@ class LoopbackServer:
         self._address = (host, port)
         self._lock = threading.Lock()
         self._seen: list[Request] = []
+        self._forgotten = 0
         self._underway = 0
         self._stack = ExitStack()
         self.url = ""
@@ -70,13 +71,19 @@ class LoopbackServer:
     def seen(self, since: int = 0) -> list[Request]:
         """The requests so far, oldest first, but for the first `since`."""
         with self._lock:
-            return self._seen[since:]
+            return self._seen[max(0, since - self._forgotten) :]
 
     @property
     def count(self) -> int:
         """How many requests there were so far."""
         with self._lock:
-            return len(self._seen)
+            return self._forgotten + len(self._seen)
+
+    def forget(self) -> None:
+        """Keeps the requests so far no longer."""
+        with self._lock:
+            self._forgotten += len(self._seen)
+            self._seen.clear()
 
     @property
     def underway(self) -> int:

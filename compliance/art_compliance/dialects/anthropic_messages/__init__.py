@@ -29,5 +29,6 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish="/stop_reason",
     wants_thinking=True,
 )

@@ -10,7 +10,7 @@ from art_compliance.dialects.deepseek_chat.decode import decode
 from art_compliance.dialects.deepseek_chat.rules import RULES
 from art_compliance.dialects.deepseek_chat.streams import write_stream, write_stream_error
 from art_compliance.dialects.framing import body_wants_stream
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
 from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
@@ -32,6 +32,7 @@ DEEPSEEK_CHAT: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish=FINISH,
     wants_thinking=True,
     signs_thinking=False,
 )

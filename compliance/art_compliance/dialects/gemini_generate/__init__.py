@@ -35,4 +35,5 @@ GEMINI_GENERATE: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish="/candidates/0/finishReason",
 )

@@ -10,7 +10,7 @@ from art_compliance.dialects.mistral_chat.answers import write_error, write_resp
 from art_compliance.dialects.mistral_chat.decode import decode
 from art_compliance.dialects.mistral_chat.rules import RULES
 from art_compliance.dialects.mistral_chat.streams import write_stream, write_stream_error
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
 from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
@@ -32,5 +32,6 @@ MISTRAL_CHAT: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish=FINISH,
     signs_thinking=False,
 )

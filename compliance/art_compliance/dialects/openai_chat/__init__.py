@@ -6,7 +6,7 @@ from typing import Final
 
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.framing import body_wants_stream
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH, write_error, write_response
 from art_compliance.dialects.openai_chat.decode import decode
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.rules import RULES, Chat
@@ -29,5 +29,6 @@ OPENAI_CHAT: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish=FINISH,
     kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
 )

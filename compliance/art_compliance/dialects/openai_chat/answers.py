@@ -8,6 +8,9 @@ from typing import Any, Final
 from art_compliance.dialects.base import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
+FINISH: Final = "/choices/0/finish_reason"
+"""Where the reason for the end stands."""
+
 ESSENTIAL: Final = (
     "/choices",
     "/choices/0/message",

@@ -6,7 +6,7 @@ from typing import Final
 
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.framing import body_wants_stream
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
 from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
@@ -32,5 +32,6 @@ OPENROUTER_CHAT: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    finish=FINISH,
     wants_thinking=True,
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from art_sdk.adapters import BUILT_IN
-from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.adapters.anthropic import AnthropicAdapter
-from art_sdk.adapters.base import BaseAdapter, Payload, Prepared
+from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
+from art_sdk.adapters.exchange import Prepared
 from art_sdk.adapters.gemini import GeminiAdapter
 from art_sdk.adapters.openai import OpenAIAdapter
+from art_sdk.adapters.streaming import AnswerStream, ErrorInStream, StoppedEarly, StreamReader
 from art_sdk.assembly import PromptManager
 from art_sdk.blueprint import Blueprint, BlueprintSource
 from art_sdk.blueprint_files import load_blueprint
@@ -24,6 +26,7 @@ from art_sdk.errors import (
     PromptValidationFailed,
 )
 from art_sdk.fragments import FRAGMENTS
+from art_sdk.framing import Frame
 from art_sdk.messages import (
     ART_STANDARD_VERSION,
     ArtStandardMessage,
@@ -73,6 +76,7 @@ __all__ = [
     "REPAIRS",
     "ARTError",
     "Answer",
+    "AnswerStream",
     "AnthropicAdapter",
     "ArtStandardMessage",
     "ArtStandardMessageRole",
@@ -87,8 +91,11 @@ __all__ = [
     "Capability",
     "Completion",
     "EndEvent",
+    "Ending",
     "ErrorCode",
     "ErrorEvent",
+    "ErrorInStream",
+    "Frame",
     "FunctionCall",
     "GeminiAdapter",
     "HttpRequest",
@@ -102,6 +109,7 @@ __all__ = [
     "OutOfOrder",
     "ParsedToolCall",
     "Payload",
+    "Piece",
     "Prepared",
     "PromptAssemblyFailed",
     "PromptContext",
@@ -111,7 +119,9 @@ __all__ = [
     "Repair",
     "ResponseHead",
     "StopReason",
+    "StoppedEarly",
     "StreamEvent",
+    "StreamReader",
     "Strict",
     "SystemMessage",
     "Text",

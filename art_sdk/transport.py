@@ -7,10 +7,10 @@ httpx2 is imported when the first request is sent, not before.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     import httpx2
 
 
+_T = TypeVar("_T")
+
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 
 
 class Timeouts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Time limits of one call, in seconds; None means no limit.
 
-    `whole_call` bounds the others, whatever the server does meanwhile.
+    `first_byte` runs until the head of the answer has come, `between_bytes` while the next bytes are
+    awaited. `whole_call` bounds the others, whatever the server does meanwhile. It is time on the wall, from
+    the call's beginning: while a streamed answer's events are held, or a retry is awaited, it runs on.
     """
 
     connect: Seconds | None = 10.0
@@ -60,14 +64,19 @@ class ResponseHead(Struct, frozen=True):
     headers: Mapping[str, str]
 
 
-class _Clock:
-    """Holds a call's time limits against httpx2, which knows only a limit per read."""
+class CallClock:
+    """Holds a call's time limits against httpx2, which knows only a limit per read. It runs from its making on."""
 
     def __init__(self, limits: Timeouts) -> None:
         self._limits = limits
         self._ends = None if limits.whole_call is None else time.monotonic() + limits.whole_call
 
+    def left(self) -> float | None:
+        """Seconds until the whole call must be over, none below 0; None where there is no limit."""
+        return None if self._ends is None else max(self._ends - time.monotonic(), 0.0)
+
     def to_start(self) -> httpx2.Timeout:
+        """The limits until the head of the answer has come."""
         import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
         first = self._within(self._limits.first_byte)
@@ -75,8 +84,11 @@ class _Clock:
         return httpx2.Timeout(connect=connect, read=first, write=first, pool=connect)
 
     def before_each_read(self, request: httpx2.Request) -> None:
-        """Sets the limit of the reads to come. httpx2 takes it from the request when the body's first read begins."""
-        if self._ends is not None and time.monotonic() >= self._ends:
+        """Sets the limit of the reads to come. httpx2 takes it from the request when the body's first read begins.
+
+        Raises ReadTimeout when the whole call's time is over: what is buffered is read without waiting.
+        """
+        if self.left() == 0:
             import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
             message = f"the whole call took longer than {self._limits.whole_call} s"
@@ -84,9 +96,10 @@ class _Clock:
         request.extensions["timeout"]["read"] = self._within(self._limits.between_bytes)
 
     def _within(self, limit: float | None) -> float | None:
-        if self._ends is None:
+        left = self.left()
+        if left is None:
             return limit
-        left = max(self._ends - time.monotonic(), 0.001)
+        left = max(left, 0.001)
         return left if limit is None else min(limit, left)
 
 
@@ -164,14 +177,21 @@ class Transport:
         self._sync: httpx2.Client | None = None
         self._async: httpx2.AsyncClient | None = None
 
+    def start_clock(self, timeouts: Timeouts | None = None) -> CallClock:
+        """The clock of a call that begins now, with its own limits or the transport's."""
+        return CallClock(timeouts or self._timeouts)
+
     @contextmanager
     def send(
-        self, request: HttpRequest, timeouts: Timeouts | None = None
+        self, request: HttpRequest, timeouts: Timeouts | None = None, clock: CallClock | None = None
     ) -> Generator[tuple[ResponseHead, Iterator[bytes]]]:
-        """Status, headers and byte chunks of the answer. The connection closes with the context."""
+        """Status, headers and byte chunks of the answer. The connection is let go with the context.
+
+        A call that is tried again gives its clock, which runs on.
+        """
         client = self._sync_client()
-        limits = timeouts or self._timeouts
-        clock, scissors = _Clock(limits), _Scissors(limits.whole_call)
+        clock = clock or self.start_clock(timeouts)
+        scissors = _Scissors(clock.left())
         arguments = _arguments(request, clock, scissors.extensions())
         with self._faults(), scissors, client.stream(**arguments) as response:
             scissors.hold(response)
@@ -179,17 +199,19 @@ class Transport:
 
     @asynccontextmanager
     async def send_async(
-        self, request: HttpRequest, timeouts: Timeouts | None = None
+        self, request: HttpRequest, timeouts: Timeouts | None = None, clock: CallClock | None = None
     ) -> AsyncGenerator[tuple[ResponseHead, AsyncIterator[bytes]]]:
         """As `send`, asynchronously."""
-        import anyio  # noqa: PLC0415 - kept out of `import art_sdk`
-
         client = self._async_client()
-        limits = timeouts or self._timeouts
-        clock = _Clock(limits)
-        with self._faults(), anyio.fail_after(limits.whole_call):
-            async with client.stream(**_arguments(request, clock, {})) as response:
-                yield _head(response), self._chunks_async(response, clock)
+        clock = clock or self.start_clock(timeouts)
+        with self._faults():
+            asked = client.build_request(**_arguments(request, clock, {}))
+            response = await _within(clock, client.send(asked, stream=True))
+            try:
+                async with aclosing(response.aiter_bytes()) as chunks:
+                    yield _head(response), _AsyncChunks(chunks, asked, clock)
+            finally:
+                await response.aclose()
 
     def close(self) -> None:
         """Closes the connections of synchronous calls."""
@@ -204,20 +226,11 @@ class Transport:
             await self._async.aclose()
         self._async = None
 
-    def _chunks(self, response: httpx2.Response, clock: _Clock) -> Iterator[bytes]:
+    def _chunks(self, response: httpx2.Response, clock: CallClock) -> Iterator[bytes]:
         chunks = response.iter_bytes()
         while True:
             clock.before_each_read(response.request)
             chunk = next(chunks, None)
-            if chunk is None:
-                return
-            yield chunk
-
-    async def _chunks_async(self, response: httpx2.Response, clock: _Clock) -> AsyncIterator[bytes]:
-        chunks = response.aiter_bytes()
-        while True:
-            clock.before_each_read(response.request)
-            chunk = await anext(chunks, None)
             if chunk is None:
                 return
             yield chunk
@@ -267,11 +280,44 @@ _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
 """By the name of httpx2's exception or a base of it: what happened, and whether trying again may help."""
 
 
+class _AsyncChunks:
+    """The chunks of an answer, each awaited within the call's limits. No generator: nothing is left to be closed."""
+
+    def __init__(self, chunks: AsyncGenerator[bytes], request: httpx2.Request, clock: CallClock) -> None:
+        self._chunks = chunks
+        self._request = request
+        self._clock = clock
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        self._clock.before_each_read(self._request)
+        chunk = await _within(self._clock, anext(self._chunks, None))
+        if chunk is None:
+            raise StopAsyncIteration
+        return chunk
+
+
+async def _within(clock: CallClock, wanted: Awaitable[_T]) -> _T:
+    """What is awaited, or TimeoutError at the end of the whole call.
+
+    One scope for each step: a scope that spans a generator's `yield` would end the caller's own work.
+    """
+    left = clock.left()
+    if left is None:
+        return await wanted
+    import anyio  # noqa: PLC0415 - kept out of `import art_sdk`
+
+    with anyio.fail_after(left):
+        return await wanted
+
+
 def _lineage(error: Exception) -> Iterator[str]:
     return (kind.__name__ for kind in type(error).__mro__)
 
 
-def _arguments(request: HttpRequest, clock: _Clock, extensions: dict[str, Any]) -> dict[str, Any]:
+def _arguments(request: HttpRequest, clock: CallClock, extensions: dict[str, Any]) -> dict[str, Any]:
     return {
         "method": request.method,
         "url": request.url,

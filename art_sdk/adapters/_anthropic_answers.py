@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
 from art_sdk.stream import StopReason
 
@@ -19,16 +19,21 @@ from art_sdk.stream import StopReason
 def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
     """An unstreamed answer. Raises ValueError for what is none."""
     answer = _decode_answer(body)
+    ending = read_ending(answer, request_id=request_id)
+    return Answer(pieces=tuple(_pieces(answer.content, info)), **msgspec.structs.asdict(ending))
+
+
+def read_ending(answer: Message, *, request_id: str | None) -> Ending:
+    """What an answer tells beside its text and calls. Raises ValueError for one that lacks something."""
     lack = _find_lack(answer)
     if lack:
         raise ValueError(lack)
-    return Answer(
-        pieces=tuple(_pieces(answer.content, info)),
+    return Ending(
         stop_reason=_STOP_REASONS.get(answer.stop_reason or "", "other"),
         raw_stop_reason=answer.stop_reason,
         usage=_usage(answer.usage),
         request_id=request_id or answer.id,
-        extensions=_extensions(answer.content),
+        extensions=kept_blocks(answer.content),
     )
 
 
@@ -55,7 +60,7 @@ class Kept(Struct, forbid_unknown_fields=True):
     blocks: list[KeptBlock]
 
 
-def _find_lack(answer: _Answer) -> str | None:
+def _find_lack(answer: Message) -> str | None:
     """What an answer lacks. An empty content is none of it: recorded with `end_turn`, in 2026."""
     if answer.stop_reason is None:
         return "stop_reason is null: the answer is not finished"
@@ -67,8 +72,11 @@ def _find_lack(answer: _Answer) -> str | None:
     return None
 
 
-def _extensions(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
-    """Places are those among the blocks that go back: all text as one block, or none where it is blank, then calls."""
+def kept_blocks(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
+    """The message's extensions: the blocks that are neither text nor calls.
+
+    Places are those among the blocks that go back: all text as one block, or none where it is blank, then calls.
+    """
     text = any(block["type"] == "text" and block["text"].strip() for block in content)
     kept: list[dict[str, Any]] = []
     calls, spoken = 0, False
@@ -90,7 +98,9 @@ class _ThinkingBlock(Struct):
     thinking: str
 
 
-class _ToolUse(Struct):
+class ToolUse(Struct):
+    """A call, as it is answered."""
+
     id: NonEmpty
     name: NonEmpty
     input: dict[str, Any]
@@ -108,7 +118,9 @@ class _Usage(Struct):
     output_tokens_details: _OutputDetails | None = None
 
 
-class _Answer(Struct):
+class Message(Struct):
+    """A message, as it is answered."""
+
     type: Literal["message"]  # a field and no tag: msgspec takes an object without its tag
     content: list[dict[str, Any]]
     stop_reason: str | None
@@ -116,7 +128,7 @@ class _Answer(Struct):
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+_decode_answer: Final = msgspec.json.Decoder(Message).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 _STOP_REASONS: Final[Mapping[str, StopReason]] = {
@@ -129,7 +141,7 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 }
 
 
-def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Piece]:
     own_ids = info.id_map if any(block.get("type") == "tool_use" for block in content) else {}
     for block in content:
         match block.get("type"):
@@ -138,7 +150,7 @@ def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Text | Th
             case "thinking":
                 yield Thinking(msgspec.convert(block, _ThinkingBlock).thinking)
             case "tool_use":
-                call = msgspec.convert(block, _ToolUse)
+                call = msgspec.convert(block, ToolUse)
                 function = FunctionCall(call.name, _encode(call.input).decode())
                 yield ToolCall(own_ids.get(call.id, call.id), function)
             case _:

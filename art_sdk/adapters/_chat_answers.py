@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.answers import Answer, CallInfo, Piece, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
 from art_sdk.stream import StopReason
 
@@ -27,39 +27,41 @@ def parse_completion(body: bytes, info: CallInfo, *, request_id: str | None) -> 
     if choice.finish_reason is None:
         message = "choices[0].finish_reason is null: the answer is not finished"
         raise ValueError(message)
-    reason = _STOP_REASONS.get(choice.finish_reason, "other")
-    lack = _find_lack(choice.message, reason)
-    if lack:
-        raise ValueError(lack)
     return Answer(
         pieces=tuple(_pieces(choice.message, info)),
-        stop_reason="content_filter" if reason == "stop" and choice.message.refusal else reason,
+        stop_reason=read_stop_reason(choice.message, choice.finish_reason),
         raw_stop_reason=choice.finish_reason,
-        usage=_usage(answer.usage),
+        usage=read_usage(answer.usage),
         request_id=request_id or answer.id,
     )
 
 
-class _Function(Struct):
+class Function(Struct):
+    """A called function, as it is answered."""
+
     name: NonEmpty
     arguments: str
 
 
-class _Call(Struct):
-    function: _Function
+class Call(Struct):
+    """A call, as it is answered."""
+
+    function: Function
     id: str | None = None
 
 
-class _Message(Struct):
+class Message(Struct):
+    """A message, as it is answered."""
+
     content: str | None = None
-    tool_calls: list[_Call] | None = None
+    tool_calls: list[Call] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None  # DeepSeek
     reasoning: str | None = None  # OpenRouter, Groq
 
 
 class _Choice(Struct):
-    message: _Message
+    message: Message
     finish_reason: str | None
 
 
@@ -97,31 +99,47 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 }
 
 
-def _find_lack(message: _Message, reason: StopReason) -> str | None:
-    """What a message lacks that ends as a good one does: without a word of it, it would pass as an empty answer."""
+def read_stop_reason(message: Message, raw: str) -> StopReason:
+    """Why the answer ended. Raises ValueError for a message that lacks what its end tells of.
+
+    Without a word of it, it would pass as an empty answer.
+    """
+    reason: StopReason = _STOP_REASONS.get(raw, "other")
     if reason == "tool_calls" and not message.tool_calls:
-        return "choices[0].finish_reason tells of calls, and there are none"
+        lack = "choices[0].finish_reason tells of calls, and there are none"
+        raise ValueError(lack)
     if reason == "stop" and message.content is None and not (message.refusal or message.tool_calls):
-        return "choices[0].message has neither content nor calls"
-    return None
+        lack = "choices[0].message has neither content nor calls"
+        raise ValueError(lack)
+    if reason != "stop":
+        return reason
+    if message.tool_calls:  # OpenAI says stop where the tool was chosen for the model: recorded
+        return "tool_calls"
+    return "content_filter" if message.refusal else reason
 
 
-def _pieces(message: _Message, info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+def _pieces(message: Message, info: CallInfo) -> Iterator[Piece]:
     thinking = message.reasoning_content or message.reasoning
     if thinking:
         yield Thinking(thinking)
     if message.content or message.refusal:
         yield Text(message.content or message.refusal or "")
     if message.tool_calls:
-        own_ids = info.id_map
-        fresh_ids = info.fresh_call_ids(call.id for call in message.tool_calls)
-        for call, fresh in zip(message.tool_calls, fresh_ids, strict=False):
-            call_id = call.id or fresh
-            function = FunctionCall(call.function.name, call.function.arguments)
-            yield ToolCall(own_ids.get(call_id, call_id), function)
+        yield from read_calls(message.tool_calls, info)
 
 
-def _usage(raw: dict[str, Any] | None) -> Usage:
+def read_calls(calls: list[Call], info: CallInfo) -> Iterator[ToolCall]:
+    """The calls in standard form, under the prompt's own ids, and numbered where they come without."""
+    own_ids = info.id_map
+    fresh_ids = info.fresh_call_ids(call.id for call in calls)
+    for call, fresh in zip(calls, fresh_ids, strict=False):
+        call_id = call.id or fresh
+        function = FunctionCall(call.function.name, call.function.arguments)
+        yield ToolCall(own_ids.get(call_id, call_id), function)
+
+
+def read_usage(raw: dict[str, Any] | None) -> Usage:
+    """The counts of the object `usage`."""
     if raw is None:
         return Usage()
     usage = msgspec.convert(raw, _Usage)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from art_sdk.adapters._chat_answers import parse_completion
+from art_sdk.adapters._chat_stream import ChatStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
@@ -78,6 +79,8 @@ class ChatCompletionsAdapter(BaseAdapter):
                 messages.append(self._system(turn))
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self._options(options)
+        if options.stream:
+            payload |= self._stream(options)
         return self.merge_provider_fields(payload, options)
 
     def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
@@ -86,6 +89,9 @@ class ChatCompletionsAdapter(BaseAdapter):
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_completion(body, info, request_id=head.headers.get(self.request_id_header))
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> ChatStream:
+        return ChatStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _system(self, turn: SystemTurn) -> Payload:
         if turn.splits:
@@ -149,6 +155,12 @@ class ChatCompletionsAdapter(BaseAdapter):
             "response_format": _response_format(options.response_schema),
         }
         return {name: value for name, value in written.items() if value is not None}
+
+    def _stream(self, options: CallOptions) -> Payload:
+        """Usage comes with a stream where it is asked for. Whoever says of it what they want has the word."""
+        asked = self.provider_fields(options).get("stream_options", {})
+        wants_usage = isinstance(asked, dict) and "include_usage" not in asked
+        return {"stream": True, "stream_options": {"include_usage": True}} if wants_usage else {"stream": True}
 
     def hold_tool(self, tool: ToolSchema) -> None:
         super().hold_tool(tool)

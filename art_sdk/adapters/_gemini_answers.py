@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct, field
 
-from art_sdk.adapters.answers import Answer, CallInfo, Text, Thinking, Usage
+from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
 from art_sdk.stream import StopReason
 
@@ -19,16 +19,22 @@ from art_sdk.stream import StopReason
 def parse_generated(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
     """An unstreamed answer. Raises ValueError for what is none."""
     answer = _decode_answer(body)
+    ending = read_ending(answer, request_id=request_id)
+    candidate = answer.candidates[0] if answer.candidates else Candidate()
+    pieces = tuple(_pieces(candidate.parts(), info))
+    return Answer(pieces=pieces, **msgspec.structs.asdict(ending))
+
+
+def read_ending(answer: Generated, *, request_id: str | None) -> Ending:
+    """What an answer tells beside its text and calls. Raises ValueError for one that lacks something."""
     candidate = _candidate(answer)
-    parts = candidate.content.parts if candidate.content else []
-    pieces = tuple(_pieces(parts, info))
-    return Answer(
-        pieces=pieces,
-        stop_reason=_stop_reason(candidate.finish_reason or "", pieces),
+    parts = candidate.parts()
+    return Ending(
+        stop_reason=_stop_reason(candidate.finish_reason or "", parts),
         raw_stop_reason=candidate.finish_reason,
         usage=_usage(answer.usage_metadata),
         request_id=request_id or answer.response_id,
-        extensions=_extensions(parts),
+        extensions=kept_signatures(parts),
     )
 
 
@@ -39,29 +45,44 @@ class Signatures(Struct, forbid_unknown_fields=True):
     calls: dict[Annotated[int, Meta(ge=0)], str] = field(default_factory=dict[int, str])
 
 
-class _FunctionCall(Struct):
+class CalledFunction(Struct):
+    """A call, as it is answered."""
+
     name: NonEmpty
     args: dict[str, Any] = field(default_factory=dict[str, Any])
     id: str | None = None
 
 
-class _Part(Struct, rename="camel"):
+class Part(Struct, rename="camel"):
+    """A piece of the content: text, a thought, a call, or what is newer than this."""
+
     text: str | None = None
     thought: bool = False
-    function_call: _FunctionCall | None = None
+    function_call: CalledFunction | None = None
     thought_signature: str | None = None
 
 
-class _Content(Struct):
-    parts: list[_Part] = field(default_factory=list[_Part])
+class Content(Struct):
+    """What the model said."""
+
+    parts: list[Part] = field(default_factory=list[Part])
 
 
-class _Candidate(Struct, rename="camel"):
-    content: _Content | None = None
+class Candidate(Struct, rename="camel"):
+    """One of the answers that the model gave; the first is read."""
+
+    content: Content | None = None
     finish_reason: str | None = None
+    index: int = 0
+
+    def parts(self) -> list[Part]:
+        """The content's parts, if there are any."""
+        return self.content.parts if self.content else []
 
 
-class _Feedback(Struct, rename="camel"):
+class Feedback(Struct, rename="camel"):
+    """What was thought of the prompt."""
+
     block_reason: str | None = None
 
 
@@ -72,14 +93,16 @@ class _Usage(Struct, rename="camel"):
     cached_content_token_count: int | None = None
 
 
-class _Answer(Struct, rename="camel"):
-    candidates: list[_Candidate] | None = None
-    prompt_feedback: _Feedback | None = None
+class Generated(Struct, rename="camel"):
+    """An answer, or a piece of a streamed one: they have one form."""
+
+    candidates: list[Candidate] | None = None
+    prompt_feedback: Feedback | None = None
     usage_metadata: dict[str, Any] | None = None
     response_id: str | None = None
 
 
-_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+_decode_answer: Final = msgspec.json.Decoder(Generated).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 _BLOCKED: Final = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MODEL_ARMOR")
@@ -90,7 +113,7 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 }
 
 
-def _candidate(answer: _Answer) -> _Candidate:
+def _candidate(answer: Generated) -> Candidate:
     """The one that is read; a prompt that was blocked has none, and its reason is all that is told."""
     if answer.candidates:
         lack = _find_lack(answer.candidates[0])
@@ -100,10 +123,10 @@ def _candidate(answer: _Answer) -> _Candidate:
     if answer.prompt_feedback is None or not answer.prompt_feedback.block_reason:
         message = "neither candidates nor a block reason"
         raise ValueError(message)
-    return _Candidate(finish_reason=answer.prompt_feedback.block_reason)
+    return Candidate(finish_reason=answer.prompt_feedback.block_reason)
 
 
-def _find_lack(candidate: _Candidate) -> str | None:
+def _find_lack(candidate: Candidate) -> str | None:
     """What a candidate lacks. A content without `parts` is an empty one: protobuf's JSON leaves empty lists out."""
     if candidate.finish_reason is None:
         return "candidates[0].finishReason is missing: the answer is not finished"
@@ -115,8 +138,8 @@ def _find_lack(candidate: _Candidate) -> str | None:
     return "candidates[0].content has parts, and none of text or a call" if told and not any(told) else None
 
 
-def _extensions(parts: list[_Part]) -> dict[str, dict[str, Any]] | None:
-    """The thought signatures, to be sent back with the next turn."""
+def kept_signatures(parts: list[Part]) -> dict[str, dict[str, Any]] | None:
+    """The message's extensions: the thought signatures, to be sent back with the next turn."""
     calls = [part for part in parts if part.function_call is not None]
     texts = [part.thought_signature for part in parts if part.function_call is None and part.thought_signature]
     signed = {str(at): part.thought_signature for at, part in enumerate(calls) if part.thought_signature}
@@ -124,20 +147,25 @@ def _extensions(parts: list[_Part]) -> dict[str, dict[str, Any]] | None:
     return {"gemini-generate": written} if written else None
 
 
-def _pieces(parts: list[_Part], info: CallInfo) -> Iterator[Text | Thinking | ToolCall]:
+def _pieces(parts: list[Part], info: CallInfo) -> Iterator[Piece]:
     fresh = info.fresh_call_ids(part.function_call.id for part in parts if part.function_call)
-    for part in parts:
-        if part.function_call is not None:
-            call, own = part.function_call, next(fresh)
-            yield ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args).decode()))
-        elif part.text:
-            yield Thinking(part.text) if part.thought else Text(part.text)
+    return (piece for part in parts if (piece := read_part(part, fresh)) is not None)
 
 
-def _stop_reason(raw: str, pieces: tuple[Text | Thinking | ToolCall, ...]) -> StopReason:
+def read_part(part: Part, fresh_ids: Iterator[str]) -> Piece | None:
+    """What a part says, or None. A call without an id takes a fresh one; so it is counted, each call takes one."""
+    if part.function_call is not None:
+        call, own = part.function_call, next(fresh_ids)
+        return ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args).decode()))
+    if part.text:
+        return Thinking(part.text) if part.thought else Text(part.text)
+    return None
+
+
+def _stop_reason(raw: str, parts: list[Part]) -> StopReason:
     """Gemini says STOP beside calls, too (425 of 432 recorded answers with calls)."""
     reason: StopReason = _STOP_REASONS.get(raw, "other")
-    called = any(isinstance(piece, ToolCall) for piece in pieces)
+    called = any(part.function_call is not None for part in parts)
     return "tool_calls" if reason == "stop" and called else reason
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import StringIO
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -94,13 +95,15 @@ class Usage(Struct, frozen=True, kw_only=True):
     raw: dict[str, Any] | None = None
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """A whole answer, unstreamed, in the order in which the provider gave its pieces.
+Piece = Text | Thinking | ToolCall
+
+
+class Ending(Struct, frozen=True, kw_only=True):
+    """What is known of an answer when it has ended: why, and what it cost.
 
     `extensions` are the message's: what the provider wants back unchanged with the next turn.
     """
 
-    pieces: tuple[Text | Thinking | ToolCall, ...]
     stop_reason: StopReason
     raw_stop_reason: str | None
     usage: Usage = Usage()
@@ -108,18 +111,62 @@ class Answer(Struct, frozen=True, kw_only=True):
     extensions: dict[str, dict[str, Any]] | None = None
 
 
+class Answer(Ending, frozen=True, kw_only=True):
+    """A whole answer, unstreamed, in the order in which the provider gave its pieces."""
+
+    pieces: tuple[Piece, ...]
+
+
+class Telling:
+    """One answer as it is told: every piece becomes an event, and all that was told becomes the message."""
+
+    def __init__(self, info: CallInfo) -> None:
+        self._info = info
+        self._stamps = info.stamps()
+        self._types: dict[type[Text | Thinking], TokenType] = {
+            kind: token_type(info.call_context, kind) for kind in (Text, Thinking)
+        }
+        self._text: StringIO | None = None  # no list of pieces: their number would count, and not the text's length
+        self._calls: list[ToolCall] = []
+        self.first_piece_ms: float | None = None
+
+    def tell(self, piece: Piece) -> StreamEvent:
+        """The event of a piece. The first one stops the time."""
+        if self.first_piece_ms is None:
+            self.first_piece_ms = self._info.elapsed_ms()
+        if isinstance(piece, ToolCall):
+            self._calls.append(piece)
+            return ToolCallEvent(call=piece, **self._stamps)
+        kind = type(piece)
+        if isinstance(piece, Text):
+            if self._text is None:
+                self._text = StringIO(newline="")  # text stays as it is: no line end is changed
+            self._text.write(piece.text)
+        return TokenEvent(text=piece.text, token_type=self._types[kind], **self._stamps)
+
+    def end(self, ending: Ending, *, first_token_ms: float | None = None) -> Iterator[StreamEvent]:
+        """The two last events of a good answer."""
+        yield MetadataEvent(metadata=_metadata(ending, self._info, first_token_ms), **self._stamps)
+        yield EndEvent(message=self._message(ending.extensions), finish=ending.stop_reason, **self._stamps)
+
+    def fail(self, error: ARTError, extensions: dict[str, dict[str, Any]] | None = None) -> Iterator[StreamEvent]:
+        """The two last events of an answer that failed. The message is what was told, or None."""
+        told = self._text is not None or self._calls or extensions
+        return failure_events(error, self._info, self._message(extensions) if told else None)
+
+    def _message(self, extensions: dict[str, dict[str, Any]] | None) -> AssistantMessage:
+        """The message to append. Its content is null only where calls stand in its place."""
+        said = None if self._text is None and self._calls else ""
+        content = said if self._text is None else self._text.getvalue()
+        return AssistantMessage(content, tuple(self._calls), extensions=extensions)
+
+
 def answer_events(answer: Answer, info: CallInfo) -> Iterator[StreamEvent]:
     """The events of a good answer."""
-    stamps = info.stamps()
+    telling = Telling(info)
     for piece in answer.pieces:
-        match piece:
-            case Text() | Thinking():
-                kind = token_type(info.call_context, type(piece))
-                yield TokenEvent(text=piece.text, token_type=kind, **stamps)
-            case ToolCall():
-                yield ToolCallEvent(call=piece, **stamps)
-    yield MetadataEvent(metadata=_metadata(answer, info), **stamps)
-    yield EndEvent(message=_message(answer), finish=answer.stop_reason, **stamps)
+        yield telling.tell(piece)
+    yield from telling.end(answer)
 
 
 def failure_events(error: ARTError, info: CallInfo, arrived: AssistantMessage | None = None) -> Iterator[StreamEvent]:
@@ -143,19 +190,12 @@ def token_type(call_context: str | None, kind: type[Text | Thinking]) -> TokenTy
     return _TOKEN_TYPES[call_context if call_context in CALL_CONTEXTS else None, kind]
 
 
-def _message(answer: Answer) -> AssistantMessage:
-    """The message to append. Its content is null only where calls stand in its place."""
-    texts = [piece.text for piece in answer.pieces if isinstance(piece, Text)]
-    calls = tuple(piece for piece in answer.pieces if isinstance(piece, ToolCall))
-    content = "".join(texts) if texts or not calls else None
-    return AssistantMessage(content, calls, extensions=answer.extensions)
-
-
-def _metadata(answer: Answer, info: CallInfo) -> LLMMetadata:
+def _metadata(answer: Ending, info: CallInfo, first_token_ms: float | None) -> LLMMetadata:
     usage = answer.usage
     return LLMMetadata(
         stop_reason=answer.stop_reason,
         raw_stop_reason=answer.raw_stop_reason,
+        time_to_first_token_ms=first_token_ms,
         total_generation_time_ms=info.elapsed_ms(),
         trace_id=info.trace_id,
         input_tokens=usage.input_tokens,

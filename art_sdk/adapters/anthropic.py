@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters._anthropic_answers import Kept, parse_message
+from art_sdk.adapters._anthropic_stream import MessageStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
@@ -59,7 +60,7 @@ class AnthropicAdapter(BaseAdapter):
         "anthropic-version": "2023-06-01",
     }
     request_id_header = "request-id"
-    capabilities = CAPABILITIES - {"late_system", "streaming"}
+    capabilities = CAPABILITIES - {"late_system"}
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "anthropic.tool-name-pattern")
     ranges: ClassVar[Mapping[str, RangeRule]] = {
         "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
@@ -94,10 +95,15 @@ class AnthropicAdapter(BaseAdapter):
             payload["system"] = system
         payload["messages"] = messages
         payload |= _tools(options) | _settings(options)
+        if options.stream:
+            payload["stream"] = True
         return self.merge_provider_fields(payload, options)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_message(body, info, request_id=head.headers.get(self.request_id_header))
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> MessageStream:
+        return MessageStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _hold_sampling(self, options: CallOptions) -> None:
         """Refuses what the model answers with 400."""

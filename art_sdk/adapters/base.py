@@ -1,8 +1,8 @@
 """BaseAdapter: what every adapter is. Write `translate`; everything else has a default or is a small step.
 
-    prompt + options ─ translate ─► payload ─ request ─► HttpRequest ─ transport ─► bytes ─ read_response ─► events
+    prompt + options ─ translate ─► payload ─ request ─► HttpRequest ─ transport ─► bytes ─ a reader ─► events
 
-The heart does no I/O: `prepare` and `read_response` are shared by `call` and `call_sync`.
+The heart does no I/O: `prepare`, `read_response` and `stream_reader` are shared by `call` and `call_sync`.
 Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault into events.
 """
 
@@ -12,15 +12,18 @@ import abc
 import os
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import msgspec
 
 from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
 from art_sdk.adapters.call_ids import keep_call_ids
 from art_sdk.adapters.capabilities import Loss, Repair
+from art_sdk.adapters.exchange import Exchange, Prepared
 from art_sdk.adapters.failures import (
     FailedAnswer,
+    describe_broken_stream,
+    describe_error_in_stream,
     describe_failure,
     describe_unreadable,
     strike_out_of_answer,
@@ -32,7 +35,17 @@ from art_sdk.adapters.settings import (
     sendable_key,
     sendable_model,
     sendable_url,
+    usable_retries,
     usable_timeouts,
+)
+from art_sdk.adapters.streaming import (
+    AnswerStream,
+    ErrorInStream,
+    FrameReader,
+    StoppedEarly,
+    StreamReader,
+    WholeReader,
+    is_event_stream,
 )
 from art_sdk.errors import LLMProviderError
 from art_sdk.messages import ArtStandardPrompt
@@ -49,13 +62,8 @@ Payload = dict[str, Any]
 
 _encode: Final = msgspec.json.Encoder().encode
 
-
-class Prepared(NamedTuple):
-    """A call up to its I/O: the request, and what is needed to read its answer."""
-
-    request: HttpRequest
-    info: CallInfo
-    timeouts: Timeouts | None
+_ASKS_FOR_A_STREAM: Final = {"accept": "text/event-stream"}
+_NO_STREAM: Final = ValueError("a stream was asked for, and this is none")
 
 
 class BaseAdapter(Refusals, abc.ABC):
@@ -63,7 +71,9 @@ class BaseAdapter(Refusals, abc.ABC):
 
     `base_url` replaces `default_base_url`, version path included; `model` is used where a call
     names none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
-    Raises InvalidConfig for a key, a URL, a model, headers or time limits that cannot be used.
+    `retries` is how often a call is tried again where that may help and nothing of an answer was
+    given yet: after the provider's `Retry-After`, or after half a second, a whole one, two.
+    Raises InvalidConfig for a key, a URL, a model, headers, retries or time limits that cannot be used.
     """
 
     default_model: ClassVar[str]
@@ -80,6 +90,7 @@ class BaseAdapter(Refusals, abc.ABC):
         base_url: str | None = None,
         model: str | None = None,
         timeouts: Timeouts | None = None,
+        retries: int = 0,
         headers: Mapping[str, str] | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
@@ -89,6 +100,7 @@ class BaseAdapter(Refusals, abc.ABC):
         self._headers = sendable_headers(headers or {}, self.provider_name)
         limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
         self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
+        self._exchange = Exchange(self._transport, self._open_reader, usable_retries(retries, self.provider_name))
         self._last_options: tuple[bytes, CallOptions] | None = None
         self._held: tuple[CallOptions, str] | None = None
 
@@ -120,6 +132,10 @@ class BaseAdapter(Refusals, abc.ABC):
         """A good answer's body, read. Raises ValueError for one that is not what the provider sends."""
         raise NotImplementedError
 
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        """Who reads the frames of a good streamed answer; for an adapter that declares `streaming`."""
+        raise NotImplementedError
+
     # What every adapter has.
 
     def provider_fields(self, options: CallOptions) -> dict[str, Any]:
@@ -128,6 +144,8 @@ class BaseAdapter(Refusals, abc.ABC):
 
     def merge_provider_fields(self, payload: Payload, options: CallOptions) -> Payload:
         """The payload with the caller's provider-only fields. They add; they never replace what stands there."""
+        if "stream" in self.provider_fields(options):  # the answer would be read as what it is not
+            self.refuse(f"options.provider[{self.dialect!r}]['stream'] is for the option stream to say; leave it out")
         clash = _merge(payload, self.provider_fields(options), "")
         if clash:
             self.refuse(f"options.provider[{self.dialect!r}]{clash} would replace a field that the adapter writes")
@@ -135,7 +153,8 @@ class BaseAdapter(Refusals, abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        headers = {**self.protocol_headers, **self._headers, **self.auth_headers()}
+        asks = _ASKS_FOR_A_STREAM if options.stream else {}
+        headers = {**self.protocol_headers, **asks, **self._headers, **self.auth_headers()}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
@@ -150,7 +169,7 @@ class BaseAdapter(Refusals, abc.ABC):
         except UnicodeEncodeError:
             parse_prompt(prompt)  # says where the text stands that cannot be sent
             raise
-        return Prepared(request, self._info(typed, known), known.timeouts)
+        return Prepared(request, self._info(typed, known), known.timeouts, known.stream)
 
     def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
         """The events of an unstreamed answer, whatever came. Never raises."""
@@ -160,11 +179,21 @@ class BaseAdapter(Refusals, abc.ABC):
         try:
             answer = self.parse_answer(head, body, info)
         except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the answer was not readable
-            shown = strike_out_of_error(error, self._api_key)
-            failure = describe_unreadable(self._failed_answer(head, body), shown)
-            yield from failure_events(failure, info)
+            yield from failure_events(self._unreadable(head, body, error), info)
             return
         yield from answer_events(answer, info)
+
+    def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
+        """The reader of a streamed answer, whatever came: bytes in, events out. Nothing in it raises.
+
+        An answer that is no event stream is an error, also a whole answer in JSON: who asked for a
+        stream and got none is not served as the provider says.
+        """
+        if not 200 <= head.status < 300:
+            return WholeReader(lambda body: self.read_response(head, body, info), info)
+        if not is_event_stream(head):
+            return WholeReader(lambda body: failure_events(self._unreadable(head, body, _NO_STREAM), info), info)
+        return FrameReader(self.answer_stream(head, info), info, lambda data, error: self._broken(head, data, error))
 
     def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
         """What an answer outside 2xx stands for. Never raises."""
@@ -174,13 +203,28 @@ class BaseAdapter(Refusals, abc.ABC):
         head, body, words = strike_out_of_answer(head, body, self._api_key)
         return FailedAnswer(self.provider_name, head, body, words, head.headers.get(self.request_id_header))
 
+    def _unreadable(self, head: ResponseHead, body: bytes, error: Exception) -> LLMProviderError:
+        shown = strike_out_of_error(error, self._api_key)
+        return describe_unreadable(self._failed_answer(head, body), shown)
+
+    def _broken(self, head: ResponseHead, data: bytes, error: Exception) -> LLMProviderError:
+        """What a frame that is no part of an answer, or an end before the end, stands for."""
+        answer, shown = self._failed_answer(head, data), strike_out_of_error(error, self._api_key)
+        if isinstance(error, ErrorInStream):
+            return describe_error_in_stream(answer, shown)
+        return describe_broken_stream(answer, shown, is_retryable=isinstance(error, StoppedEarly))
+
     def call(self, prompt: object, options: object) -> AsyncGenerator[StreamEvent]:
-        """The events of one call. Raises the caller's faults at once; a provider's fault is an ERROR event."""
-        return self._exchange(self.prepare(prompt, options))
+        """The events of one call, streamed ones as their bytes come.
+
+        Raises the caller's faults at once; a provider's fault is an ERROR event. Closing the generator
+        (`aclose`) closes the connection of an answer that is not read to its end.
+        """
+        return self._exchange.events(self.prepare(prompt, options))
 
     def call_sync(self, prompt: object, options: object) -> Generator[StreamEvent]:
         """As `call`, without an event loop."""
-        return self._exchange_sync(self.prepare(prompt, options))
+        return self._exchange.events_sync(self.prepare(prompt, options))
 
     async def complete(self, prompt: object, options: object) -> Completion:
         """The whole answer. Raises what `call` raises, and the error of an ERROR event."""
@@ -198,25 +242,10 @@ class BaseAdapter(Refusals, abc.ABC):
         """Closes all connections."""
         await self._transport.aclose()
 
-    async def _exchange(self, prepared: Prepared) -> AsyncGenerator[StreamEvent]:
-        try:
-            async with self._transport.send_async(prepared.request, prepared.timeouts) as (head, chunks):
-                body = b"".join([chunk async for chunk in chunks])
-        except LLMProviderError as error:
-            events = failure_events(error, prepared.info)
-        else:
-            events = self.read_response(head, body, prepared.info)
-        for event in events:
-            yield event
-
-    def _exchange_sync(self, prepared: Prepared) -> Generator[StreamEvent]:
-        try:
-            with self._transport.send(prepared.request, prepared.timeouts) as (head, chunks):
-                body = b"".join(chunks)
-        except LLMProviderError as error:
-            yield from failure_events(error, prepared.info)
-        else:
-            yield from self.read_response(head, body, prepared.info)
+    def _open_reader(self, head: ResponseHead, info: CallInfo, stream: bool) -> StreamReader:  # noqa: FBT001 - private
+        if stream:
+            return self.stream_reader(head, info)
+        return WholeReader(lambda body: self.read_response(head, body, info), info)
 
     def _parse_options(self, options: object) -> CallOptions:
         """Options that encode to the same bytes are parsed once: an agent gives the same ones again and again."""

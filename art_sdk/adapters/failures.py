@@ -97,6 +97,55 @@ def describe_unreadable(answer: FailedAnswer, error: Exception) -> LLMProviderEr
     )
 
 
+RETRYABLE_CODES: Final = frozenset(
+    {
+        "api_error",
+        "overloaded_error",
+        "rate_limit_error",
+        "timeout_error",  # Anthropic's names of its statuses 500, 529, 429, 504: docs.anthropic.com/en/api/errors
+        "server_error",
+        "rate_limit_exceeded",  # `openai.types.responses.ResponseError`
+        "DEADLINE_EXCEEDED",
+        "INTERNAL",
+        "RESOURCE_EXHAUSTED",
+        "UNAVAILABLE",  # Google's names of 504, 500, 429, 503: google.rpc.Code
+        *map(str, RETRYABLE_STATUSES),
+    }
+)
+"""What a provider calls an error in mid-stream, where there is no status, after which trying again may help."""
+
+
+def describe_error_in_stream(answer: FailedAnswer, error: Exception) -> LLMProviderError:
+    """The error that a provider tells in a stream that began with a status of 2xx."""
+    words = answer.words
+    said = words.message or "without a message that can be read"
+    return LLMProviderError(
+        f"{answer.provider} answered {answer.head.status} and told an error in the stream: {said}",
+        provider=answer.provider,
+        status=answer.head.status,
+        provider_code=words.code,
+        provider_message=words.message,
+        request_id=answer.request_id,
+        retry_after=read_retry_after(answer.head),
+        is_retryable=words.code in RETRYABLE_CODES,
+        raw_body=answer.body,
+        cause=error,
+    )
+
+
+def describe_broken_stream(answer: FailedAnswer, error: Exception, *, is_retryable: bool) -> LLMProviderError:
+    """The error that a stream stands for which is none of the provider's, or stops before its end."""
+    return LLMProviderError(
+        f"{answer.provider} answered {answer.head.status} with a stream that cannot be read: {error}",
+        provider=answer.provider,
+        status=answer.head.status,
+        request_id=answer.request_id,
+        is_retryable=is_retryable,
+        raw_body=answer.body,
+        cause=error,
+    )
+
+
 def read_words(body: bytes) -> Words:
     """Code and message out of an error body of any shape that providers are known to use.
 

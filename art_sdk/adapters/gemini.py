@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters._gemini_answers import Signatures, parse_generated
+from art_sdk.adapters._gemini_stream import GeneratedStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
@@ -42,13 +43,13 @@ _SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "max_tokens":
 
 
 class GeminiAdapter(BaseAdapter):
-    """Translates to `POST /models/<model>:generateContent`."""
+    """Translates to `POST /models/<model>:generateContent`, or `:streamGenerateContent?alt=sse`."""
 
     provider_name = "gemini"
     dialect = "gemini-generate"
     default_model = "gemini-2.5-flash"
     default_base_url = "https://generativelanguage.googleapis.com/v1beta"
-    capabilities = CAPABILITIES - {"late_system", "streaming"}
+    capabilities = CAPABILITIES - {"late_system"}
     image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "heic", "heif"))
     tool_names = NameRule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "gemini.function-name")
     ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0, "gemini.temperature")}
@@ -61,7 +62,8 @@ class GeminiAdapter(BaseAdapter):
         from urllib.parse import quote  # noqa: PLC0415 - kept out of `import art_sdk`
 
         model = (options.model or self.model).removeprefix("models/")
-        return f"/models/{quote(model, safe='')}:generateContent"
+        method = "streamGenerateContent?alt=sse" if options.stream else "generateContent"  # without alt: a JSON array
+        return f"/models/{quote(model, safe='')}:{method}"
 
     def auth_headers(self) -> dict[str, str]:
         return {"x-goog-api-key": self._api_key}
@@ -88,6 +90,9 @@ class GeminiAdapter(BaseAdapter):
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> GeneratedStream:
+        return GeneratedStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _contents(self, conversation: Conversation) -> list[Payload]:
         contents: list[Payload] = []

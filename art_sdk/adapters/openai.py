@@ -22,7 +22,7 @@ class OpenAIAdapter(ChatCompletionsAdapter):
     dialect = "openai-chat"
     default_model = "gpt-4.1-mini"
     default_base_url = "https://api.openai.com/v1"
-    capabilities = CAPABILITIES - {"streaming", "reasoning"}
+    capabilities = CAPABILITIES - {"reasoning"}
     image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "gif"))
     # openai.max-completion-tokens: reasoning models refuse max_tokens, and every model takes this one
     limits: ClassVar[ChatLimits] = ChatLimits(max_tokens_field="max_completion_tokens")

@@ -64,3 +64,11 @@ def usable_timeouts(timeouts: object, provider: str) -> Timeouts:
     except ValueError as error:
         message = f"{provider}: bad timeouts: {error}"
         raise InvalidConfig(message) from error
+
+
+def usable_retries(retries: object, provider: str) -> int:
+    """The number, if a call can be tried again as often."""
+    if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
+        message = f"{provider}: retries must be a whole number, 0 or more, is {retries!r}"
+        raise InvalidConfig(message)
+    return retries

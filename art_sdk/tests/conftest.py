@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -167,3 +171,74 @@ def everything(call: Callable[..., Any], result: Callable[..., Any]) -> list[dic
         {"role": "assistant", "content": "so", "extensions": {"elsewhere": {"sig": "="}}},
         {"role": "user", "content": "<b>system:</b> ```x```"},
     ]
+
+
+Script = Callable[[socket.socket, threading.Event], None]
+
+
+class ScriptServer:
+    """Answers every request by a script, each connection on a thread of its own."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.stop = threading.Event()
+        self.gone = threading.Event()
+        self.connections = 0
+        self.requests = 0
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        self._threads = [threading.Thread(target=self._serve, daemon=True)]
+        self._threads[0].start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self._threads.append(threading.Thread(target=self._talk, args=[connection], daemon=True))
+            self._threads[-1].start()
+
+    def _talk(self, connection: socket.socket) -> None:
+        connection.settimeout(4)  # a client that waits forever is let go, and its test fails
+        with connection, contextlib.suppress(OSError):
+            while _takes_a_request(connection):
+                self.requests += 1
+                self._script(connection, self.stop)
+        self.gone.set()
+
+    def close(self) -> None:
+        self.stop.set()
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for thread in self._threads:
+            thread.join(5)
+
+
+def _takes_a_request(connection: socket.socket) -> bool:
+    taken = b""
+    while b"\r\n\r\n" not in taken:
+        piece = connection.recv(65536)
+        if not piece:
+            return False
+        taken += piece
+    head, _, body = taken.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+    left = (int(length[1]) if length else 0) - len(body)
+    while left > 0:
+        left -= len(connection.recv(65536))
+    return True
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Script], ScriptServer]]:
+    servers: list[ScriptServer] = []
+
+    def start(script: Script) -> ScriptServer:
+        servers.append(ScriptServer(script))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()

@@ -367,7 +367,6 @@ def test_every_model_takes_sampling_that_changes_nothing(
         ([USER], {"parallel_tool_calls": False}, None, None),
         ([USER], CHOOSING | {"tool_choice": "none", "parallel_tool_calls": False}, None, None),
         ([USER], {"provider": {"anthropic-messages": {"model": "m"}}}, None, None),
-        ([USER], {"stream": True}, None, None),
     ],
 )
 def test_what_anthropic_cannot_take_is_refused(

@@ -145,7 +145,7 @@ def test_the_key_goes_into_a_header_and_nowhere_else(make: type[BaseAdapter]) ->
         ([USER], OPTIONS | {"temprature": 1}, InvalidConfig),
         ([USER, {"role": "tool", "content": "x", "tool_call_id": "c"}], OPTIONS, PromptTranslationFailed),
         ([], OPTIONS, PromptTranslationFailed),
-        ([USER], OPTIONS | {"stream": True}, PromptTranslationFailed),
+        ([USER], OPTIONS | {"parallel_tool_calls": True}, PromptTranslationFailed),
     ],
 )
 @pytest.mark.parametrize("way", ["prepare", "call", "call_sync", "complete_sync"])

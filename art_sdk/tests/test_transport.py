@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
 import logging
 import socket
@@ -229,62 +228,6 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 TO_THE_END = b"HTTP/1.0 200 OK\r\n\r\n"
 
 
-def _takes_a_request(connection: socket.socket) -> bool:
-    taken = b""
-    while not taken.endswith(b"{}"):
-        piece = connection.recv(65536)
-        if not piece:
-            return False
-        taken += piece
-    return True
-
-
-class _Server:
-    """Answers every connection by a script, on a thread of its own."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        self.stop = threading.Event()
-        self.gone = threading.Event()
-        self.connections = 0
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            self.connections += 1
-            connection.settimeout(4)  # a client that waits forever is let go, and its test fails
-            with connection, contextlib.suppress(OSError):
-                while _takes_a_request(connection):
-                    self._script(connection, self.stop)
-            self.gone.set()
-
-    def close(self) -> None:
-        self.stop.set()
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        self._thread.join(5)
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Script], _Server]]:
-    servers: list[_Server] = []
-
-    def start(script: Script) -> _Server:
-        servers.append(_Server(script))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
-
-
 def _dribble(connection: socket.socket, stop: threading.Event, pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         connection.sendall(piece)
@@ -355,7 +298,7 @@ LIMITS: list[tuple[Script, Timeouts, float]] = [
     ("script", "timeouts", "limit"), LIMITS, ids=[f"{case[0].__name__[1:]}-{n}" for n, case in enumerate(LIMITS)]
 )
 def test_a_time_limit_holds_whatever_the_server_does(
-    serve: Callable[[Script], _Server],
+    serve: Callable[[Script], Any],
     script: Script,
     timeouts: Timeouts,
     limit: float,
@@ -374,7 +317,7 @@ def test_a_time_limit_holds_whatever_the_server_does(
     assert caught.value.__cause__ is not None
 
 
-def test_the_transport_s_own_limits_hold_where_a_call_has_none(serve: Callable[[Script], _Server]) -> None:
+def test_the_transport_s_own_limits_hold_where_a_call_has_none(serve: Callable[[Script], Any]) -> None:
     transport = Transport("acme", timeouts=Timeouts(first_byte=0.2))
     began = time.monotonic()
     with pytest.raises(LLMProviderError, match="took longer"):
@@ -393,7 +336,7 @@ def _answers_at_once(connection: socket.socket, stop: threading.Event) -> None:
     connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")
 
 
-def test_a_call_within_its_limit_leaves_the_connection_for_the_next(serve: Callable[[Script], _Server]) -> None:
+def test_a_call_within_its_limit_leaves_the_connection_for_the_next(serve: Callable[[Script], Any]) -> None:
     server = serve(_answers_at_once)
     transport = Transport("acme", timeouts=Timeouts(whole_call=5))
     request = HttpRequest("POST", server.url, {}, b"{}")
@@ -408,7 +351,7 @@ def test_a_call_within_its_limit_leaves_the_connection_for_the_next(serve: Calla
     assert server.gone.wait(2)
 
 
-def test_closing_closes_the_connections_of_both_kinds(serve: Callable[[Script], _Server]) -> None:
+def test_closing_closes_the_connections_of_both_kinds(serve: Callable[[Script], Any]) -> None:
     server = serve(_answers_at_once)
     transport = Transport("acme", timeouts=Timeouts())
     request = HttpRequest("POST", server.url, {}, b"{}")
@@ -420,7 +363,7 @@ def test_closing_closes_the_connections_of_both_kinds(serve: Callable[[Script], 
     assert server.gone.wait(2)
 
 
-def test_a_cancelled_call_is_cancelled_and_closes_its_connection(serve: Callable[[Script], _Server]) -> None:
+def test_a_cancelled_call_is_cancelled_and_closes_its_connection(serve: Callable[[Script], Any]) -> None:
     gone = threading.Event()
 
     def stalls(connection: socket.socket, stop: threading.Event) -> None:
@@ -459,7 +402,7 @@ def test_nobody_listening_is_no_connection() -> None:
 )
 @BOTH
 def test_an_answer_that_is_cut_off_is_an_error(
-    serve: Callable[[Script], _Server],
+    serve: Callable[[Script], Any],
     answer: bytes,
     is_async: bool,  # noqa: FBT001
 ) -> None:
@@ -474,7 +417,7 @@ def test_an_answer_that_is_cut_off_is_an_error(
     assert caught.value.is_retryable
 
 
-def test_no_log_record_holds_the_key(serve: Callable[[Script], _Server], caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_record_holds_the_key(serve: Callable[[Script], Any], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     log = io.StringIO()
     handler = logging.StreamHandler(log)

@@ -23,9 +23,13 @@ def _camel(name: str) -> str:
 
 
 class Answered(Struct, frozen=True):
-    """The events of one call, in order, in the names that the standard gives them (snake_case)."""
+    """The events of one call, in order, in the names that the standard gives them (snake_case).
+
+    `at` are the seconds after which each came, where they were watched as they came.
+    """
 
     events: tuple[dict[str, Any], ...]
+    at: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, events: Iterable[Any]) -> Answered:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
@@ -17,12 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn
 import msgspec
 from msgspec import Struct
 
-from art_compliance.dialects.anthropic_messages import rules as anthropic_messages
-from art_compliance.dialects.deepseek_chat import rules as deepseek_chat
-from art_compliance.dialects.gemini_generate import rules as gemini_generate
-from art_compliance.dialects.mistral_chat import rules as mistral_chat
-from art_compliance.dialects.openai_chat import rules as openai_chat
-from art_compliance.dialects.openrouter_chat import rules as openrouter_chat
+from art_compliance.dialects import DIALECTS
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.findings import Finding, HarnessError, Severity
 from art_compliance.resources import data_folder
@@ -60,17 +55,8 @@ class Rulebook(NamedTuple):
     entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
 
 
-_CODE: Final[Mapping[str, tuple[Callable[[object, str | None, str | None], Request], tuple[RuleCheck, ...]]]] = {
-    "anthropic-messages": (anthropic_messages.Messages, anthropic_messages.RULES),
-    "gemini-generate": (gemini_generate.Contents, gemini_generate.RULES),
-    "openai-chat": (openai_chat.Chat, openai_chat.RULES),
-    "mistral-chat": (openai_chat.Chat, mistral_chat.RULES),
-    "deepseek-chat": (openai_chat.Chat, deepseek_chat.RULES),
-    "openrouter-chat": (openai_chat.Chat, openrouter_chat.RULES),
-}
-
-RULED: Final = tuple(_CODE)
-"""The dialects that have rules."""
+RULED: Final = tuple(DIALECTS)
+"""The dialects that have rules: all."""
 
 
 def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
@@ -104,7 +90,7 @@ def _finding(rule: Rule, pointer: str, message: str) -> Finding:
 def rulebook(dialect: str) -> Rulebook:
     """The rules that can be checked, with their functions. Raises HarnessError where the two do not match."""
     rules = load_rules(dialect)
-    read, code = _CODE[dialect]
+    code = DIALECTS[dialect].rules
     wanted = sorted(rule.id for rule in rules if rule.excluded is None)
     found = sorted(one.id for one in code)
     if wanted != found:
@@ -113,7 +99,9 @@ def rulebook(dialect: str) -> Rulebook:
         raise HarnessError(message)
     functions = {one.id: one for one in code}
     entries = ((rule, re.compile(rule.models) if rule.models else None) for rule in rules if rule.excluded is None)
-    return Rulebook(read, tuple((rule, models, functions[rule.id]) for rule, models in entries))
+    return Rulebook(
+        DIALECTS[dialect].read_request, tuple((rule, models, functions[rule.id]) for rule, models in entries)
+    )
 
 
 def load_rules(dialect: str, folder: Path | None = None) -> tuple[Rule, ...]:

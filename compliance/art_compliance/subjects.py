@@ -11,7 +11,7 @@ import inspect
 import json
 import traceback
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from difflib import get_close_matches
 from typing import Any, Final, Literal, Self, cast
 
@@ -19,8 +19,9 @@ import anyio.from_thread
 import msgspec
 from msgspec import Struct
 
-from art_compliance.answered import Answered, event_data
+from art_compliance.answered import Answered
 from art_compliance.bounded import Stopped, await_bounded, run_bounded
+from art_compliance.calling import Caller
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.factories import Factory, name_of, tell, with_article
 from art_compliance.findings import HarnessError
@@ -115,12 +116,14 @@ class Subject:
             if self.dialect is not None:
                 self._close(self.adapter)
                 self.adapter = self._made()
+        self.caller = Caller(self.adapter, self._portal)
         self.has_call = callable(getattr(self.adapter, "call", None))
         self.has_translate = callable(getattr(self.adapter, "translate", None))
         if not (self.has_call or self.has_translate):
             made = with_article(self.adapter)
             message = f"{self.name}: the factory made {made}, which has neither translate nor call"
             raise HarnessError(message)
+        self._server.dialect = self.dialect
         self.capabilities = self._declared("capabilities", CAPABILITIES, CAPABILITIES)
         self.losses = self._declared("losses", LOSSES, frozenset())
         self.repairs = self._declared("repairs", REPAIRS, frozenset())
@@ -213,22 +216,6 @@ class Subject:
             payload.close()  # judged as what it is: no JSON data
         return payload
 
-    def _events(self, prompt: Any, options: Any) -> list[dict[str, Any]]:
-        """Every event of a call as JSON data, however it gives them: async or sync, at once or behind an await."""
-        try:
-            given: Any = run_bounded(lambda: self.adapter.call(prompt, options))
-        except RuntimeError as error:
-            if "event loop" not in str(error):
-                raise
-            given = await_bounded(self._portal.start_task_soon(self._call_in_loop, prompt, options))
-        if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
-            return await_bounded(self._portal.start_task_soon(_drain, given))
-        return run_bounded(lambda: [event_data(event) for event in given])
-
-    async def _call_in_loop(self, prompt: Any, options: Any) -> Any:
-        """For a plain function that wants a running loop."""
-        return self.adapter.call(prompt, options)
-
     def _hand_over(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
         """What the adapter is given: typed values for ours, JSON data for any other. Always copies of its own."""
         prompt, options = _copy((prompt, options))
@@ -255,7 +242,7 @@ class Subject:
         error: Exception | None = None
         heard: Answered | Refused | Crashed
         try:
-            heard = Answered(tuple(self._events(*given)))
+            heard = self.caller.read(*given)
         except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
             error, heard = raised, _observe_error(raised)
         arrived = [request for request in self._server.seen(first) if request.method == "POST"]
@@ -281,27 +268,32 @@ class Subject:
     ) -> Answered | Refused | Crashed:
         """What the adapter reads out of the answer that it is given."""
         try:
-            with self._server.answering(answerer):
-                return Answered(tuple(self._events(*_copy((prompt, options)))))
+            with self.answering(answerer):
+                return self.caller.read(*_copy((prompt, options)))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return _observe_error(error)
+
+    def call_together(
+        self, asked: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, seconds: float
+    ) -> list[Answered | Refused | Crashed]:
+        """As `call`, for calls that are all under way at once; what takes longer than `seconds` has crashed."""
+        with self.answering(answerer):
+            heard = self.caller.read_together(map(_copy, asked), seconds=seconds)
+        return [_observe_error(one) if isinstance(one, Exception) else one for one in heard]
+
+    def answering(self, answerer: Answerer) -> AbstractContextManager[None]:
+        """Every request is answered so, for a while."""
+        return self._server.answering(answerer)
+
+    @property
+    def underway(self) -> int:
+        """How many answers the provider is giving just now."""
+        return self._server.underway
 
 
 def _copy(value: Any) -> Any:
     """JSON data that nobody else has."""
     return json.loads(json.dumps(value))
-
-
-async def _drain(given: Any) -> list[dict[str, Any]]:
-    try:
-        if inspect.isawaitable(given):
-            given = await given
-        if hasattr(given, "__aiter__"):
-            return [event_data(event) async for event in given]
-        return [event_data(event) for event in given]
-    except (SystemExit, KeyboardInterrupt) as error:  # it would end the event loop, and the suite with it
-        message = f"it wanted to end the program: {tell(error)}"
-        raise Stopped(message) from error
 
 
 def _observe_error(error: Exception) -> Refused | Crashed:

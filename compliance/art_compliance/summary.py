@@ -25,7 +25,7 @@ def describe_counts(report: Report) -> Iterator[str]:
     for level, count in report.levels.items():
         mark = "pass" if count.is_passed else "FAIL"
         numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
-        yield f"  {level:<8} {mark}   {numbers}"
+        yield f"  {level:<10} {mark}   {numbers}"
     if adapter.losses:
         yield f"  declared losses: {', '.join(adapter.losses)}"
     if adapter.repairs:

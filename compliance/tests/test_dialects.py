@@ -61,6 +61,24 @@ SAME_CHATS = {
     ),
     "both token limits": (chat(USER, max_tokens=5), chat(USER, max_completion_tokens=5)),
     "stop as text": (chat(USER, stop="x"), chat(USER, stop=["x"])),
+    "an image's URL alone": (
+        chat({"role": "user", "content": [TEXT, {"type": "image_url", "image_url": "https://x/y.png"}]}),
+        chat({"role": "user", "content": [TEXT, {"type": "image_url", "image_url": {"url": "https://x/y.png"}}]}),
+    ),
+    "functions are tools": (
+        chat(
+            {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": '{"at": 1}'}},
+            {"role": "function", "name": "look", "content": "r"},
+            functions=[{"name": "look", "parameters": {}}],
+            function_call={"name": "look"},
+        ),
+        chat(
+            {"role": "assistant", "tool_calls": [function("look", '{"at": 1}')]},
+            {"role": "tool", "name": "look", "content": "r"},
+            tools=[{"type": "function", "function": {"name": "look", "parameters": {}}}],
+            tool_choice={"type": "function", "function": {"name": "look"}},
+        ),
+    ),
     "any is required": (chat(USER, tool_choice="any"), chat(USER, tool_choice="required")),
     "null is absent": (chat(USER, temperature=None, stop=None, tools=None, seed=None), chat(USER)),
     "calls without ids": (
@@ -181,7 +199,11 @@ SAME_TURNS["snake-case signature"] = (
     ("dialect", "pair"),
     [
         *[pytest.param("anthropic-messages", pair, id=name) for name, pair in SAME_MESSAGES.items()],
-        *[pytest.param("openai-chat", pair, id=name) for name, pair in SAME_CHATS.items()],
+        *[
+            pytest.param(dialect, pair, id=f"{dialect}-{name}")
+            for dialect in ("openai-chat", "mistral-chat", "deepseek-chat", "openrouter-chat")
+            for name, pair in SAME_CHATS.items()
+        ],
         *[pytest.param("gemini-generate", pair, id=name) for name, pair in SAME_TURNS.items()],
     ],
 )
@@ -230,6 +252,24 @@ def test_a_chat_decodes_to_the_prompt_that_it_says():
     }
     assert decoded.places["prompt/2/tool_calls/0"] == "/messages/2/tool_calls/0"
     assert decoded.places["tools/0"] == "/tools/1"
+
+
+def test_what_the_format_has_no_slot_for_stays_in_sight():
+    custom = {"id": "c", "type": "custom", "custom": {"name": "run", "input": "ls -l"}}
+    payload = chat(
+        {"role": "assistant", "tool_calls": [custom]},
+        {"role": "tool", "tool_call_id": "c", "content": [TEXT, {"type": "image_url", "image_url": {"url": "u"}}]},
+        tool_choice={"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}},
+    )
+    decoded = decode("openai-chat", payload)
+    assert decoded.prompt[0].tool_calls == (ToolCall("c", FunctionCall("run", "ls -l")),)
+    assert decoded.opaque == {
+        "/messages/0/tool_calls/0/type": "custom",
+        "/messages/1/content/1/type": "image_url",
+        "/messages/1/content/1/image_url": {"url": "u"},
+        "/tool_choice/type": "allowed_tools",
+        "/tool_choice/allowed_tools": {"mode": "auto", "tools": []},
+    }
 
 
 def kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
@@ -440,10 +480,14 @@ def test_turns_decode_to_the_prompt_that_they_say():
         ("openai-chat", [], ""),
         ("openai-chat", chat(5), "/messages/0"),
         ("openai-chat", {"messages": "hi"}, "/messages"),
-        ("openai-chat", chat({"role": "function", "content": "x"}), "/messages/0/role"),
+        ("openai-chat", chat({"role": "model", "content": "x"}), "/messages/0/role"),
         ("openai-chat", chat({"role": "user", "content": 5}), "/messages/0/content"),
         ("openai-chat", chat({"role": "assistant", "tool_calls": [{"id": "a"}]}), "/messages/0/tool_calls/0/function"),
         ("openai-chat", chat(USER, stop=5), "/stop"),
+        ("openai-chat", chat(USER, tool_choice=5), "/tool_choice"),
+        ("mistral-chat", chat({"role": "assistant", "content": ["x"]}), "/messages/0/content/0"),
+        ("deepseek-chat", chat({"role": "user", "content": 5}), "/messages/0/content"),
+        ("openrouter-chat", {"messages": "hi"}, "/messages"),
         ("anthropic-messages", [], ""),
         ("anthropic-messages", chat(5), "/messages/0"),
         ("anthropic-messages", {"messages": "hi"}, "/messages"),
@@ -502,7 +546,8 @@ def test_a_request_of_another_form_is_told_with_its_place(dialect: str, payload:
 
 def test_an_unknown_dialect_is_told_with_those_that_are_known():
     with pytest.raises(
-        HarnessError, match=r"unknown dialect 'x'; known: anthropic-messages, gemini-generate, openai-chat"
+        HarnessError,
+        match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, mistral-chat",
     ):
         decode("x", {})
 
@@ -512,6 +557,7 @@ KEYS = (
     "functionResponse name args arguments id response tools functionDeclarations tool_calls tool_call_id",
     "generationConfig stopSequences toolConfig functionCallingConfig mode response_format json_schema schema",
     "stop systemInstruction parameters tool_choice image_url url inlineData fileData thoughtSignature",
+    "reasoning_content reasoning reasoning_details thinking functions function_call custom prefix",
     "image source base64 tool_use tool_result tool_use_id input input_schema output_config format stop_sequences",
 )
 WORDS = st.sampled_from(" ".join(KEYS).split())

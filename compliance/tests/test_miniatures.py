@@ -69,6 +69,28 @@ CHECK_IDS = [
     "response.broken-answer-is-an-error",
     "response.key-is-shown-nowhere",
     "response.key-goes-in-a-header",
+    "stream.answer-is-read",
+    "stream.events-keep-their-order",
+    "stream.events-carry-their-ids",
+    "stream.text-is-whole",
+    "stream.calls-are-whole",
+    "stream.thinking-stands-apart",
+    "stream.finish-is-told",
+    "stream.usage-is-told",
+    "stream.message-is-standard",
+    "stream.says-what-the-whole-answer-says",
+    "stream.cuts-change-nothing",
+    "stream.cut-short-is-told",
+    "stream.error-event-is-told",
+    "stream.tokens-come-as-they-are-sent",
+    "stream.closing-ends-the-call",
+    "stream.cancelling-ends-the-call",
+    "faults.are-told-as-errors",
+    "faults.benign-ones-change-nothing",
+    "faults.end-in-time",
+    "faults.leave-nothing-behind",
+    "faults.show-no-key",
+    "load.calls-at-once-do-not-mix",
 ]
 
 
@@ -90,6 +112,7 @@ ADAPTERS = {"anthropic": AnthropicAdapter, "gemini": GeminiAdapter, "openai": Op
 
 NOTHING_TO_BE_WRONG_ABOUT = {
     ("takes-thinking-for-text", "openai"): "a chat completion has no place for reasoning",
+    ("streams-thinking-as-text", "openai"): "a chat completion has no place for reasoning",
     ("forgets-what-is-wanted-back", "openai"): "a chat completion has no place for reasoning",
     ("forgets-its-signatures", "openai"): "a chat completion has no place for reasoning",
     ("takes-cut-arguments-for-none", "anthropic"): "a call's input is an object",

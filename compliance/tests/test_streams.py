@@ -36,6 +36,8 @@ BOTH = [pair for pair in STREAMED if has_form(pair[0].write_response, pair[1])]
 def items(events: tuple[bytes, ...]) -> Iterator[Any]:
     for event in events:
         assert event.endswith((b"\n\n", b"\r\n\r\n"))
+        if event.startswith(b":"):
+            continue
         (data,) = [line.removeprefix(b"data: ") for line in event.splitlines() if line.startswith(b"data: ")]
         if data != b"[DONE]":
             yield json.loads(data)
@@ -64,7 +66,7 @@ def joined_chat(events: tuple[bytes, ...]) -> Any:
             for name in ("content", "refusal", "reasoning", "reasoning_content"):
                 piece = choice["delta"].get(name)
                 if piece is not None:
-                    whole["texts"][name] = whole["texts"].get(name, "") + piece
+                    whole["texts"][name] = (whole["texts"].get(name) or type(piece)()) + piece
             for call in choice["delta"].get("tool_calls", ()):
                 known = whole["calls"].setdefault(call["index"], {"arguments": ""})
                 known |= {"id": call["id"], "name": call["function"]["name"]} if "id" in call else {}
@@ -74,7 +76,7 @@ def joined_chat(events: tuple[bytes, ...]) -> Any:
 
 def told_chat(body: Any) -> Any:
     message = body["choices"][0]["message"]
-    calls = [{"id": call["id"], **call["function"]} for call in message.get("tool_calls", ())]
+    calls = [{"id": call["id"], **call["function"]} for call in message.get("tool_calls") or ()]
     names = ("content", "refusal", "reasoning", "reasoning_content")
     return {
         "texts": {name: message[name] for name in names if message.get(name) is not None},
@@ -130,8 +132,9 @@ def told_gemini(body: Any) -> Any:
     return {"parts": parts, "usage": body["usageMetadata"], "finish": candidate.get("finishReason")}
 
 
+CHATS = ("openai-chat", "mistral-chat", "deepseek-chat", "openrouter-chat")
 READINGS: dict[str, Any] = {
-    "openai-chat": (joined_chat, told_chat),
+    **dict.fromkeys(CHATS, (joined_chat, told_chat)),
     "anthropic-messages": (
         joined_anthropic,
         lambda body: {"content": body["content"], "usage": body["usage"], "finish": body["stop_reason"]},

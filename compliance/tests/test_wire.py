@@ -25,6 +25,7 @@ DIALECTS = {
     "gemini_generate": "gemini-generate",
     "anthropic_messages": "anthropic-messages",
 }
+OWN_DIALECTS = {"mistral": "mistral-chat", "openrouter": "openrouter-chat", "deepseek": "deepseek-chat"}
 PAYLOADS = data_folder("fixtures") / "payloads"
 
 EXCEPTIONS: dict[str, str] = {}
@@ -49,8 +50,8 @@ def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[s
 
 
 def test_the_schemas_are_those_of_the_dialects_that_are_known():
-    assert set(kept_names()) <= set(SOURCES)
-    assert set(kept_names()) >= set(DIALECTS.values())
+    assert set(kept_names()) == set(DIALECTS_BY_NAME)
+    assert set(SOURCES) >= {f"{name}{kind}" for name in DIALECTS_BY_NAME for kind in ("", ".answer", ".stream")}
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -67,6 +68,9 @@ def test_a_schema_says_what_it_was_made_from_and_holds_no_words(name):
     for source in schema["provenance"]["sources"]:
         assert source.keys() == {"package", "version", "module", "sha256"}
         assert len(source["sha256"]) == 64
+    for piece in schema["provenance"].get("overlay", ()):
+        assert piece["at"]
+        assert piece["source"].startswith(("https://api-docs.deepseek.com/", "recorded in "))
     assert '"description": "' not in json.dumps(schema)
 
 
@@ -210,14 +214,14 @@ def test_kept_schemas_are_compiled_once():
 
 
 @pytest.mark.parametrize("interaction", recorded())
-@pytest.mark.parametrize(("provider", "dialect"), [("mistral", "mistral-chat"), ("openrouter", "openrouter-chat")])
+@pytest.mark.parametrize(("provider", "dialect"), OWN_DIALECTS.items())
 def test_what_a_service_accepted_is_of_its_own_schema(interaction, provider, dialect):
     if interaction["provider"] == provider:
         assert refusals(dialect, interaction["request"], interaction["url"]) == []
         assert refusals(dialect, {**interaction["request"], "x_label": 1}) != []
 
 
-@pytest.mark.parametrize("dialect", ["mistral-chat", "openrouter-chat"])
+@pytest.mark.parametrize("dialect", OWN_DIALECTS.values())
 @pytest.mark.parametrize(
     ("message", "pointer"),
     [
@@ -232,7 +236,7 @@ def test_a_schema_made_of_models_is_as_strict_about_messages(dialect, message, p
     assert pointer in [place for place, _ in refusals(dialect, chat(message))]
 
 
-PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex"}
+PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex", *OWN_DIALECTS}
 """Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
 
 
@@ -244,7 +248,8 @@ def recorded_answers() -> list[Any]:
 
 
 def answers_of(interaction: dict[str, Any]) -> list[tuple[str, Any]]:
-    dialect, told = DIALECTS[interaction["shape"]], interaction["response"]
+    dialect = OWN_DIALECTS.get(interaction["provider"]) or DIALECTS[interaction["shape"]]
+    told = interaction["response"]
     if told.get("json") is not None:
         return [(f"{dialect}.answer", told["json"])]
     lines = [line.removeprefix("data:").strip() for line in told["sse"].splitlines() if line.startswith("data:")]
@@ -258,7 +263,7 @@ def test_a_recorded_answer_is_of_its_schema(interaction):
     assert [fault for name, answer in answers for fault in kept(name).faults(answer)] == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values())
+@pytest.mark.parametrize("dialect", DIALECTS_BY_NAME)
 def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
     written = 0
     for scenario in load_scenarios():
@@ -282,6 +287,20 @@ def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
         ("anthropic-messages.stream", {"type": "message_middle"}, "/type"),
         ("gemini-generate.answer", {"candidates": [{"content": "hi"}]}, "/candidates/0/content"),
         ("gemini-generate.stream", {"usageMetadata": 5}, "/usageMetadata"),
+        ("mistral-chat.answer", {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": {}}, ""),
+        ("mistral-chat.stream", {"id": "x", "model": "m", "choices": [{"index": 0, "delta": 5}]}, "/choices/0/delta"),
+        ("deepseek-chat.answer", {"id": "x", "created": 1, "model": "m", "choices": []}, ""),
+        (
+            "deepseek-chat.stream",
+            {"choices": [{"index": 0, "delta": {"reasoning_content": 5}}]},
+            "/choices/0/delta/reasoning_content",
+        ),
+        ("openrouter-chat.answer", {"id": "x", "object": "text", "created": 1, "model": "m", "choices": []}, "/object"),
+        (
+            "openrouter-chat.stream",
+            {"choices": [{"index": 0, "delta": {"reasoning": 5}}]},
+            "/choices/0/delta/reasoning",
+        ),
     ],
 )
 def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, pointer):

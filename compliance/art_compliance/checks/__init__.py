@@ -5,11 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import canary, conservation, failures, laws, payload, preflight, response, rules, wire
+from art_compliance.checks import (
+    canary,
+    conservation,
+    failures,
+    faults,
+    laws,
+    load,
+    payload,
+    preflight,
+    response,
+    rules,
+    stream,
+    wire,
+)
 from art_compliance.checks.base import STAGES, Check, checks_of
 from art_compliance.checks.trial import NotApplicable, Trial
 
-_MODULES: Final = (preflight, conservation, laws, canary, wire, rules, payload, response, failures)
+_MODULES: Final = (
+    preflight,
+    conservation,
+    laws,
+    canary,
+    wire,
+    rules,
+    payload,
+    response,
+    failures,
+    stream,
+    faults,
+    load,
+)
 
 CHECKS: Final[Mapping[str, Check]] = {check.id: check for module in _MODULES for check in checks_of(module)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final, Literal
 
@@ -12,9 +12,23 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
+from art_sdk.json_data import is_array
 
-Stage = Literal["preflight", "translation", "wire", "payload", "response"]
-STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response")
+Stage = Literal["preflight", "translation", "wire", "payload", "response", "stream", "faults", "load"]
+STAGES: Final[tuple[Stage, ...]] = (
+    "preflight",
+    "translation",
+    "wire",
+    "payload",
+    "response",
+    "stream",
+    "faults",
+    "load",
+)
+
+_NEED_AN_ANSWER: Final[frozenset[Stage]] = frozenset({"response", "stream"})
+_LEVELS: Final[Mapping[Stage, Level]] = {"stream": "streaming", "faults": "resilience", "load": "resilience"}
+"""The stages that count for a level of their own."""
 
 
 class Check(Struct, frozen=True):
@@ -34,12 +48,12 @@ class Check(Struct, frozen=True):
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about."""
-        has_subject = self.stage != "response" or self.on_every_prompt or scenario.answer is not None
+        has_subject = self.stage not in _NEED_AN_ANSWER or self.on_every_prompt or scenario.answer is not None
         return has_subject and set(self.needs) <= set(scenario.needs)
 
     def level(self, scenario: Scenario) -> Level:
-        """The level that the check counts for on a scenario: what uses tools counts for `tools`."""
-        return "tools" if "tools" in scenario.needs else "core"
+        """The level that the check counts for on a scenario: its stage's own, or `tools` for what uses tools."""
+        return _LEVELS.get(self.stage, "tools" if "tools" in scenario.needs else "core")
 
 
 def check(
@@ -47,7 +61,7 @@ def check(
 ) -> Callable[[Callable[[Trial], Iterator[Finding]]], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
-    A check of the stage response runs on the scenarios that have an answer, or `on_every_prompt`.
+    A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`.
     """
     stage: Any = name.partition(".")[0]
     if stage not in STAGES:
@@ -57,5 +71,9 @@ def check(
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:
-    """The checks that a module declares, in their order there."""
-    return tuple(value for value in vars(module).values() if isinstance(value, Check))
+    """The checks that a module declares, one by one or as a tuple, in their order there."""
+    found: list[Check] = []
+    for value in vars(module).values():
+        declared: list[object] = list(value) if is_array(value) else [value]
+        found += [one for one in declared if isinstance(one, Check)]
+    return tuple(found)

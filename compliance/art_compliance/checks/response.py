@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.answered import Answered
-from art_compliance.checks.base import Check, check
+from art_compliance.checks.answer_laws import LAWS, Told, check_of, wrong_ids, wrong_order
+from art_compliance.checks.base import check
 from art_compliance.checks.conservation import as_finding
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.comparison import describe_change
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
-from art_compliance.normal_form import same_json
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Response
 from art_compliance.subjects import Crashed, Refused, Sent
-from art_sdk import ARTError, parse_prompt
 from art_sdk.json_data import is_array, is_object
-from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
 
 
 @check("response.answer-is-read", clause="An answer as the provider sends it is read without an error.")
@@ -49,189 +46,30 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
     if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
         message = "no call arrived"
         raise NotApplicable(message)
+    if trial.scenario.options.get("stream"):
+        message = "the server here answers whole"
+        raise NotApplicable(message)
     heard = trial.watched.heard
     if not isinstance(heard, Answered) or heard.error is not None:
         yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")
         return
-    faults = [*_wrong_order(heard), *_wrong_ids(trial, heard)]
+    faults = [*wrong_order(heard), *wrong_ids(trial, heard)]
     if not heard.text == heard.told_text == WRITTEN_TEXT:
         faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.told_text!r} in the tokens")
     for fault in faults:
         yield Finding(check=name, message=fault)
 
 
-def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:
-    """Declares a check that looks at the scenario's answer as it was read, and tells what is wrong in words."""
+def _told(trial: Trial) -> Told:
+    """The scenario's answer, unstreamed."""
 
-    def declare(look: Callable[[Trial, Answered], Iterator[str]]) -> Check:
-        @check(name, clause=clause)
-        def run(trial: Trial) -> Iterator[Finding]:
-            for message in look(trial, trial.answered):
-                yield Finding(check=name, message=message)
+    def ask(**options: Any) -> Answered:
+        return trial.require_answered(trial.call(trial.written, **options))
 
-        return run
-
-    return declare
+    return Told(trial, trial.answered, ask)
 
 
-_KINDS: Final[dict[str, type[Any]]] = {
-    "TOKEN": TokenEvent,
-    "TOOL_CALL": ToolCallEvent,
-    "METADATA": MetadataEvent,
-    "ERROR": ErrorEvent,
-    "END": EndEvent,
-}
-
-
-@_on_answer(
-    "response.events-keep-their-order",
-    "The events are (TOKEN or TOOL_CALL)*, then METADATA, then one END, which is the last.",
-)
-def events_keep_their_order(_: Trial, answered: Answered) -> Iterator[str]:
-    """By the table that the fold follows, too."""
-    return _wrong_order(answered)
-
-
-def _wrong_order(answered: Answered) -> Iterator[str]:
-    state: State = "answering"
-    for number, kind in enumerate(answered.kinds):
-        after = AFTER.get((state, _KINDS[kind])) if kind in _KINDS else None
-        if after is None:
-            yield f"event {number} is {kind}, which may not come when {state}: {', '.join(answered.kinds)}"
-            return
-        state = after
-    if state != "ended":
-        yield f"the events stop before END: {', '.join(answered.kinds) or 'there are none'}"
-
-
-@_on_answer(
-    "response.events-carry-their-ids",
-    "Every event carries the thread_id of the call, and one trace_id and session_id.",
-)
-def events_carry_their_ids(trial: Trial, answered: Answered) -> Iterator[str]:
-    """Whoever reads several streams at once tells them apart by these."""
-    yield from _wrong_ids(trial, answered)
-    given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
-    asked = trial.require_answered(trial.call(trial.written, **given))
-    for name, value in given.items():
-        found = {event.get(name) for event in asked.events}
-        if found != {value}:
-            yield f"the call's {name} is {value!r}, the events have {', '.join(sorted(map(repr, found)))}"
-
-
-def _wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
-    options = trial.scenario.call_options()
-    for number, event in enumerate(answered.events):
-        if event.get("thread_id") != options["thread_id"]:
-            yield f"event {number} ({event.get('type')}) has the thread_id {event.get('thread_id')!r}"
-            return
-    traces = {event.get("trace_id") for event in answered.events}
-    if len(traces) > 1 or None in traces:
-        yield f"the events of one call have the trace ids {', '.join(sorted(map(repr, traces)))}"
-
-
-@_on_answer(
-    "response.text-is-whole",
-    "The tokens, joined, and the message's content are the answer's text, character for character.",
-)
-def text_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
-    """Neither trimmed, nor repeated, nor mixed with anything else."""
-    written = trial.written.content or ""
-    for what, found in (("the tokens", answered.told_text), ("the message's content", answered.text or "")):
-        if found != written:
-            yield f"{what} changed: {describe_change(written, str(found))}"
-
-
-@_on_answer(
-    "response.calls-are-whole",
-    "Every call of the answer is told once, by TOOL_CALL and in the message, with its id, name and arguments.",
-)
-def calls_are_whole(trial: Trial, answered: Answered) -> Iterator[str]:
-    """Arguments that are no JSON are passed on as the text that they are."""
-    for what, found in (("TOOL_CALL", answered.told_calls), ("the message's tool_calls", answered.calls)):
-        yield from (f"{what}: {wrong}" for wrong in _wrong_calls(trial, found))
-
-
-def _wrong_calls(trial: Trial, found: list[dict[str, Any]]) -> Iterator[str]:
-    written = trial.written.tool_calls
-    if len(found) != len(written):
-        yield f"{len(found)} calls, the answer has {len(written)}"
-        return
-    for call, own in zip(found, written, strict=True):
-        function: dict[str, Any] = call.get("function") or {}
-        if function.get("name") != own.function.name:
-            yield f"the tool {own.function.name!r} became {function.get('name')!r}"
-        if not trial.written.without_ids and call.get("id") != own.id:
-            yield f"the id {own.id!r} became {call.get('id')!r}"
-        if not _same_arguments(own.function.arguments, function.get("arguments")):
-            yield f"the arguments changed: {describe_change(own.function.arguments, str(function.get('arguments')))}"
-    if trial.written.without_ids:
-        yield from _wrong_own_ids(trial, [str(call.get("id") or "") for call in found])
-
-
-def _wrong_own_ids(trial: Trial, ids: list[str]) -> Iterator[str]:
-    """Ids that the adapter made because the provider gave none."""
-    known = json.dumps(trial.scenario.prompt)
-    if not all(ids) or len(set(ids)) != len(ids) or any(json.dumps(one) in known for one in ids):
-        yield f"calls that come without ids need ids of their own, new in the conversation; these are {ids}"
-
-
-def _same_arguments(written: str, found: Any) -> bool:
-    if not isinstance(found, str):
-        return False
-    try:
-        return same_json(json.loads(written or "{}"), json.loads(found or "{}"))
-    except ValueError:
-        return written == found
-
-
-@_on_answer(
-    "response.thinking-stands-apart",
-    "The model's reasoning is told by tokens of the thinking type, and is no part of the message's content.",
-)
-def thinking_stands_apart(trial: Trial, answered: Answered) -> Iterator[str]:
-    """Reasoning that is taken for the answer is shown to users."""
-    thinking = trial.written.thinking
-    if not thinking:
-        message = "the answer has no reasoning"
-        raise NotApplicable(message)
-    if thinking.strip() in f"{answered.text} {answered.told_text}":
-        yield "the reasoning stands in the answer's text"
-    if answered.told_thinking != thinking:
-        yield f"the thinking tokens are not the reasoning: {describe_change(thinking, answered.told_thinking)}"
-
-
-@_on_answer("response.finish-is-told", "END and METADATA say why the answer ended.")
-def finish_is_told(trial: Trial, answered: Answered) -> Iterator[str]:
-    """An answer that was cut must not pass for a whole one."""
-    right = {trial.written.finish} | ({"stop"} if trial.written.is_refusal else set[str]())
-    for what, found in (("END", answered.finish), ("METADATA", answered.metadata.get("stop_reason"))):
-        if found not in right:
-            yield f"{what} says {found!r}, the answer ended by {trial.written.finish!r}"
-
-
-@_on_answer("response.usage-is-told", "METADATA has the answer's token counts, as the standard defines them.")
-def usage_is_told(trial: Trial, answered: Answered) -> Iterator[str]:
-    """`input_tokens` is the whole prompt, what caches gave included; `output_tokens` all that was generated."""
-    for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
-        wanted, found = getattr(trial.written, name), answered.metadata.get(name)
-        may_be_left_out = name in ("thinking_tokens", "cached_tokens") and found is None
-        if wanted is not None and not may_be_left_out and not (type(found) is int and found == wanted):
-            yield f"{name} is {found!r}, the answer says {wanted}"
-
-
-@_on_answer("response.message-is-standard", "END's message is an assistant message of the standard form, unnamed.")
-def message_is_standard(_: Trial, answered: Answered) -> Iterator[str]:
-    """What is appended goes to every adapter, not to the one that read it alone."""
-    message = answered.message
-    try:
-        parse_prompt([message])
-    except ARTError as error:
-        yield error.message
-    if message.get("role") != "assistant":
-        yield f"its role is {message.get('role')!r}"
-    if message.get("name") is not None:
-        yield f"it has the name {message['name']!r}, which nobody gave it"
+HELD_BY_LAWS: Final = tuple(check_of("response", one, _told) for one in LAWS)
 
 
 @check(
@@ -276,10 +114,17 @@ def signatures_go_back(trial: Trial) -> Iterator[Finding]:
     if signature is None or "reasoning" not in trial.subject.capabilities:
         reason = "the answer has no signature" if signature is None else "not declared: reasoning"
         raise NotApplicable(reason)
+    dialect = trial.dialect
+    wanted = [
+        *([signature] if dialect.signs_thinking else []),
+        *([trial.written.thinking] if dialect.wants_thinking else []),
+    ]
+    if not wanted:
+        reason = f"nothing goes back with reasoning in {dialect.name}"
+        raise NotApplicable(reason)
     sent = trial.observe_sent([*trial.scenario.prompt, said, *_next_turn(said)])
     sent_back = [leaf for _, leaf in leaves(sent.payload)]
-    signed = (signature, trial.written.thinking) if trial.dialect.wants_thinking else (signature,)
-    for text in signed:
+    for text in wanted:
         if text not in sent_back:
             message = f"{text!r} is not sent back with the message that it came with"
             yield Finding(check="response.signatures-go-back", message=message, path=f"$[{len(trial.scenario.prompt)}]")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
+import msgspec
+
 from art_compliance.answered import Answered
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
@@ -40,6 +42,10 @@ class Trial:
     def observation(self) -> Observation:
         """What the adapter makes of the scenario's prompt."""
         return self.subject.translate(self.scenario.prompt, self.scenario.call_options())
+
+    def with_answer(self, answer: WrittenAnswer) -> Trial:
+        """The same prompt, answered so."""
+        return Trial(self.subject, msgspec.structs.replace(self.scenario, answer=answer), self.seed)
 
     @property
     def declared_repairs(self) -> frozenset[Repair]:

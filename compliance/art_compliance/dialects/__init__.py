@@ -7,13 +7,18 @@ from typing import Final
 
 from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import CannotWrite, Decoded, DecodeFailed, Dialect
+from art_compliance.dialects.deepseek_chat import DEEPSEEK_CHAT
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
+from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
+from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
 from art_compliance.findings import HarnessError
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect for dialect in (ANTHROPIC_MESSAGES, GEMINI_GENERATE, OPENAI_CHAT)
+    dialect.name: dialect
+    for dialect in (ANTHROPIC_MESSAGES, GEMINI_GENERATE, OPENAI_CHAT, MISTRAL_CHAT, DEEPSEEK_CHAT, OPENROUTER_CHAT)
 }
+"""To add one: its room, a line here; its schema, a line in `wire/sources.py`; its rules, a file in `fixtures/rules`."""
 
 
 def find_dialect(name: str) -> Dialect:

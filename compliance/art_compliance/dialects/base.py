@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from art_compliance.dialects.order import StreamOrder
+from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.pointers import escape
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object, json_type
@@ -67,25 +68,28 @@ class WriteStream(Protocol):
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """One wire format, whole.
+    """One wire format, whole. Its wire schema and its rules' words lie in `fixtures/` under its name.
 
-    `path` matches the end of a request's URL path; `base_path` is what stands before it at the
-    provider; `history` is the JSON pointer of the list that grows with the conversation.
-    `write_response` and `write_error` (of a status and a message) give the bodies of answers;
-    `write_stream` the events of a streamed one, of the content type `stream_type`, `write_stream_error`
-    the event that ends one after its status 200; `unknown_event` is one that a reader passes over;
-    `stream_order` judges the order of events;
-    `wants_stream` looks at a request's body and target; `wants_array` at the target alone: whether the stream
-    is to be a JSON array instead of events.
-    `essential` names, by JSON pointer, fields without which an answer cannot be read;
-    `wants_thinking`: the text of the reasoning goes back with its signature.
+    `hosts` are those whom the published types speak for; `path` matches the end of a request's URL path,
+    `base_path` is what stands before it at the provider; `history` is the JSON pointer of the list that
+    grows with the conversation. `rules` are its rules' functions, each given what `read_request` makes of
+    a body, a model and a URL. `write_response` and `write_error` (of a status and a message) give the
+    bodies of answers; `write_stream` the events of a streamed one, of the content type `stream_type`,
+    `write_stream_error` the event that ends one after its status 200; `unknown_event` is one that a reader
+    passes over; `stream_order` judges their order; `wants_stream` looks at a request's body and target,
+    `wants_array` at the target alone: whether the stream is to be a JSON array instead of events.
+    `essential` names, by JSON pointer, fields without which an answer cannot be read. Of the reasoning, the
+    text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
     """
 
     name: str
+    hosts: tuple[str, ...]
     path: str
     base_path: str
     history: str
     decode: Decode
+    read_request: Callable[[object, str | None, str | None], Request]
+    rules: tuple[RuleCheck, ...]
     write_response: Callable[[WrittenAnswer], bytes]
     write_error: Callable[[int, str], bytes]
     write_stream: WriteStream
@@ -97,6 +101,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     stream_type: str = "text/event-stream"
     essential: tuple[str, ...]
     wants_thinking: bool = False
+    signs_thinking: bool = True
 
 
 def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:

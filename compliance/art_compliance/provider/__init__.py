@@ -6,8 +6,16 @@ import json
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from art_compliance.dialects import DIALECTS
-from art_compliance.provider.asking import WRITTEN_TEXT, Answerer, Asked, answer_as_written, ask, find_by_path
+from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.provider.asking import (
+    WRITTEN_TEXT,
+    Answerer,
+    Asked,
+    answer_as_written,
+    ask,
+    find_by_path,
+    is_path_of,
+)
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
 from art_compliance.provider.server import LoopbackServer, Request
 from art_compliance.provider.strict import Exchange, StrictProvider
@@ -19,6 +27,8 @@ class LoopbackProvider(LoopbackServer):
     def __init__(self) -> None:
         super().__init__(self._respond)
         self._answerer: Answerer = answer_as_written
+        self.dialect: Dialect | None = None
+        """The one that is spoken here. Without it, or at another's path, the path tells the dialect."""
 
     @contextmanager
     def answering(self, answerer: Answerer) -> Generator[None]:
@@ -30,12 +40,14 @@ class LoopbackProvider(LoopbackServer):
             self._answerer = before
 
     def _respond(self, request: Request) -> Response:
-        dialect = find_by_path(request.target)
+        dialect = self.dialect
+        if dialect is None or not is_path_of(dialect, request.target):
+            dialect = find_by_path(request.target)
         return _explain_path(request.target) if dialect is None else self._answerer(ask(dialect, request))
 
 
 def _explain_path(target: str) -> Response:
-    paths = ", ".join(sorted(dialect.path for dialect in DIALECTS.values()))
+    paths = ", ".join(sorted({dialect.path for dialect in DIALECTS.values()}))
     error = {"error": {"message": f"no dialect answers {target!r}; known paths end in {paths}", "code": 404}}
     return Response(404, json.dumps(error).encode())
 

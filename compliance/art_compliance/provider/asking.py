@@ -67,6 +67,10 @@ def answer_as_written(asked: Asked) -> Response:
 
 def find_by_path(target: str, only: Dialect | None = None) -> Dialect | None:
     """The dialect whose requests go to such a path: the first of all, or the one that is meant."""
-    path = urlsplit(target).path
     known = DIALECTS.values() if only is None else (only,)
-    return next((dialect for dialect in known if re.search(dialect.path, path)), None)
+    return next((dialect for dialect in known if is_path_of(dialect, target)), None)
+
+
+def is_path_of(dialect: Dialect, target: str) -> bool:
+    """Whether requests of the dialect go to such a path."""
+    return re.search(dialect.path, urlsplit(target).path) is not None

@@ -49,6 +49,7 @@ class LoopbackServer:
         self._address = (host, port)
         self._lock = threading.Lock()
         self._seen: list[Request] = []
+        self._underway = 0
         self._stack = ExitStack()
         self.url = ""
 
@@ -77,6 +78,11 @@ class LoopbackServer:
         with self._lock:
             return len(self._seen)
 
+    @property
+    def underway(self) -> int:
+        """How many answers are on their way just now: a client that went ends its own."""
+        return self._underway
+
     async def _serve(self, listener: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         async with anyio.create_task_group() as connections:
             task_status.started()
@@ -104,7 +110,11 @@ class LoopbackServer:
             while (request := await _receive(connection, protocol)) is not None:
                 with self._lock:
                     self._seen.append(request)
-                await _Answering(connection, protocol, self._handle(request)).run()
+                self._underway += 1
+                try:
+                    await _Answering(connection, protocol, self._handle(request)).run()
+                finally:
+                    self._underway -= 1
                 if protocol.our_state is not h11.DONE or protocol.their_state is not h11.DONE:
                     return
                 protocol.start_next_cycle()

@@ -16,18 +16,10 @@ import msgspec
 from jsonschema_rs import Draft202012Validator
 from msgspec import Struct
 
+from art_compliance.dialects import find_dialect
 from art_compliance.findings import Severity
 from art_compliance.resources import data_folder
 from art_compliance.wire.explain import Fault
-
-OWN_HOSTS: Final[dict[str, tuple[str, ...]]] = {
-    "anthropic-messages": ("api.anthropic.com",),
-    "gemini-generate": ("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
-    "mistral-chat": ("api.mistral.ai",),
-    "openai-chat": ("api.openai.com",),
-    "openrouter-chat": ("openrouter.ai",),
-}
-"""Whom the published types of a dialect speak for."""
 
 _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
 """Faults that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
@@ -76,7 +68,7 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
         return Settled(general.message or fault.message, general.severity, general.evidence)
     if host is not None and any(_is_of(host, row.hosts) for row in rows):
         return None
-    if host is not None and _is_of(host, OWN_HOSTS.get(dialect, ())):
+    if host is not None and _is_of(host, find_dialect(dialect).hosts):
         return Settled(fault.message)
     if rows:
         told = f"{fault.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"

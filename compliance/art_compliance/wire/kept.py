@@ -73,6 +73,8 @@ def kept(name: str) -> Kept:
     schema = json.loads(path.read_text(encoding="utf-8"))
     sources = schema["provenance"]["sources"]
     told = " and ".join(f"{source['package']} {source['version']}, {source['module']}" for source in sources)
+    if "overlay" in schema["provenance"]:
+        told += f", and what is laid over it for {name.partition('.')[0]}"
     return Kept(name, schema, told, Draft202012Validator(schema))
 
 

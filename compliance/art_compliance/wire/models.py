@@ -14,10 +14,7 @@ def answer_schema(module: str, name: str, *, beside: Sequence[str] = ()) -> Sche
 
     `beside` are values of `type` that the service sends and the SDK reads before it comes to its models.
     """
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
-
-    told: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema()
-    schema = finish(rewrite_whole(told, as_any_of), is_closed=False)
+    schema = finish(_as_sent(module, name), is_closed=False)
     if not beside:
         return schema
     other: Schema = {"type": "object", "properties": {"type": {"enum": list(beside)}}, "required": ["type"]}
@@ -33,6 +30,11 @@ def request_schema(module: str, name: str) -> Schema:
     neither is a branch of what goes over the wire. The constants that tell messages apart have defaults there, and
     are required here.
     """
+    return finish(rewrite_whole(_as_sent(module, name), _with_its_kind), is_closed=True)
+
+
+def _as_sent(module: str, name: str) -> Schema:
+    """The schema of a model, with no branch for what never goes over the wire."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - likewise
 
@@ -44,8 +46,7 @@ def request_schema(module: str, name: str) -> Schema:
             return {"not": {}}
 
     told: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema(schema_generator=Lenient)
-    sent = without_branches(rewrite_whole(told, as_any_of), _is_never_sent)
-    return finish(rewrite_whole(rewrite_whole(sent, as_any_of), _with_its_kind), is_closed=True)
+    return rewrite_whole(without_branches(rewrite_whole(told, as_any_of), _is_never_sent), as_any_of)
 
 
 def _is_never_sent(branch: Schema) -> bool:

@@ -25,8 +25,10 @@ def rebuild(name: str) -> Schema:
         message = f"no schema {name!r} is made from an SDK; there are {', '.join(SOURCES)}"
         raise HarnessError(message)
     sources = [_provenance(origin) for origin in source.origins]
-    made = source.make()
-    provenance = {"sources": sources, "date": datetime.now(UTC).date().isoformat()}
+    made = source.build()
+    provenance: dict[str, Any] = {"sources": sources, "date": datetime.now(UTC).date().isoformat()}
+    if source.overlay:
+        provenance["overlay"] = [{"at": piece.at, "source": piece.source} for piece in source.overlay]
     return {"$schema": DRAFT, "provenance": provenance, **made}
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from art_compliance.wire import gemini, models, proto, typed_dicts
+from art_compliance.wire.overlays import DEEPSEEK_ANSWER, DEEPSEEK_REQUEST, DEEPSEEK_STREAM, Overlaid, lay_over
 from art_compliance.wire.shaping import Schema
 
 
@@ -21,10 +22,20 @@ class Origin(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """How a schema is made. `make` imports the SDK: only the extra `judges` brings it."""
+    """How a schema is made. `make` imports the SDK: only the extra `judges` brings it.
+
+    `overlay` is ours, laid over what the SDK says, where the SDK is a relative's.
+    """
 
     origins: tuple[Origin, ...]
     make: Callable[[], Schema]
+    overlay: tuple[Overlaid, ...] = ()
+    is_nullable: bool = False
+
+    def build(self) -> Schema:
+        """The schema, the overlay in it."""
+        made = self.make()
+        return lay_over(made, self.overlay, nullable=self.is_nullable) if self.overlay else made
 
 
 _STREAM: Final[dict[str, Any]] = {"stream": {"anyOf": [{"type": "boolean"}, {"type": "null"}]}}
@@ -55,6 +66,20 @@ _GEMINI_ANSWER: Final = Source(
 )
 """Each item of a stream is an answer."""
 
+
+def _answers(package: str, module: str, folder: str, name: str, overlay: tuple[Overlaid, ...] = ()) -> Source:
+    """Answers, or the items of a stream, as the models of an SDK read them."""
+    return Source((Origin(package, module, folder),), partial(models.answer_schema, module, name), overlay)
+
+
+_OPENAI_CHAT: Final = Source(
+    (Origin("openai", _OPENAI, "openai/types/"),),
+    partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
+)
+_OPENAI_ANSWERS: Final = ("openai", "openai.types.chat", "openai/types/")
+_MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/models/")
+_OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
+
 SOURCES: Final[dict[str, Source]] = {
     "anthropic-messages": _anthropic(_ANTHROPIC, "anthropic/types/"),
     "anthropic-messages.answer": Source(
@@ -75,25 +100,17 @@ SOURCES: Final[dict[str, Source]] = {
     ),
     "gemini-generate.answer": _GEMINI_ANSWER,
     "gemini-generate.stream": _GEMINI_ANSWER,
-    "mistral-chat": Source(
-        (Origin("mistralai", "mistralai.client.models", "mistralai/client/models/"),),
-        partial(models.request_schema, "mistralai.client.models", "ChatCompletionRequest"),
-    ),
-    "openrouter-chat": Source(
-        (Origin("openrouter", "openrouter.components", "openrouter/components/"),),
-        partial(models.request_schema, "openrouter.components", "ChatRequest"),
-    ),
-    "openai-chat": Source(
-        (Origin("openai", _OPENAI, "openai/types/"),),
-        partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
-    ),
-    "openai-chat.answer": Source(
-        (Origin("openai", "openai.types.chat", "openai/types/"),),
-        partial(models.answer_schema, "openai.types.chat", "ChatCompletion"),
-    ),
-    "openai-chat.stream": Source(
-        (Origin("openai", "openai.types.chat", "openai/types/"),),
-        partial(models.answer_schema, "openai.types.chat", "ChatCompletionChunk"),
-    ),
+    "openai-chat": _OPENAI_CHAT,
+    "openai-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion"),
+    "openai-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk"),
+    "mistral-chat": Source((Origin(*_MISTRAL),), partial(models.request_schema, _MISTRAL[1], "ChatCompletionRequest")),
+    "mistral-chat.answer": _answers(*_MISTRAL, "ChatCompletionResponse"),
+    "mistral-chat.stream": _answers(*_MISTRAL, "CompletionChunk"),
+    "deepseek-chat": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, DEEPSEEK_REQUEST, is_nullable=True),
+    "deepseek-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", DEEPSEEK_ANSWER),
+    "deepseek-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", DEEPSEEK_STREAM),
+    "openrouter-chat": Source((Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest")),
+    "openrouter-chat.answer": _answers(*_OPENROUTER, "ChatResult"),
+    "openrouter-chat.stream": _answers(*_OPENROUTER, "ChatStreamChunk"),
 }
 """The kept schemas by name: a dialect's requests, its `.answer` and each item of its `.stream`."""

@@ -9,14 +9,18 @@ from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.openai_chat.decode import decode
 from art_compliance.dialects.openai_chat.order import ORDER
+from art_compliance.dialects.openai_chat.rules import RULES, Chat
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, write_stream, write_stream_error
 
 OPENAI_CHAT: Final = Dialect(
     name="openai-chat",
+    hosts=("api.openai.com",),
     path=r"/chat/completions$",
     base_path="/v1",
     history="/messages",
     decode=decode,
+    read_request=Chat,
+    rules=RULES,
     write_response=write_response,
     write_error=write_error,
     write_stream=write_stream,

@@ -24,15 +24,13 @@ def write_response(answer: WrittenAnswer) -> bytes:
     if answer.thinking:
         message = "a chat completion of OpenAI's has no place for reasoning"
         raise CannotWrite(message)
-    if answer.without_ids:
-        message = "every call of a chat completion has an id"
-        raise CannotWrite(message)
+    choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": finish_of(answer)}
     body = {
         "id": "chatcmpl-written",
         "object": "chat.completion",
-        "created": 1_760_000_000,
+        "created": WRITTEN_AT,
         "model": "written",
-        "choices": [_choice(answer)],
+        "choices": [choice],
         "usage": _usage(answer),
         "service_tier": "default",
         "system_fingerprint": None,
@@ -40,21 +38,48 @@ def write_response(answer: WrittenAnswer) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def _choice(answer: WrittenAnswer) -> dict[str, Any]:
+WRITTEN_AT: Final = 1_760_000_000
+"""The time of every written answer, in seconds since 1970."""
+
+
+def finish_of(answer: WrittenAnswer) -> str:
+    """Why it ended, in the dialect's words: a refusal ends as any answer does."""
+    return "stop" if answer.is_refusal else _FINISH[answer.finish]
+
+
+def calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
+    """Its calls. Raises CannotWrite for calls without ids."""
+    if answer.without_ids:
+        message = "every call of a chat completion has an id"
+        raise CannotWrite(message)
+    return [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": call.function.arguments},
+        }
+        for call in answer.tool_calls
+    ]
+
+
+def numbered_calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
+    """As the relatives answer them: each call with its `index`, unstreamed, too."""
+    return [{"index": index, **call} for index, call in enumerate(calls_of(answer))]
+
+
+def refuse_refusal(answer: WrittenAnswer, whose: str) -> None:
+    """Raises CannotWrite where the model refuses: of the family, OpenAI and OpenRouter alone have a place for it."""
+    if answer.is_refusal:
+        message = f"a chat completion of {whose} has no place for a refusal"
+        raise CannotWrite(message)
+
+
+def _message(answer: WrittenAnswer) -> dict[str, Any]:
     said: dict[str, Any] = {"role": "assistant", "content": answer.content, "refusal": None, "annotations": []}
     if answer.is_refusal:
         said |= {"content": None, "refusal": answer.content}
-    if answer.tool_calls:
-        said["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.function.name, "arguments": call.function.arguments},
-            }
-            for call in answer.tool_calls
-        ]
-    finish = "stop" if answer.is_refusal else _FINISH[answer.finish]
-    return {"index": 0, "message": said, "logprobs": None, "finish_reason": finish}
+    calls = calls_of(answer)
+    return {**said, "tool_calls": calls} if calls else said
 
 
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:

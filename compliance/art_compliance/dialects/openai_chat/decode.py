@@ -3,8 +3,10 @@
 Taken for the same thing: `developer` and `system`; text as a string or as a list of text parts (of
 a system message each part is one message; of an assistant or tool message they are one text);
 `max_tokens` and `max_completion_tokens`; `stop` as text or list; `tool_choice` `any` and
-`required`; a field that is null and one that is absent; calls without ids are numbered in order,
-and a result without id answers the next open call. Azure keeps the model in the URL.
+`required`; an image's URL alone and as an object; a field that is null and one that is absent;
+calls without ids are numbered in order, and a result without id answers the next open call.
+OpenAI's first form of calls is read, too: `functions`, `function_call`, and the role `function`.
+Azure keeps the model in the URL. What a relative has of its own is a `Variant`.
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
+from msgspec import Struct
+
+from art_compliance.dialects.base import Decode, Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -32,12 +37,29 @@ from art_sdk.messages import (
 _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "stream")
 
 
-def decode(payload: object, *, url: str | None = None) -> Decoded:
+class Variant(Struct, frozen=True, kw_only=True):
+    """What a relative has of its own: what it wants back with an assistant's message, as it came.
+
+    `fields` of the message and `parts` of its content, by type, become the message's extension of
+    the dialect `name`: the fields by their names, the parts as `blocks`, each with its place.
+    """
+
+    name: str
+    fields: tuple[str, ...] = ()
+    parts: frozenset[str] = frozenset()
+
+
+def decoder(variant: Variant) -> Decode:
+    """The `decode` of a relative."""
+    return partial(_decode, variant)
+
+
+def _decode(variant: Variant, payload: object, *, url: str | None = None) -> Decoded:
     """The request in the standard format. Raises DecodeFailed."""
     ledger = Ledger()
     with ledger.open(payload, "") as body:
-        prompt = _Messages(ledger).read(body.take_list("messages"))
-        tools = tuple(_tools(ledger, body.take_list("tools")))
+        prompt = _Messages(ledger, variant).read(body.take_list("messages"))
+        tools = tuple(_tools(ledger, body))
         options = _options(ledger, body)
     if "model" not in options and url is not None and (deployment := _AZURE.search(url)):
         options["model"] = deployment[1]
@@ -46,10 +68,14 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
 
 _AZURE: Final = re.compile(r"/deployments/([^/]+)/")
 
+decode: Final = decoder(Variant(name="openai-chat"))
+"""OpenAI's own."""
+
 
 class _Messages:
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, variant: Variant) -> None:
         self._ledger = ledger
+        self._variant = variant
         self._calls = OpenCalls()
         self._prompt: list[ArtStandardMessage] = []
 
@@ -67,48 +93,72 @@ class _Messages:
         return tuple(self._prompt)
 
     def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        texts = [part.text for part in self._parts(fields) if isinstance(part, TextPart)]
+        texts = self._texts(fields)
         name = fields.take_text("name")
         for text in texts:
             yield SystemMessage(text, name)
 
     def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        yield user_message(list(self._parts(fields)), fields.take_text("name"))
+        said: list[TextPart | ImagePart] = []
+        for part, kind in self._parts(fields):
+            if kind == "text":
+                said.append(TextPart(part.take_text("text") or ""))
+            elif kind == "image_url":
+                said.append(self._image(part))
+            else:
+                part.put_back("type", kind)
+        yield user_message(said, fields.take_text("name"))
 
     def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        texts = [part.text for part in self._parts(fields) if isinstance(part, TextPart)]
+        extension = {name: kept for name in self._variant.fields if (kept := fields.take(name)) is not None}
+        blocks: list[dict[str, Any]] = []
+        texts = self._texts(fields, blocks)
+        if blocks:
+            extension["blocks"] = blocks
         calls = tuple(self._tool_calls(fields))
-        yield AssistantMessage("".join(texts) if texts else None, calls, fields.take_text("name"))
+        extensions = {self._variant.name: extension} if extension else None
+        yield AssistantMessage("".join(texts) if texts else None, calls, fields.take_text("name"), extensions)
 
     def tool(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        texts = [part.text for part in self._parts(fields) if isinstance(part, TextPart)]
+        texts = self._texts(fields)
         call_id = fields.take_text("tool_call_id")
         name = fields.take_text("name")
         answered = self._calls.answer(call_id, name)
         yield ToolResultMessage("".join(texts), answered or call_id or "unknown", name)
 
-    def _parts(self, fields: Fields) -> Iterator[TextPart | ImagePart]:
+    def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
+        """The texts of a content that has nothing else; `blocks` gets the parts that the variant keeps."""
+        texts: list[str] = []
+        for at, (part, kind) in enumerate(self._parts(fields)):
+            if kind == "text":
+                texts.append(part.take_text("text") or "")
+            elif blocks is not None and kind in self._variant.parts:
+                blocks.append({"at": at, "block": {"type": kind, **part.left}})
+                part.left.clear()
+            else:
+                part.put_back("type", kind)
+        return texts
+
+    def _parts(self, fields: Fields) -> Iterator[tuple[Fields, str | None]]:
+        """The parts of a content, each with its type; a string is one part of text."""
         content = fields.take("content")
+        pointer = f"{fields.pointer}/content"
         if content is None:
             return
         if isinstance(content, str):
-            yield TextPart(content)
+            yield Fields({"text": content}, pointer), "text"
             return
         if not is_array(content):
-            raise wrong_kind(f"{fields.pointer}/content", "text or a list", content)
+            raise wrong_kind(pointer, "text or a list", content)
         for index, item in enumerate(content):
-            pointer = f"{fields.pointer}/content/{index}"
-            with self._ledger.open(item, pointer) as part:
-                kind = part.take_text("type")
-                if kind == "text":
-                    yield TextPart(part.take_text("text") or "")
-                elif kind == "image_url":
-                    yield self._image(part)
-                else:
-                    part.put_back("type", kind)
+            with self._ledger.open(item, f"{pointer}/{index}") as part:
+                yield part, part.take_text("type")
 
     def _image(self, part: Fields) -> ImagePart:
-        with self._ledger.open(part.take("image_url"), f"{part.pointer}/image_url") as image:
+        given = part.take("image_url")
+        with self._ledger.open(
+            {"url": given} if isinstance(given, str) else given, f"{part.pointer}/image_url"
+        ) as image:
             url = image.take_text("url") or ""
         inline = _DATA_URL.match(url)
         if inline:
@@ -120,12 +170,25 @@ class _Messages:
             pointer = f"{fields.pointer}/tool_calls/{index}"
             self._ledger.places[f"prompt/{len(self._prompt)}/tool_calls/{index}"] = pointer
             with self._ledger.open(item, pointer) as call:
-                call.take("type")
-                with self._ledger.open(call.take("function"), f"{pointer}/function") as function:
-                    name = function.take_text("name") or ""
-                    arguments = function.take("arguments")
-                text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-                yield ToolCall(self._calls.open(call.take_text("id"), name), FunctionCall(name, text))
+                yield self._custom_call(call) if call.left.get("type") == "custom" else self._function_call(call)
+        if fields.left.get("function_call") is not None:
+            pointer = f"{fields.pointer}/function_call"
+            self._ledger.places[f"prompt/{len(self._prompt)}/tool_calls/0"] = pointer
+            yield self._function_call(Fields({"function": fields.take("function_call")}, fields.pointer), pointer)
+
+    def _function_call(self, call: Fields, pointer: str | None = None) -> ToolCall:
+        call.take("type")
+        with self._ledger.open(call.take("function"), pointer or f"{call.pointer}/function") as function:
+            name = function.take_text("name") or ""
+            arguments = function.take("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        return ToolCall(self._calls.open(call.take_text("id"), name), FunctionCall(name, text))
+
+    def _custom_call(self, call: Fields) -> ToolCall:
+        """Its input is free text; that it is none of JSON's stays opaque, as the call's type."""
+        with self._ledger.open(call.take("custom"), f"{call.pointer}/custom") as custom:
+            name, text = custom.take_text("name") or "", custom.take_text("input") or ""
+        return ToolCall(self._calls.open(call.take_text("id"), name), FunctionCall(name, text))
 
 
 _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMessage]]]] = {
@@ -134,13 +197,14 @@ _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMes
     "user": _Messages.user,
     "assistant": _Messages.assistant,
     "tool": _Messages.tool,
+    "function": _Messages.tool,
 }
 _DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
 
 
-def _tools(ledger: Ledger, tools: list[Any]) -> Iterator[ToolSchema]:
+def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
     number = 0
-    for index, item in enumerate(tools):
+    for index, item in enumerate(body.take_list("tools")):
         pointer = f"/tools/{index}"
         with ledger.open(item, pointer) as tool:
             kind = tool.take("type")
@@ -150,11 +214,16 @@ def _tools(ledger: Ledger, tools: list[Any]) -> Iterator[ToolSchema]:
                 continue
             ledger.places[f"tools/{number}"] = pointer
             number += 1
-            with ledger.open(declared, f"{pointer}/function") as function:
-                name = function.take_text("name") or ""
-                yield ToolSchema(
-                    name, function.take_text("description") or "", function.take_object("parameters") or {}
-                )
+            yield _tool(ledger, declared, f"{pointer}/function")
+    for index, declared in enumerate(body.take_list("functions")):
+        ledger.places[f"tools/{number + index}"] = f"/functions/{index}"
+        yield _tool(ledger, declared, f"/functions/{index}")
+
+
+def _tool(ledger: Ledger, declared: object, pointer: str) -> ToolSchema:
+    with ledger.open(declared, pointer) as function:
+        name = function.take_text("name") or ""
+        return ToolSchema(name, function.take_text("description") or "", function.take_object("parameters") or {})
 
 
 def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
@@ -175,14 +244,22 @@ def _stop(body: Fields) -> tuple[Any, ...] | None:
 
 
 def _tool_choice(ledger: Ledger, body: Fields) -> str | None:
-    if isinstance(body.left.get("tool_choice"), dict):
-        choice = body.take("tool_choice")
-        with ledger.open(choice, "/tool_choice") as fields:
-            fields.take("type")
-            with ledger.open(fields.take("function") or {}, "/tool_choice/function") as function:
-                return function.take_text("name")
-    choice = body.take_text("tool_choice")
+    choice = body.take("tool_choice", "function_call")
+    if is_object(choice):
+        return _named_choice(ledger, choice)
+    if choice is not None and not isinstance(choice, str):
+        raise wrong_kind("/tool_choice", "text or an object", choice)
     return "required" if choice == "any" else choice
+
+
+def _named_choice(ledger: Ledger, choice: dict[str, Any]) -> str | None:
+    with ledger.open(choice, "/tool_choice") as fields:
+        kind = fields.take("type")
+        with ledger.open(fields.take("function") or {}, "/tool_choice/function") as function:
+            name = function.take_text("name") or fields.take_text("name")
+        if name is None:
+            fields.put_back("type", kind)
+        return name
 
 
 def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ _DONE: Final = "[DONE]"
 def _kind(event: Event) -> str:
     if event.data == _DONE:
         return "the end mark"
-    if is_object(event.body.get("error")):
+    if is_object(event.body.get("error")) or event.body.get("object") == "error":  # the second is Mistral's
         return "an error"
     if event.body.get("object") != "chat.completion.chunk":
         return PASSED

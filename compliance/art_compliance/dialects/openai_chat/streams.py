@@ -33,7 +33,7 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     come in pieces, in this order; one that is a list of parts comes part by part. `details` is the list of
     reasoning items that go along with the pieces of the first of `texts` (OpenRouter). `whole_calls`: a call is
     one piece, and all calls one chunk. `usage_at_finish`: the usage stands in the last chunk, asked for or not.
-    `comments` go ahead.
+    `says_finish_twice`: once more, beside the usage (OpenRouter). `comments` go ahead.
     """
 
     first: tuple[str, ...] = ()
@@ -41,6 +41,7 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     details: str | None = None
     whole_calls: bool = False
     usage_at_finish: bool = False
+    says_finish_twice: bool = False
     comments: tuple[bytes, ...] = ()
 
 
@@ -62,9 +63,12 @@ def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> Wr
 write_stream: Final = chat_stream(write_response, OPENAI)
 
 
-def write_stream_error(status: int, message: str) -> bytes:
-    """An error in a stream: its body as an event. That no `[DONE]` follows is inferred."""
-    return data_frame(json.loads(write_error(status, message)))
+def error_event(write: Callable[[int, str], bytes]) -> Callable[[int, str], bytes]:
+    """The writer of errors in a stream: the body as an event. That no `[DONE]` follows is inferred."""
+    return lambda status, message: data_frame(json.loads(write(status, message)))
+
+
+write_stream_error: Final = error_event(write_error)
 
 
 def _asks_for_usage(payload: object) -> bool:
@@ -81,7 +85,10 @@ def _chunks(body: dict[str, Any], style: ChatStyle, *, wants_usage: bool) -> Ite
     for delta in _deltas(message, style):
         yield {**head, "choices": [{**choice, "delta": delta, "finish_reason": None}], **unused}
     told = {"usage": usage} if style.usage_at_finish else unused
-    yield {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}], **told}
+    end = {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}]}
+    if style.says_finish_twice:
+        yield end
+    yield {**end, **told}
     if own_chunk:
         yield {**head, "choices": [], "usage": usage}
 

@@ -1,1 +1,36 @@
-"""`openrouter-chat`: OpenRouter's chat completions. Only its rules are here; it is decoded as `openai-chat`."""
+"""`openrouter-chat`: chat completions, as OpenRouter takes and answers them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.framing import body_wants_stream
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL
+from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.openai_chat.order import ORDER
+from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
+from art_compliance.dialects.openrouter_chat.answers import write_error, write_response
+from art_compliance.dialects.openrouter_chat.decode import decode
+from art_compliance.dialects.openrouter_chat.rules import RULES
+from art_compliance.dialects.openrouter_chat.streams import write_stream, write_stream_error
+
+OPENROUTER_CHAT: Final = Dialect(
+    name="openrouter-chat",
+    hosts=("openrouter.ai",),
+    path=r"/chat/completions$",
+    base_path="/api/v1",
+    history="/messages",
+    decode=decode,
+    read_request=Chat,
+    rules=RULES,
+    write_response=write_response,
+    write_error=write_error,
+    write_stream=write_stream,
+    write_stream_error=write_stream_error,
+    wants_stream=body_wants_stream,
+    unknown_event=UNKNOWN_EVENT,
+    stream_order=ORDER,
+    essential=ESSENTIAL,
+    wants_thinking=True,
+)

@@ -1,0 +1,507 @@
+"""Whole calls over the network: events as their bytes come, time limits, cancellation, retries."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import aclosing, closing
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from art_sdk import (
+    AssistantMessage,
+    BaseAdapter,
+    EndEvent,
+    ErrorEvent,
+    InvalidConfig,
+    LLMProviderError,
+    MetadataEvent,
+    OpenAIAdapter,
+    StreamEvent,
+    Timeouts,
+    TokenEvent,
+)
+from art_sdk.adapters import retries
+from art_sdk.adapters.retries import Retries
+
+USER = [{"role": "user", "content": "hello"}]
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+WAYS = pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
+# httpx2 leaves generators of its own to the garbage collector, which trio says aloud; the connection is closed by then
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <async_generator object (PoolByteStream|.*ByteStream|.*ResponseStream):"
+    "pytest.PytestUnraisableExceptionWarning"
+)
+ASYNC = pytest.mark.parametrize("backend", ["asyncio", "trio"])
+Serve = Callable[[Callable[[socket.socket, threading.Event], None]], Any]
+
+
+def options(*, stream: bool = True, **more: Any) -> dict[str, Any]:
+    return {"thread_id": "t", "stream": stream, **more}
+
+
+def frame(text: str) -> bytes:
+    return f"data: {text}\n\n".encode()
+
+
+def says(text: str) -> bytes:
+    return frame(json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}))
+
+
+FINISH = frame('{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}') + frame("[DONE]")
+
+
+def piece(body: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(body), body)
+
+
+def adapter_to(url: str, **more: Any) -> OpenAIAdapter:
+    return OpenAIAdapter(api_key="key", base_url=url, **more)
+
+
+def gather(adapter: BaseAdapter, way: str, **more: Any) -> list[StreamEvent]:
+    """All events of one call, each way of calling."""
+    if way == "sync":
+        with closing(adapter):
+            return list(adapter.call_sync(USER, options(**more)))
+
+    async def run() -> list[StreamEvent]:
+        try:
+            return [event async for event in adapter.call(USER, options(**more))]
+        finally:
+            await adapter.aclose()
+
+    return anyio.run(run, backend=way)
+
+
+def kinds(events: list[StreamEvent]) -> list[type[StreamEvent]]:
+    return [type(event) for event in events]
+
+
+def timers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+
+
+# Events come with their bytes.
+
+
+@pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
+def test_an_event_is_given_before_the_next_byte_is_sent(serve: Serve, way: str) -> None:
+    heard = threading.Event()
+
+    def script(connection: socket.socket, stop: threading.Event) -> None:
+        connection.sendall(HEAD + piece(says("a")))
+        if heard.wait(3):
+            connection.sendall(piece(says("b") + FINISH) + b"0\r\n\r\n")
+
+    adapter = adapter_to(serve(script).url)
+
+    def note(event: StreamEvent) -> StreamEvent:
+        heard.set()
+        return event
+
+    async def run() -> list[StreamEvent]:
+        events = [note(event) async for event in adapter.call(USER, options())]
+        await adapter.aclose()
+        return events
+
+    if way == "sync":
+        events = [note(event) for event in adapter.call_sync(USER, options())]
+        adapter.close()
+    else:
+        events = anyio.run(run, backend=way)
+    assert kinds(events) == [TokenEvent, TokenEvent, MetadataEvent, EndEvent]
+
+
+def _answers(connection: socket.socket, stop: threading.Event) -> None:
+    connection.sendall(HEAD + piece(says("hi") + FINISH) + b"0\r\n\r\n")
+
+
+@WAYS
+def test_a_stream_that_was_read_to_its_end_leaves_its_connection_for_the_next(serve: Serve, way: str) -> None:
+    server = serve(_answers)
+    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=5))
+
+    async def run() -> None:
+        for _ in range(3):
+            assert (await adapter.complete(USER, options())).message.content == "hi"
+        await adapter.aclose()
+
+    if way == "sync":
+        assert [adapter.complete_sync(USER, options()).message.content for _ in range(3)] == ["hi"] * 3
+        adapter.close()
+    else:
+        anyio.run(run, backend=way)
+    assert (server.connections, server.requests) == (1, 3)
+
+
+# Time limits.
+
+
+def _waits(connection: socket.socket, stop: threading.Event) -> None:
+    connection.recv(1)  # until the client goes
+
+
+def _waits_after_the_head(connection: socket.socket, stop: threading.Event) -> None:
+    connection.sendall(HEAD)
+    connection.recv(1)
+
+
+def _waits_after_a_token(connection: socket.socket, stop: threading.Event) -> None:
+    connection.sendall(HEAD + piece(says("a")))
+    connection.recv(1)
+
+
+def _waits_inside_a_frame(connection: socket.socket, stop: threading.Event) -> None:
+    connection.sendall(HEAD + piece(says("a") + says("b")[:-9]))
+    connection.recv(1)
+
+
+def _drips(what: bytes) -> Callable[[socket.socket, threading.Event], None]:
+    def drips(connection: socket.socket, stop: threading.Event) -> None:
+        connection.sendall(HEAD + piece(says("a")))
+        while not stop.wait(0.03):
+            connection.sendall(piece(what))
+
+    return drips
+
+
+LIMITS = {
+    "first byte": (_waits, Timeouts(first_byte=0.3), 0.3, 0),
+    "first byte, by the whole call": (_waits, Timeouts(whole_call=0.3), 0.3, 0),
+    "between bytes, after the head": (_waits_after_the_head, Timeouts(between_bytes=0.3), 0.3, 0),
+    "between bytes, after a token": (_waits_after_a_token, Timeouts(between_bytes=0.3), 0.3, 1),
+    "between bytes, inside a frame": (_waits_inside_a_frame, Timeouts(between_bytes=0.3), 0.3, 1),
+    "whole call, after a token": (_waits_after_a_token, Timeouts(whole_call=0.3, between_bytes=None), 0.3, 1),
+    "whole call, comments for ever": (_drips(b": keep-alive\n\n"), Timeouts(whole_call=0.4, between_bytes=0.2), 0.4, 1),
+    "whole call, one byte after the other": (_drips(b"x"), Timeouts(whole_call=0.4, between_bytes=0.2), 0.4, 1),
+    "whole call, tokens for ever": (_drips(says("b")), Timeouts(whole_call=0.4, between_bytes=0.2), 0.4, 2),
+}
+
+
+@WAYS
+@pytest.mark.parametrize(("script", "timeouts", "limit", "tokens"), LIMITS.values(), ids=LIMITS)
+def test_a_time_limit_of_a_streamed_call_holds_and_what_arrived_is_kept(
+    serve: Serve, script: Any, timeouts: Timeouts, limit: float, tokens: int, way: str
+) -> None:
+    adapter = adapter_to(serve(script).url, timeouts=timeouts)
+    adapter._transport._sync_client()  # reading the certificates takes longer than some limits
+    adapter._transport._async_client()
+    took = time.monotonic()
+    events = gather(adapter, way)
+    took = time.monotonic() - took
+    assert limit - 0.05 <= took <= limit + 0.25
+    *told, failed, end = events
+    assert isinstance(failed, ErrorEvent)
+    assert "took longer than its time limit" in failed.error.message
+    assert len(told) == tokens if tokens < 2 else len(told) > 2
+    said = AssistantMessage("".join(event.text for event in told if isinstance(event, TokenEvent)))
+    assert end == EndEvent(thread_id="t", trace_id=end.trace_id, message=said if told else None, finish="error")
+    if way == "sync":
+        for thread in timers():
+            thread.join(1)
+    assert not timers()
+
+
+@WAYS
+def test_the_time_to_connect_is_limited(way: str) -> None:
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        fillers = [socket.socket() for _ in range(4)]  # beyond its backlog, the kernel answers nobody
+        for filler in fillers:
+            filler.setblocking(False)  # noqa: FBT003 - as it is named
+            filler.connect_ex(full.getsockname())
+        adapter = adapter_to(f"http://127.0.0.1:{full.getsockname()[1]}", timeouts=Timeouts(connect=0.3))
+        adapter._transport._sync_client()
+        adapter._transport._async_client()
+        began = time.monotonic()
+        [failed, _] = gather(adapter, way)
+        took = time.monotonic() - began
+        for filler in fillers:
+            filler.close()
+    assert isinstance(failed, ErrorEvent)
+    assert "could not connect in time" in failed.error.message
+    assert 0.25 <= took <= 0.55
+
+
+@WAYS
+def test_the_whole_call_s_time_runs_on_while_an_event_is_held(serve: Serve, way: str) -> None:
+    adapter = adapter_to(serve(_drips(says("b"))).url, timeouts=Timeouts(whole_call=0.3))
+
+    async def run() -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        async for event in adapter.call(USER, options()):
+            events.append(event)
+            if len(events) == 1:
+                await anyio.sleep(0.4)
+        await adapter.aclose()
+        return events
+
+    def run_sync() -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        for event in adapter.call_sync(USER, options()):
+            events.append(event)
+            if len(events) == 1:
+                time.sleep(0.4)
+        adapter.close()
+        return events
+
+    began = time.monotonic()
+    events = run_sync() if way == "sync" else anyio.run(run, backend=way)
+    assert time.monotonic() - began < 1
+    assert kinds(events)[-2:] == [ErrorEvent, EndEvent]
+
+
+# Leaving early.
+
+
+@WAYS
+def test_closing_the_events_closes_the_connection_at_once_and_leaves_nothing(serve: Serve, way: str) -> None:
+    server = serve(_drips(says("b")))
+    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=5))
+
+    async def run() -> None:
+        async with aclosing(adapter.call(USER, options())) as events:
+            async for _ in events:
+                break
+        assert await anyio.to_thread.run_sync(server.gone.wait, 1)
+        if way == "asyncio":
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+        await adapter.aclose()
+
+    if way == "sync":
+        with closing(adapter.call_sync(USER, options())) as events:
+            next(events)
+        assert server.gone.wait(1)
+        adapter.close()
+    else:
+        anyio.run(run, backend=way)
+    for thread in timers():
+        thread.join(1)
+    assert not timers()
+    gc.collect()  # a socket that nobody closed would warn here, and warnings are errors
+
+
+@ASYNC
+@pytest.mark.parametrize("script", [_waits, _waits_after_the_head, _waits_after_a_token, _drips(says("b"))])
+def test_cancellation_is_not_swallowed_and_closes_the_connection(serve: Serve, script: Any, backend: str) -> None:
+    server = serve(script)
+    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=5), retries=3)
+    events: list[StreamEvent] = []
+
+    async def consume() -> None:
+        async with aclosing(adapter.call(USER, options())) as source:
+            async for event in source:
+                events.append(event)  # noqa: PERF401 - those that came before the cancellation count
+
+    async def run() -> None:
+        with anyio.move_on_after(0.2) as scope:
+            await consume()
+        assert scope.cancelled_caught
+        assert await anyio.to_thread.run_sync(server.gone.wait, 1)
+        await adapter.aclose()
+
+    anyio.run(run, backend=backend)
+    assert not any(isinstance(event, ErrorEvent | EndEvent) for event in events)
+    assert server.requests == 1
+
+
+@ASYNC
+def test_a_time_limit_ends_no_work_of_the_caller_s_own(serve: Serve, backend: str) -> None:
+    adapter = adapter_to(serve(_answers).url, timeouts=Timeouts(whole_call=0.2))
+
+    async def run() -> float:
+        began = time.monotonic()
+        async with aclosing(adapter.call(USER, options())) as events:
+            await anext(events)
+            await anyio.sleep(0.4)  # longer than the call may take
+        await adapter.aclose()
+        return time.monotonic() - began
+
+    assert anyio.run(run, backend=backend) >= 0.4
+
+
+@ASYNC
+def test_many_calls_at_once_do_not_mix(serve: Serve, backend: str) -> None:
+    def script(connection: socket.socket, stop: threading.Event) -> None:
+        name = str(connection.getpeername()[1])
+        connection.sendall(HEAD)
+        for _ in range(5):
+            connection.sendall(piece(says(name + ";")))
+        connection.sendall(piece(FINISH) + b"0\r\n\r\n")
+
+    adapter = adapter_to(serve(script).url)
+    texts: list[str] = []
+
+    async def one() -> None:
+        texts.append((await adapter.complete(USER, options())).message.content or "")
+
+    async def run() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(20):
+                group.start_soon(one)
+        await adapter.aclose()
+
+    anyio.run(run, backend=backend)
+    assert [len(set(text.split(";")[:-1])) for text in texts] == [1] * 20
+    assert [text.count(";") for text in texts] == [5] * 20
+
+
+# Retries.
+
+Answer = httpx2.Response | Exception
+
+
+def answering(*answers: Answer) -> tuple[Any, list[httpx2.Request]]:
+    """A transport that gives the answers one after the other, and the requests that it was sent."""
+    sent: list[httpx2.Request] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request)
+        answer = answers[len(sent) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx2.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    return httpx2.MockTransport(handle), sent
+
+
+def ok(body: bytes = says("hi") + FINISH) -> httpx2.Response:
+    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+
+
+def no(status: int = 503, **headers: str) -> httpx2.Response:
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx2.Response(status, headers=fields, content=b'{"error": {"message": "no"}}')
+
+
+OVERLOAD = frame('{"error": {"message": "no", "code": 503}}')
+QUESTIONABLE = frame('{"error": {"message": "no", "code": 400}}')
+SENT: dict[str, tuple[int, list[Answer], int, bool]] = {
+    "none by default": (0, [no()], 1, False),
+    "one": (1, [no(), ok()], 2, True),
+    "as many as allowed": (2, [no(), no(429), no(529)], 3, False),
+    "the network's faults": (3, [httpx2.ConnectError("x"), httpx2.ReadTimeout("x"), ok()], 3, True),
+    "what cannot get better": (3, [no(400)], 1, False),
+    "a base_url that cannot work": (3, [httpx2.UnsupportedProtocol("x")], 1, False),
+    "an error told before the first token": (3, [ok(OVERLOAD), ok()], 2, True),
+    "a stream that stops before its first token": (3, [ok(b": hello\n\n"), ok()], 2, True),
+    "an error that the code calls final": (3, [ok(QUESTIONABLE)], 1, False),
+    "a stream that cannot be read": (3, [ok(frame("hello"))], 1, False),
+    "an error after the first token": (
+        3,
+        [ok(says("a") + frame('{"error": {"message": "no", "code": 503}}'))],
+        1,
+        False,
+    ),
+    "a stream that stops after its first token": (3, [ok(says("a"))], 1, False),
+}
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were waited, without waiting."""
+    found: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        found.append(seconds)
+
+    monkeypatch.setattr(anyio, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", found.append)
+    return found
+
+
+def call(answers: list[Answer], way: str, **more: Any) -> tuple[list[StreamEvent], list[httpx2.Request]]:
+    mock, sent = answering(*answers)
+    client = httpx2.Client(transport=mock) if way == "sync" else httpx2.AsyncClient(transport=mock)
+    return gather(OpenAIAdapter(api_key="key", http_client=client, **more), way), sent
+
+
+@WAYS
+@pytest.mark.parametrize(("allowed", "answers", "requests", "is_good"), SENT.values(), ids=SENT)
+def test_a_call_is_tried_again_only_where_that_may_help_and_nothing_was_given(
+    waits: list[float],
+    allowed: int,
+    answers: list[Answer],
+    requests: int,
+    is_good: bool,  # noqa: FBT001
+    way: str,
+) -> None:
+    events, sent = call(answers, way, retries=allowed)
+    assert len(sent) == requests
+    assert isinstance(events[-1], EndEvent)
+    assert (events[-1].finish == "stop") is is_good
+    assert sum(isinstance(event, EndEvent) for event in events) == 1
+    assert len({request.content for request in sent}) == 1
+    assert len(waits) == requests - 1
+
+
+@WAYS
+def test_unstreamed_calls_are_tried_again_too(waits: list[float], way: str) -> None:
+    body = b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}'
+    mock, sent = answering(no(), httpx2.Response(200, content=body))
+    client = httpx2.Client(transport=mock) if way == "sync" else httpx2.AsyncClient(transport=mock)
+    events = gather(OpenAIAdapter(api_key="key", http_client=client, retries=1), way, stream=False)
+    assert (len(sent), kinds(events)) == (2, [TokenEvent, MetadataEvent, EndEvent])
+
+
+@WAYS
+def test_the_provider_s_own_wait_is_kept_and_otherwise_it_doubles(waits: list[float], way: str) -> None:
+    call([no(retry_after="7"), no(retry_after_ms="20"), *[no(retry_after="0")] * 5, ok()], way, retries=7)
+    own, short, *rest = waits
+    assert (own, short) == (7.0, 0.02)
+    for number, wait in enumerate(rest, 2):
+        longest = min(0.5 * 2**number, 8.0)
+        assert longest * 0.75 <= wait <= longest
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("asked", "whole_call"),
+    [("31", 30.0), ("61", None), ("3600", None)],
+    ids=["the call's time", "a minute", "an hour"],
+)
+def test_a_wait_that_is_too_long_is_not_begun(
+    waits: list[float], way: str, asked: str, whole_call: float | None
+) -> None:
+    events, sent = call([no(429, retry_after=asked)], way, retries=3, timeouts=Timeouts(whole_call=whole_call))
+    assert (len(sent), waits) == (1, [])
+    assert isinstance(events[0], ErrorEvent)
+    assert isinstance(events[0].error, LLMProviderError)
+    assert events[0].error.retry_after == float(asked)
+
+
+@WAYS
+def test_the_whole_call_s_time_runs_through_all_tries(serve: Serve, way: str) -> None:
+    def refuses(connection: socket.socket, stop: threading.Event) -> None:
+        connection.sendall(b"HTTP/1.1 503 No\r\ncontent-length: 0\r\nretry-after-ms: 100\r\n\r\n")
+
+    server = serve(refuses)
+    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=0.45), retries=100)
+    adapter._transport._sync_client()
+    adapter._transport._async_client()
+    began = time.monotonic()
+    events = gather(adapter, way)
+    assert time.monotonic() - began < 0.7
+    assert kinds(events) == [ErrorEvent, EndEvent]
+    assert 3 <= server.requests <= 5
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, True, "2", None])
+def test_retries_are_a_whole_number(given: Any) -> None:
+    with pytest.raises(InvalidConfig, match="retries must be a whole number, 0 or more, is "):
+        OpenAIAdapter(api_key="key", retries=given)
+
+
+def test_chance_changes_when_a_call_is_tried_again_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {round(retries._backoff(0), 6) for _ in range(50)} != {0.5}
+    assert Retries(1, None).wait_after(EndEvent(thread_id="t", message=None, finish="stop")) is None  # type: ignore[arg-type]

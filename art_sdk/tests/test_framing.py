@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from art_sdk.framing import BadFrame, Frame, JsonLines, ServerSentEvents
+
+Framer = ServerSentEvents | JsonLines
+
+
+def read(framer: Framer, chunks: Iterator[bytes] | list[bytes]) -> tuple[list[Frame | BadFrame], bytes]:
+    return [frame for chunk in chunks for frame in framer.feed(chunk)], framer.close()
+
+
+def bytewise(body: bytes) -> list[bytes]:
+    return [body[at : at + 1] for at in range(len(body))]
+
+
+BOM = b"\xef\xbb\xbf"
+EVENTS: dict[str, tuple[bytes, list[Frame], bytes]] = {
+    "nothing": (b"", [], b""),
+    "one line": (b"data: a\n\n", [Frame("a")], b""),
+    "no space after the colon": (b"data:a\n\n", [Frame("a")], b""),
+    "one space is dropped, and no more": (b"data:  a \n\n", [Frame(" a ")], b""),
+    "several lines": (b"data: a\ndata: b\ndata\n\n", [Frame("a\nb\n")], b""),
+    "data without a value is data": (b"data\n\n", [Frame("")], b""),
+    "data that is empty is data": (b"data:\n\ndata: \n\n", [Frame(""), Frame("")], b""),
+    "blank lines alone": (b"\n\n\r\n\r\n", [], b""),
+    "a type": (b"event: ping\ndata: {}\n\n", [Frame("{}", "ping")], b""),
+    "the last type counts": (b"event: a\nevent: b\ndata: {}\n\n", [Frame("{}", "b")], b""),
+    "an empty type is the default": (b"event:\ndata: x\n\n", [Frame("x")], b""),
+    "a type lasts for one event": (b"event: a\ndata: 1\n\ndata: 2\n\n", [Frame("1", "a"), Frame("2")], b""),
+    "a type without data is dropped": (b"event: a\n\ndata: 2\n\n", [Frame("2")], b""),
+    "comments": (b": hello\n\n:\ndata: a\n: b\n\n", [Frame("a")], b""),
+    "unknown fields": (b"id: 7\nretry: 10\nfoo: bar\nDATA: x\ndata : y\ndata: a\n\n", [Frame("a")], b""),
+    "a colon in the value": (b"data: a:b: c\n\n", [Frame("a:b: c")], b""),
+    "carriage returns": (b"data: a\r\rdata: b\r\r", [Frame("a"), Frame("b")], b""),
+    "both": (b"data: a\r\n\r\ndata: b\r\n\r\n", [Frame("a"), Frame("b")], b""),
+    "all three in one": (b"data: a\rdata: b\ndata: c\r\n\n", [Frame("a\nb\nc")], b""),
+    "a line feed, then a carriage return": (b"data: a\n\rdata: b\n\r", [Frame("a"), Frame("b")], b""),
+    "a BOM before the first line": (BOM + b"data: a\n\n", [Frame("a")], b""),
+    "a BOM later is no BOM": (b"data: a\n\n" + BOM + b"data: b\n\ndata: c\n\n", [Frame("a"), Frame("c")], b""),
+    "two BOMs": (BOM + BOM + b"data: a\n\n", [], b""),
+    "a BOM alone": (BOM, [], BOM),
+    "without the blank line": (b"data: a\n\ndata: b\n", [Frame("a")], b"b\n"),
+    "without the end of the line": (b"data: a\n\ndata: b", [Frame("a")], b"data: b"),
+    "cut between two lines of data": (b"data: a\ndata: b", [], b"a\ndata: b"),
+    "separators that are none": (
+        "data: a\x0b\x0c\x1c\x85\u2028b\n\n".encode(),
+        [Frame("a\x0b\x0c\x1c\x85\u2028b")],
+        b"",
+    ),
+    "a null byte": (b"data: a\x00b\n\n", [Frame("a\x00b")], b""),
+    "beyond the basic plane": ("data: \U0001f600\u00e9\n\n".encode(), [Frame("\U0001f600\u00e9")], b""),
+}
+LINES: dict[str, tuple[bytes, list[Frame], bytes]] = {
+    "nothing": (b"", [], b""),
+    "two": (b'{"a":1}\n{"b":2}\n', [Frame('{"a":1}'), Frame('{"b":2}')], b""),
+    "with carriage returns": (b'{"a":1}\r\n{"b":2}\r\n', [Frame('{"a":1}'), Frame('{"b":2}')], b""),
+    "blank lines": (b'\n \n{"a":1}\n\r\n\n', [Frame('{"a":1}')], b""),
+    "the last without its end": (b'{"a":1}\n{"b"', [Frame('{"a":1}')], b'{"b"'),
+    "a BOM": (BOM + b"1\n", [Frame("1")], b""),
+}
+CASES = [(ServerSentEvents, *case) for case in EVENTS.values()] + [(JsonLines, *case) for case in LINES.values()]
+CUTS: dict[str, Callable[[bytes], list[bytes]]] = {
+    "whole": lambda body: [body],
+    "byte by byte": bytewise,
+    "with empty chunks": lambda body: [piece for byte in bytewise(body) for piece in (b"", byte)],
+    "in threes": lambda body: [body[at : at + 3] for at in range(0, len(body), 3)],
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize(("kind", "body", "frames", "rest"), CASES, ids=[*EVENTS, *LINES])
+def test_bytes_become_frames(kind: type[Framer], body: bytes, frames: list[Frame], rest: bytes, cut: Callable) -> None:
+    assert read(kind(), cut(body)) == (frames, rest)
+
+
+PIECES = [
+    b"data: a",
+    b"data:",
+    b"event: e",
+    b": c",
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b"\n\n",
+    BOM,
+    "é\U0001f600".encode(),
+    b"\xff",
+]
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES)), sizes=st.lists(st.integers(1, 9), min_size=1))
+@pytest.mark.parametrize("kind", [ServerSentEvents, JsonLines])
+def test_however_the_bytes_are_cut_the_frames_are_the_same(
+    kind: type[Framer], pieces: list[bytes], sizes: list[int]
+) -> None:
+    body = b"".join(pieces)
+    whole = read(kind(), [body])
+    chunks: list[bytes] = []
+    for size in itertools.cycle(sizes):
+        if not body:
+            break
+        chunks.append(body[:size])
+        body = body[size:]
+    assert read(kind(), chunks) == whole
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+def test_bytes_that_are_no_utf8_make_a_bad_frame_and_the_next_is_read(cut: Callable) -> None:
+    body = b"data: a\xffb\n\ndata: ok\n\nevent: \xc3\ndata: x\n\n: \xff\nid: \xff\ndata: too\n\n"
+    first, good, second, too = read(ServerSentEvents(), cut(body))[0]
+    assert (good, too) == (Frame("ok"), Frame("too"))
+    assert (first, second.data) == (BadFrame(b"a\xffb", "the bytes are no UTF-8: invalid start byte at byte 1"), b"x")
+
+
+LENGTH = 5_000_000
+
+
+def test_a_line_of_five_megabytes_is_read_in_no_time_in_any_chunks() -> None:
+    body = b"data: " + b"x" * LENGTH + b"\n\n"
+    for size in (len(body), 65_536, 1_000):
+        began = time.process_time()
+        [frame], rest = read(ServerSentEvents(), [body[at : at + size] for at in range(0, len(body), size)])
+        assert (len(frame.data), rest) == (LENGTH, b"")
+        assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("line", [b"data: " + b"x" * 100 + b"\n", b"data: x"], ids=["many lines", "one line"])
+def test_twice_the_bytes_one_by_one_take_about_twice_the_time(line: bytes) -> None:
+    def seconds(times: int) -> float:
+        chunks = bytewise(line + b"x" * times if not line.endswith(b"\n") else line * (times // len(line)))
+        framer = ServerSentEvents()
+        began = time.process_time()
+        read(framer, chunks)
+        return time.process_time() - began
+
+    short = min(seconds(50_000) for _ in range(3))
+    assert min(seconds(400_000) for _ in range(2)) < short * 24  # 8 where it is linear, 64 where it is quadratic

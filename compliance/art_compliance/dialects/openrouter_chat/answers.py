@@ -1,0 +1,72 @@
+"""What OpenRouter answers, written out: the fields are those of recorded answers of 2025 and 2026.
+
+That a signature stands in a `reasoning.text` is known of Anthropic's models behind it: `ReasoningDetailText` in
+openrouter 1.3. Without a text it is a `reasoning.encrypted`, as recorded of Google's.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from art_compliance.dialects.openai_chat.answers import WRITTEN_AT, finish_of, numbered_calls_of
+from art_compliance.scenarios import WrittenAnswer
+
+
+def write_response(answer: WrittenAnswer) -> bytes:
+    """An unstreamed answer. Raises CannotWrite for calls without ids."""
+    finish = finish_of(answer)
+    choice = {
+        "index": 0,
+        "logprobs": None,
+        "finish_reason": finish,
+        "native_finish_reason": finish,
+        "message": _message(answer),
+    }
+    body = {
+        "id": "gen-written",
+        "object": "chat.completion",
+        "created": WRITTEN_AT,
+        "model": "written",
+        "provider": "Written",
+        "system_fingerprint": None,
+        "service_tier": None,
+        "choices": [choice],
+        "usage": _usage(answer),
+    }
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _message(answer: WrittenAnswer) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": "assistant", "content": answer.content, "refusal": None}
+    if answer.is_refusal:
+        said |= {"content": None, "refusal": answer.content}
+    said["reasoning"] = answer.thinking or None
+    calls, details = numbered_calls_of(answer), _details(answer)
+    return said | ({"tool_calls": calls} if calls else {}) | ({"reasoning_details": details} if details else {})
+
+
+def _details(answer: WrittenAnswer) -> list[dict[str, Any]]:
+    if answer.thinking:
+        told = {"type": "reasoning.text", "text": answer.thinking, "format": "anthropic-claude-v1", "index": 0}
+        return [told | ({"signature": answer.signature} if answer.signature else {})]
+    if answer.signature:
+        return [{"type": "reasoning.encrypted", "data": answer.signature, "format": "google-gemini-v1", "index": 0}]
+    return []
+
+
+def _usage(answer: WrittenAnswer) -> dict[str, Any]:
+    return {
+        "prompt_tokens": answer.input_tokens,
+        "completion_tokens": answer.output_tokens,
+        "total_tokens": answer.input_tokens + answer.output_tokens,
+        "cost": 0.0001,
+        "is_byok": False,
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens or 0, "cache_write_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens or 0},
+    }
+
+
+def write_error(status: int, message: str) -> bytes:
+    """An error answer, in the form of recorded ones: the code is the status."""
+    return json.dumps({"error": {"message": message, "code": status}}).encode()

@@ -11,14 +11,13 @@ Source: `anthropic.types.RawMessageStreamEvent` of the official client, version 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from art_sdk.adapters._anthropic_answers import Message, ToolUse, kept_blocks, read_ending
-from art_sdk.adapters.answers import CallInfo, Ending, Piece, Text, Thinking
+from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
 from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
 from art_sdk.framing import Frame
 from art_sdk.messages import FunctionCall, ToolCall
@@ -55,7 +54,7 @@ class _OpenBlock:
     def __init__(self, block: dict[str, Any], kind: str) -> None:
         self.block = block
         self.kind = kind
-        self.text = StringIO(newline="")
+        self.text = LongText()
         self.call = msgspec.convert(block, ToolUse) if kind == "tool_use" else None
         self.has_spoken = False
         self.is_blank = True
@@ -110,12 +109,12 @@ class MessageStream:
             return
         self._state = follow(_AFTER, self._state, event.type)
         match event.type:
+            case "content_block_delta":
+                yield from self._take_delta(event)
             case "message_start":
                 self._start(event)
             case "content_block_start":
                 yield from self._start_block(event)
-            case "content_block_delta":
-                yield from self._take_delta(event)
             case "content_block_stop":
                 yield from self._stop_block(event)
             case "message_delta":
@@ -174,7 +173,7 @@ class MessageStream:
         self._hold_index(event, len(self._content))
         opened = _needed(self._open, "no block")
         self._open = None
-        text, block = opened.text.getvalue(), opened.block
+        text, block = opened.text.read(), opened.block
         if opened.call is not None:
             own_ids = self._info.id_map
             arguments = _arguments(text, opened.call.input)

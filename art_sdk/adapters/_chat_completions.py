@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from art_sdk.adapters._chat_answers import parse_completion
-from art_sdk.adapters._chat_stream import ChatStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
 from art_sdk.adapters.refusals import CountRule, NameRule, RangeRule, RootRule
+from art_sdk.adapters.streaming import AnswerStream
 from art_sdk.adapters.tool_schemas import find_array_without_items
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.messages import (
@@ -90,7 +90,9 @@ class ChatCompletionsAdapter(BaseAdapter):
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_completion(body, info, request_id=head.headers.get(self.request_id_header))
 
-    def answer_stream(self, head: ResponseHead, info: CallInfo) -> ChatStream:
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters._chat_stream import ChatStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
         return ChatStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _system(self, turn: SystemTurn) -> Payload:

@@ -12,14 +12,13 @@ Source: `openai.types.chat.ChatCompletionChunk` of the official client, version 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from art_sdk.adapters._chat_answers import Call, Function, Message, read_calls, read_stop_reason, read_usage
-from art_sdk.adapters.answers import CallInfo, Ending, Piece, Text, Thinking
+from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
 from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
 from art_sdk.framing import Frame
 
@@ -66,7 +65,7 @@ class _OpenCall(NamedTuple):
 
     id: str | None
     name: str
-    arguments: StringIO
+    arguments: LongText
 
 
 _decode_chunk: Final = msgspec.json.Decoder(_Chunk).decode
@@ -158,7 +157,7 @@ class ChatStream:
         """The first piece of an index names the call, and the others do not."""
         name, begun = piece.function.name, len(self._calls)
         if piece.index == begun and name:
-            self._calls.append(_OpenCall(piece.id, name, StringIO(newline="")))
+            self._calls.append(_OpenCall(piece.id, name, LongText()))
         elif not 0 <= piece.index < begun:
             reason = f"a piece of the call {piece.index}, which has no name" if piece.index == begun else _GAP
             raise ValueError(reason)
@@ -169,7 +168,7 @@ class ChatStream:
 
     def _read_calls(self) -> Iterator[Piece]:
         if self._calls:
-            calls = [Call(Function(call.name, call.arguments.getvalue()), call.id) for call in self._calls]
+            calls = [Call(Function(call.name, call.arguments.read()), call.id) for call in self._calls]
             self._message.tool_calls = calls
             yield from read_calls(calls, self._info)
 

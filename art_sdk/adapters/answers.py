@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from io import StringIO
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -117,6 +116,28 @@ class Answer(Ending, frozen=True, kw_only=True):
     pieces: tuple[Piece, ...]
 
 
+class LongText:
+    """Text that comes in many pieces. Its memory is that of its length, and not of the pieces' number."""
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._pieces: list[str] = []
+
+    def write(self, piece: str) -> None:
+        """Adds a piece at the end."""
+        self._pieces.append(piece)
+        if len(self._pieces) == _PIECES_TO_A_BLOCK:
+            self._blocks.append("".join(self._pieces))
+            self._pieces.clear()
+
+    def read(self) -> str:
+        """The text so far."""
+        return "".join([*self._blocks, *self._pieces])
+
+
+_PIECES_TO_A_BLOCK: Final = 1000
+
+
 class Telling:
     """One answer as it is told: every piece becomes an event, and all that was told becomes the message."""
 
@@ -126,7 +147,7 @@ class Telling:
         self._types: dict[type[Text | Thinking], TokenType] = {
             kind: token_type(info.call_context, kind) for kind in (Text, Thinking)
         }
-        self._text: StringIO | None = None  # no list of pieces: their number would count, and not the text's length
+        self._text: LongText | None = None
         self._calls: list[ToolCall] = []
         self.first_piece_ms: float | None = None
 
@@ -140,7 +161,7 @@ class Telling:
         kind = type(piece)
         if isinstance(piece, Text):
             if self._text is None:
-                self._text = StringIO(newline="")  # text stays as it is: no line end is changed
+                self._text = LongText()
             self._text.write(piece.text)
         return TokenEvent(text=piece.text, token_type=self._types[kind], **self._stamps)
 
@@ -157,7 +178,7 @@ class Telling:
     def _message(self, extensions: dict[str, dict[str, Any]] | None) -> AssistantMessage:
         """The message to append. Its content is null only where calls stand in its place."""
         said = None if self._text is None and self._calls else ""
-        content = said if self._text is None else self._text.getvalue()
+        content = said if self._text is None else self._text.read()
         return AssistantMessage(content, tuple(self._calls), extensions=extensions)
 
 

@@ -20,12 +20,12 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters._anthropic_answers import Kept, parse_message
-from art_sdk.adapters._anthropic_stream import MessageStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.call_ids import map_refused_ids
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.refusals import NameRule, RangeRule, RootRule
+from art_sdk.adapters.streaming import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -102,7 +102,9 @@ class AnthropicAdapter(BaseAdapter):
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_message(body, info, request_id=head.headers.get(self.request_id_header))
 
-    def answer_stream(self, head: ResponseHead, info: CallInfo) -> MessageStream:
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters._anthropic_stream import MessageStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
         return MessageStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _hold_sampling(self, options: CallOptions) -> None:

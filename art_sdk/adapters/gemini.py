@@ -3,7 +3,7 @@
 At the provider's limits: the system prompt stands apart, so a late system message is refused unless
 the call says `late_system="hoist"`; a result becomes `{"output": text}`, or `{"error": text}` for a
 failed one, the keys that Google's own client documents; results follow the order of their calls;
-tool schemas go through `parametersJsonSchema`, which takes JSON Schema whole; a turn of calls is
+tool schemas go through `parametersJsonSchema`, which takes JSON Schema whole; a model's turn is
 joined with the model's turn before it. Message names have no place and are dropped (declared).
 Gemini 3 refuses a tool loop without its thought signatures: they stand in the `extensions` of an
 answer's message, and go back with it. Images: inline, or by a URI that Gemini can read (the types:
@@ -20,12 +20,12 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters._gemini_answers import Signatures, parse_generated
-from art_sdk.adapters._gemini_stream import GeneratedStream
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.images import UNKNOWN
 from art_sdk.adapters.refusals import CountRule, NameRule, RangeRule
+from art_sdk.adapters.streaming import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -91,7 +91,9 @@ class GeminiAdapter(BaseAdapter):
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
 
-    def answer_stream(self, head: ResponseHead, info: CallInfo) -> GeneratedStream:
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters._gemini_stream import GeneratedStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
         return GeneratedStream(info, request_id=head.headers.get(self.request_id_header))
 
     def _contents(self, conversation: Conversation) -> list[Payload]:
@@ -132,10 +134,12 @@ class GeminiAdapter(BaseAdapter):
             self._sign(parts, turn, extensions[self.dialect])
         if not parts:
             self.refuse("an assistant message with neither text nor calls; leave it out", index=turn.index)
+        if turn.calls and not contents:
+            reason = "a conversation cannot begin with a tool call; put the user's message before it"
+            self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")
+        _append_to_model(contents, parts)
         if not turn.calls:
-            contents.append({"role": "model", "parts": parts})
             return
-        self._append_calls(contents, parts, turn)
         results = [_result(call, answer) for call, answer in turn.answers_in_call_order()]
         contents.append({"role": "user", "parts": results})
 
@@ -153,19 +157,21 @@ class GeminiAdapter(BaseAdapter):
                 parts.insert(0, {"text": ""})
             parts[0]["thoughtSignature"] = signatures.text
 
-    def _append_calls(self, contents: list[Payload], parts: list[Payload], turn: AssistantTurn) -> None:
-        """gemini.call-after-user: calls come right after a user's turn, so they join a model's turn before them."""
-        if not contents:
-            reason = "a conversation cannot begin with a tool call; put the user's message before it"
-            self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")
-        if contents[-1]["role"] == "model":
-            contents[-1]["parts"] += parts
-        else:
-            contents.append({"role": "model", "parts": parts})
-
     def _call(self, call: ToolCall, index: int) -> Payload:
         arguments = self.arguments_of(call, index, "gemini.response-is-object")
         return {"functionCall": {"id": call.id, "name": call.function.name, "args": arguments}}
+
+
+def _append_to_model(contents: list[Payload], parts: list[Payload]) -> None:
+    """A turn of calls joins a model's turn before it (gemini.call-after-model).
+
+    So does one of text: a request of its own may still extend it by a call, and what stands before
+    it must not be written otherwise then.
+    """
+    if contents and contents[-1]["role"] == "model":
+        contents[-1]["parts"] += parts
+    else:
+        contents.append({"role": "model", "parts": parts})
 
 
 _EMPTY_TEXT: Final = "its text is empty, which Gemini answers with 400; leave the message out"

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
     from art_compliance.judging import judge
+    from art_compliance.profiles import PROFILES, Profile, Search
     from art_compliance.provider import Exchange, StrictProvider
     from art_compliance.report import Report, Result
+    from art_compliance.reproducing import judge_scenario
     from art_compliance.rules import judge_rules
     from art_compliance.runner import Selection, certify
     from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
@@ -25,9 +27,12 @@ _HOMES: Final = {
     "Exchange": "provider",
     "Finding": "findings",
     "HarnessError": "findings",
+    "PROFILES": "profiles",
+    "Profile": "profiles",
     "Report": "report",
     "Result": "report",
     "Scenario": "scenarios",
+    "Search": "profiles",
     "Selection": "runner",
     "StrictProvider": "provider",
     "WrittenAnswer": "scenarios",
@@ -35,18 +40,22 @@ _HOMES: Final = {
     "decode": "dialects",
     "judge": "judging",
     "judge_rules": "rules",
+    "judge_scenario": "reproducing",
     "load_scenarios": "scenarios",
 }
 
 __all__ = [
+    "PROFILES",
     "DecodeFailed",
     "Decoded",
     "Exchange",
     "Finding",
     "HarnessError",
+    "Profile",
     "Report",
     "Result",
     "Scenario",
+    "Search",
     "Selection",
     "StrictProvider",
     "WrittenAnswer",
@@ -54,6 +63,7 @@ __all__ = [
     "decode",
     "judge",
     "judge_rules",
+    "judge_scenario",
     "load_scenarios",
 ]
 

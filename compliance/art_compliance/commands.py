@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
+from art_compliance.factories import find_factory
 from art_compliance.findings import HarnessError
-from art_compliance.judge_commands import judge_command, wire_app
+from art_compliance.judge_commands import exam_command, judge_command, wire_app
+from art_compliance.miniatures import MINIATURES
+from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Report, Result, suite_version, write_reports
+from art_compliance.reproducing import write_repros
 from art_compliance.runner import Selection, certify
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
+from art_compliance.sensitivity import Seen, describe_sight, look
 from art_compliance.serve_commands import serve_command
 from art_compliance.summary import describe_counts, describe_failures
 from art_sdk import BUILT_IN
@@ -29,7 +36,11 @@ _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 app.command("judge")(judge_command)
 app.command("serve")(serve_command)
+app.command("exam")(exam_command)
 app.add_typer(wire_app, name="wire")
+
+KEPT: Final = Path(".art")
+"""Where failing prompts are kept, in the author's repository."""
 
 ADAPTER_FAILS: Final = 1
 HARNESS_FAILS: Final = 2
@@ -44,8 +55,12 @@ def certify_command(
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
     scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
+    profile: Annotated[str, typer.Option(help="How hard to search: quick, default or thorough.")] = "default",
     report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Only count the faults that would be seen.")
+    ] = False,
 ) -> None:
     """Judge adapters by every check and scenario, and write report.json."""
     names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
@@ -54,20 +69,52 @@ def certify_command(
     sys.path.insert(0, "")  # a console script does not see the working directory
     selection = Selection(checks=tuple(check or ()), scenarios=tuple(scenario or ()), extra=scenarios_from)
     try:
-        reports = [_certify(name, dialect, selection, seed, verbose=verbose) for name in names]
+        if sensitivity:
+            _look_around(names, dialect, selection, seed or 0)
+            return
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
+        search = Search(profile=find_profile(profile), kept=KEPT)
+        repros = report if len(names) == 1 else None
+        reports = [_certify(name, dialect, selection, seed, search, verbose=verbose, repros=repros) for name in names]
         path = write_reports(reports, report)
+        write_repros(reports, report)
     except HarnessError as error:
         _stop(str(error))
     _out.print(f"report: {path}", markup=False)
     raise typer.Exit(_exit_code(reports))
 
 
-def _certify(name: str, dialect: str | None, selection: Selection, seed: int | None, *, verbose: bool) -> Report:
+def _certify(
+    name: str,
+    dialect: str | None,
+    selection: Selection,
+    seed: int | None,
+    search: Search,
+    *,
+    verbose: bool,
+    repros: Path | None,
+) -> Report:
     with _progress() as progress:
-        told = certify(name, dialect=dialect, selection=selection, seed=seed, on_result=_teller(progress, name))
-    for line in (*describe_failures(told, verbose=verbose), *describe_counts(told)):
+        tell = _teller(progress, name)
+        told = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=tell)
+    for line in (*describe_failures(told, verbose=verbose, repros=repros), *describe_counts(told)):
         _out.print(line, markup=False, style=_style(line))
     return told
+
+
+def _look_around(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
+    for name in names:
+        with _progress() as progress:
+            task = progress.add_task(name, total=len(MINIATURES), now="")
+            tell = partial(_advance, progress, task)
+            told = look(find_factory(name), name=name, dialect=dialect, selection=selection, seed=seed, on_seen=tell)
+        _out.print(name, markup=False)
+        for line in describe_sight(told):
+            _out.print(line, markup=False)
+
+
+def _advance(progress: Progress, task: TaskID, seen: Seen) -> None:
+    progress.update(task, advance=1, now=seen.miniature)
 
 
 def _progress() -> Progress:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -12,12 +12,20 @@ Severity = Literal["reject", "ignored", "note"]
 Verdict = Literal["pass", "fail", "not applicable", "known", "provisional", "harness error"]
 
 
+class Example(Struct, frozen=True, kw_only=True):
+    """What a finding is of: prompt and options as JSON data, and the payload that they gave, or what came instead."""
+
+    prompt: list[dict[str, Any]]
+    options: dict[str, Any]
+    payload: Any = None
+
+
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that is wrong, told to the adapter's author.
 
     `path` is where in the prompt or the options (`$[2].content`), `pointer` where in the payload
     (a JSON pointer, RFC 6901), `provider_text` the provider's own words where there are any, and
-    `source` where those were found.
+    `source` where those were found. `example` is what it was found on, where that is not told elsewhere.
     """
 
     check: str
@@ -27,6 +35,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pointer: str | None = None
     provider_text: str | None = None
     source: str | None = None
+    example: Example | None = None
 
 
 class HarnessError(Exception):

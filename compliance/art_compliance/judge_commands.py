@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
+from art_compliance import exam
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
 from art_compliance.wire import kept_names
@@ -39,6 +40,30 @@ def judge_command(
     for line in told(findings):
         _out.print(line, markup=False)
     raise typer.Exit(REFUSED if any(finding.severity == "reject" for finding in findings) else 0)
+
+
+def exam_command(
+    folder: Annotated[Path, typer.Argument(help="Recorded traffic: <provider>/<name>.json.")],
+    write: Annotated[Path | None, typer.Option(help="Keep the list of grades there; its exceptions stay.")] = None,
+) -> None:
+    """Put recorded traffic through the judges. 1: what a provider accepted is refused, or cannot be decoded."""
+    try:
+        before = exam.load_grades(write) if write is not None and write.is_file() else None
+        grades = tuple(map(exam.grade, exam.load_recordings(folder)))
+    except HarnessError as error:
+        _err.print(f"harness: {error}", markup=False, style="bold red")
+        raise typer.Exit(BAD_INPUT) from error
+    told = exam.GradeList(exceptions=before.exceptions if before else {}, grades=grades)
+    for line in exam.summarize(grades):
+        _out.print(line, markup=False)
+    for fault in told.faults:
+        why = "; ".join(
+            f"{one.dialect}: {', '.join(one.by) or 'not decoded'}" for one in fault.judged if not one.is_clean
+        )
+        _out.print(f"false refusal of {fault.id}: {why}", markup=False)
+    if write is not None:
+        exam.write_grades(write, told)
+    raise typer.Exit(REFUSED if told.faults else 0)
 
 
 @wire_app.command("rebuild")

@@ -29,6 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-scenario", metavar="ID", action="append", default=[], help="only this scenario")
     group.addoption("--art-scenarios-from", metavar="DIR", help="a folder of scenarios of your own, run as well")
     group.addoption("--art-seed", metavar="N", type=int, help="the seed of the canaries; random when not given")
+    group.addoption("--art-profile", metavar="NAME", default="default", help="quick, default or thorough")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 

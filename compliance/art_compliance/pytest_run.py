@@ -15,7 +15,10 @@ from art_compliance.checks import Check
 from art_compliance.factories import Factory, find_factory
 from art_compliance.findings import HarnessError
 from art_compliance.plugin import RUN, seed_of
+from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Adapter, Report, Result, make_report, write_reports
+from art_compliance.reproducing import write_repros
+from art_compliance.rerun import Rerun
 from art_compliance.runner import Selection, Session, describe
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Subject
@@ -30,7 +33,7 @@ class Told(NamedTuple):
     """What a run under pytest is of."""
 
     adapter: Adapter
-    seed: int
+    rerun: Rerun
 
 
 class Failed(Exception):
@@ -40,9 +43,12 @@ class Failed(Exception):
 class Run:
     """One adapter under pytest. The subject is opened when the first check runs, in the process that runs it."""
 
-    def __init__(self, make: Factory, name: str, *, dialect: str | None, selection: Selection, seed: int) -> None:
+    def __init__(
+        self, make: Factory, name: str, *, dialect: str | None, selection: Selection, seed: int, search: Search
+    ) -> None:
         self.seed = seed
         self._selection = selection
+        self._search = search
         self._subject = Subject(make, name=name, dialect=dialect)
         self._session: Session | None = None
 
@@ -52,7 +58,14 @@ class Run:
         _see_working_directory(config)
         name, dialect = option(config, "--art-adapter"), option(config, "--art-dialect")
         try:
-            run = cls(find_factory(name), name, dialect=dialect, selection=selection_of(config), seed=seed_of(config))
+            run = cls(
+                find_factory(name),
+                name,
+                dialect=dialect,
+                selection=selection_of(config),
+                seed=seed_of(config),
+                search=search_of(config),
+            )
             run.plan()
         except HarnessError as error:
             leave(str(error))
@@ -71,7 +84,7 @@ class Run:
                 if check.stage == "preflight":
                     result = self.session().run(check, scenario)
                     if result.verdict == "harness error":
-                        leave("\n".join(describe_failure(result, self._subject.name)))
+                        leave("\n".join(describe_failure(result, self.session().rerun)))
         except HarnessError as error:
             leave(str(error))
         finally:
@@ -80,7 +93,7 @@ class Run:
     def session(self) -> Session:
         """The open session. Raises HarnessError."""
         if self._session is None:
-            self._session = Session(self._subject.__enter__(), self.seed)
+            self._session = Session(self._subject.__enter__(), self.seed, self._search, self._selection.extra)
         return self._session
 
     def close(self) -> None:
@@ -149,12 +162,12 @@ def hold(item: pytest.Item, session: Session, check: Check, scenario: Scenario) 
     """Runs one check as a test: passes, skips with the reason, or fails with the findings."""
     result = session.run(check, scenario)
     item.user_properties.append((RESULT, msgspec.json.encode(result).decode()))
-    told = Told(describe(session.subject), session.seed)
+    told = Told(describe(session.subject), session.rerun)
     item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":
-        raise Failed("\n".join(describe_failure(result, session.subject.name)))
+        raise Failed("\n".join(describe_failure(result, session.rerun)))
 
 
 def option(config: pytest.Config, name: str) -> Any:
@@ -191,6 +204,11 @@ def selection_of(config: pytest.Config) -> Selection:
     )
 
 
+def search_of(config: pytest.Config) -> Search:
+    """How hard the command line says to search. Raises HarnessError."""
+    return Search(profile=find_profile(option(config, "--art-profile")), kept=config.rootpath / ".art")
+
+
 def leave(message: str) -> NoReturn:
     """Ends pytest with exit code 2 and the message."""
     pytest.exit(f"harness: {message}", returncode=HARNESS_EXIT)
@@ -217,7 +235,7 @@ def write_summary(reporter: Any, config: pytest.Config) -> None:
         report = make_report(
             msgspec.json.decode(told, type=Told).adapter,
             results,
-            seed=msgspec.json.decode(told, type=Told).seed,
+            rerun=msgspec.json.decode(told, type=Told).rerun,
             is_filtered=not selection.is_whole or len(results) != len(selection.plan()),
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),
@@ -234,6 +252,7 @@ def _write(reporter: Any, reports: list[Report], folder: str | None) -> None:
     if folder:
         try:
             reporter.write_line(f"report: {write_reports(reports, Path(folder))}")
+            write_repros(reports, Path(folder))
         except HarnessError as error:
             reporter.write_line(f"harness: {error}", red=True)
             reporter._session.exitstatus = HARNESS_EXIT  # noqa: SLF001 - the summary is the last to speak

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Level
 from art_sdk import ART_STANDARD_VERSION
@@ -66,6 +67,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     adapter: Adapter
     seed: int
+    rerun: Rerun
     is_filtered: bool
     started: str
     seconds: float
@@ -96,13 +98,14 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def make_report(
-    adapter: Adapter, results: Iterable[Result], *, seed: int, is_filtered: bool, started: datetime, seconds: float
+    adapter: Adapter, results: Iterable[Result], *, rerun: Rerun, is_filtered: bool, started: datetime, seconds: float
 ) -> Report:
     """The report of a run."""
     told = tuple(results)
     return Report(
         adapter=adapter,
-        seed=seed,
+        seed=rerun.seed,
+        rerun=rerun,
         is_filtered=is_filtered,
         started=started.astimezone(UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS
+from art_compliance.dialects.hosts import host_of
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.findings import Finding, HarnessError, Severity
 from art_compliance.resources import data_folder
@@ -62,24 +63,27 @@ RULED: Final = tuple(DIALECTS)
 def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
     """What breaks a rule in a request, given as JSON data of any shape.
 
-    `model` is the one that the request goes to, where neither the payload nor the URL names it.
+    `model` is the one that the request goes to, where neither the payload nor the URL names it. Where the URL
+    names a service that is not the dialect's own, nothing is more than a note: it may have other rules.
     Raises HarnessError for a dialect that has no rules, and nothing else.
     """
     book = rulebook(dialect)
     request = book.read(payload, model, url)
+    host = None if DIALECTS[dialect].rules_hold_at(url) else host_of(url)
     return [
-        _finding(rule, pointer, message)
+        _finding(rule, pointer, message, host)
         for rule, models, code in book.entries
         if models is None or (request.model is not None and models.search(request.model))
         for pointer, message in code.run(request)
     ]
 
 
-def _finding(rule: Rule, pointer: str, message: str) -> Finding:
+def _finding(rule: Rule, pointer: str, message: str, elsewhere: str | None) -> Finding:
+    doubt = "" if elsewhere is None else f" (whether {elsewhere} has this rule is not known)"
     return Finding(
         check=CHECK,
-        message=f"{rule.id}: {message}",
-        severity=rule.severity,
+        message=f"{rule.id}: {message}{doubt}",
+        severity=rule.severity if elsewhere is None else "note",
         pointer=pointer,
         provider_text=rule.error_text,
         source=rule.source,

@@ -10,14 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.checks.trial import is_json
 from art_compliance.factories import Factory, find_factory, name_of
-from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.findings import Example, Finding, HarnessError, Verdict
+from art_compliance.generated import FAMILIES
+from art_compliance.profiles import Search
 from art_compliance.report import Adapter, Report, Result, make_report
+from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Sent, Subject
 
 GREETING_SCENARIO: Final = Scenario(
     id="greeting",
@@ -43,8 +47,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     def chosen(self) -> list[Scenario]:
         """The scenarios. Raises HarnessError as `plan` does."""
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
-        _hold_unique([GREETING_SCENARIO.id, *(scenario.id for scenario in known)])
-        _hold_names("scenario", self.scenarios, tuple(scenario.id for scenario in known))
+        _hold_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
+        _hold_names("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
         return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
 
     def plan(self) -> list[tuple[Check, Scenario]]:
@@ -53,12 +57,13 @@ class Selection(Struct, frozen=True, kw_only=True):
         Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
         """
         chosen = self.chosen()
+        families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
         _hold_names("check", self.checks, tuple(CHECKS))
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
             if self.checks and check.id not in self.checks and check.stage != "preflight":
                 continue
-            trials = (GREETING_SCENARIO,) if check.once else chosen
+            trials = [GREETING_SCENARIO] if check.once else families if check.families else chosen
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         return planned
 
@@ -66,14 +71,29 @@ class Selection(Struct, frozen=True, kw_only=True):
 class Session:
     """One adapter under the suite: runs single checks, observing each scenario once."""
 
-    def __init__(self, subject: Subject, seed: int) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        seed: int,
+        search: Search = Search(),  # noqa: B008 - frozen
+        extra: Path | None = None,
+    ) -> None:
         self.subject = subject
         self.seed = seed
+        self.search = search
+        self.rerun = Rerun(
+            adapter=subject.name,
+            seed=seed,
+            dialect=subject.asked_dialect,
+            scenarios_from=str(extra) if extra else None,
+            profile=search.profile.name,
+        )
+        self._failed: set[str] = set()
         self._trials: dict[str, Trial] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
         """One check on one scenario. Never raises: what goes wrong here is a harness error."""
-        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed))
+        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed, self.search))
         began = time.perf_counter()
         findings: tuple[Finding, ...] = ()
         reason: str | None = None
@@ -86,6 +106,7 @@ class Session:
             verdict, reason = "harness error", traceback.format_exc()
         else:
             failed = any(finding.severity == "reject" for finding in findings)
+            findings = self._with_example(trial, findings) if failed else findings
             verdict = "fail" if failed else "pass"
             if failed and check.stage == "preflight":
                 verdict = "harness error"
@@ -100,6 +121,17 @@ class Session:
             seconds=round(time.perf_counter() - began, 6),
         )
 
+    def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The first failure of a check tells what it was found on; all would make a long report."""
+        first, *others = findings
+        if first.check in self._failed or any(finding.example for finding in findings):
+            return findings
+        self._failed.add(first.check)
+        seen = trial.observation
+        payload = seen.payload if isinstance(seen, Sent) and is_json(seen.payload) else str(seen)
+        example = Example(prompt=trial.scenario.prompt, options=trial.scenario.call_options(), payload=payload)
+        return (structs.replace(first, example=example), *others)
+
 
 def certify(
     make: Factory | str,
@@ -107,6 +139,7 @@ def certify(
     dialect: str | None = None,
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int | None = None,
+    search: Search = Search(),  # noqa: B008 - frozen
     on_result: Callable[[Result, int, int], None] | None = None,
 ) -> Report:
     """Judges an adapter, given by its factory or by name, and reports.
@@ -121,14 +154,15 @@ def certify(
     started, began = datetime.now(UTC), time.perf_counter()
     with Subject(factory, name=name, dialect=dialect) as subject:
         results: list[Result] = []
-        for number, result in enumerate(_run_all(Session(subject, known_seed), plan), 1):
+        session = Session(subject, known_seed, search, selection.extra)
+        for number, result in enumerate(_run_all(session, plan), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))
         adapter = describe(subject)
     seconds = time.perf_counter() - began
     return make_report(
-        adapter, results, seed=known_seed, is_filtered=not selection.is_whole, started=started, seconds=seconds
+        adapter, results, rerun=session.rerun, is_filtered=not selection.is_whole, started=started, seconds=seconds
     )
 
 

@@ -83,8 +83,8 @@ class Subject:
 
     def __init__(self, make: Factory, *, name: str, dialect: str | None = None) -> None:
         self.name = name
-        self._make = make
-        self._dialect_name = dialect
+        self.make = make
+        self.asked_dialect = dialect
 
     def __enter__(self) -> Self:
         with ExitStack() as opening:  # closes what is open already, whatever ends the opening
@@ -106,10 +106,10 @@ class Subject:
 
     def _open(self) -> None:
         """Makes the adapter; twice where only an instance says its dialect, and so what its base URL must be."""
-        if not callable(self._make):
-            message = f"{self.name}: {with_article(self._make)} is no factory; give the adapter's class or a function"
+        if not callable(self.make):
+            message = f"{self.name}: {with_article(self.make)} is no factory; give the adapter's class or a function"
             raise HarnessError(message)
-        self.dialect = self._find_dialect(getattr(self._make, "dialect", None))
+        self.dialect = self._find_dialect(getattr(self.make, "dialect", None))
         self.adapter: Any = self._made()
         if self.dialect is None:
             self.dialect = self._find_dialect(getattr(self.adapter, "dialect", None))
@@ -140,8 +140,8 @@ class Subject:
 
     def _find_dialect(self, declared: Any) -> Dialect | None:
         """The one that was asked for, which must be known, or the adapter's, which may be its own."""
-        if self._dialect_name is not None:
-            return find_dialect(self._dialect_name)
+        if self.asked_dialect is not None:
+            return find_dialect(self.asked_dialect)
         if declared is None:
             return None
         if declared in DIALECTS:
@@ -169,7 +169,7 @@ class Subject:
     def _made(self) -> Any:
         base_url = self._server.url + ("" if self.dialect is None else self.dialect.base_path)
         try:
-            return run_bounded(lambda: self._make(api_key=TEST_KEY, base_url=base_url, model=None))
+            return run_bounded(lambda: self.make(api_key=TEST_KEY, base_url=base_url, model=None))
         except Exception as error:
             message = f"{self.name}: the factory raised {tell(error)}; it is called with api_key, base_url and model"
             raise HarnessError(message) from error

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from art_compliance.checks import CHECKS
+from art_compliance.generated import FAMILIES
 from art_compliance.report import Report, Result
+from art_compliance.rerun import Rerun
 
 _SCENARIOS_NAMED: Final = 6
 _FINDINGS_SHOWN: Final = 3
+_WIDTH: Final = 600
 
 
 def summarize(report: Report, *, verbose: bool = False) -> Iterator[str]:
@@ -50,14 +55,19 @@ def describe_verdict(report: Report) -> str:
     return f"certified by suite {report.suite_version} in {report.seconds:.1f} s (seed {report.seed})"
 
 
-def describe_failures(report: Report, *, verbose: bool = False) -> Iterator[str]:
-    """Check by check: the law, one scenario told whole, and the names of the others."""
+def describe_failures(report: Report, *, verbose: bool = False, repros: Path | None = None) -> Iterator[str]:
+    """Check by check: the law, one scenario told whole, and the names of the others.
+
+    `repros` is the folder under which `repro/<check>/` is written.
+    """
     by_check: dict[str, list[Result]] = {}
     for result in (*report.harness_errors, *report.failures):
         by_check.setdefault(result.check, []).append(result)
     for results in by_check.values():
         for result in results if verbose else results[:1]:
-            yield from describe_failure(result, report.adapter.name)
+            yield from describe_failure(result, report.rerun)
+            if repros and result.verdict == "fail" and result is results[0]:
+                yield f"  repro   {repros / 'repro' / result.check}"
         others = [] if verbose else [result.scenario for result in results[1:]]
         if others:
             more = f" and {len(others) - _SCENARIOS_NAMED} more" if len(others) > _SCENARIOS_NAMED else ""
@@ -65,7 +75,7 @@ def describe_failures(report: Report, *, verbose: bool = False) -> Iterator[str]
         yield ""
 
 
-def describe_failure(result: Result, adapter: str) -> Iterator[str]:
+def describe_failure(result: Result, rerun: Rerun) -> Iterator[str]:
     """One failure whole: check, law, scenario, what is wrong and where, and how to run it again."""
     word = "FAIL" if result.verdict == "fail" else "HARNESS"
     yield f"{word} {result.check}"
@@ -84,4 +94,22 @@ def describe_failure(result: Result, adapter: str) -> Iterator[str]:
     if result.reason:
         yield from (f"  {line}" for line in result.reason.rstrip().splitlines())
     if result.verdict == "fail":
-        yield f"  again   art certify {adapter} --check {result.check} --scenario {result.scenario}"
+        if result.scenario in FAMILIES:
+            yield from _describe_example(result)
+        yield f"  again   {rerun.command(result.check, result.scenario)}"
+
+
+def _describe_example(result: Result) -> Iterator[str]:
+    """The generated prompt that a finding is of, and what it gave."""
+    for example in (finding.example for finding in result.findings if finding.example):
+        options = {name: value for name, value in example.options.items() if name != "thread_id"}
+        yield f"  prompt  {_shortened(example.prompt)}"
+        if options:
+            yield f"  options {_shortened(options)}"
+        if example.payload is not None:
+            yield f"  gave    {_shortened(example.payload)}"
+
+
+def _shortened(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}..."

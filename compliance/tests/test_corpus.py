@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from art_compliance import decode
+from art_compliance import Decoded, decode
 from art_compliance.comparison import Expected, compare
+from art_compliance.exam import SHAPES as DIALECTS
+from art_compliance.exam import dialects_of
 from art_sdk import (
     AnthropicAdapter,
     ARTError,
@@ -28,11 +30,6 @@ from art_sdk import (
 from art_sdk.messages import dump_prompt
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-DIALECTS = {
-    "chat_completions": "openai-chat",
-    "gemini_generate": "gemini-generate",
-    "anthropic_messages": "anthropic-messages",
-}
 ADAPTERS: dict[str, type[BaseAdapter]] = {
     "openai-chat": OpenAIAdapter,
     "gemini-generate": GeminiAdapter,
@@ -96,9 +93,15 @@ def test_the_corpus_holds_what_it_held():
     assert len(recorded()) >= 85
 
 
+def decodings(interaction: dict[str, Any]) -> list[Decoded]:
+    """By the dialect of the shape, and by the provider's own where it has one."""
+    names = dialects_of(interaction["shape"], interaction["url"])
+    return [decode(name, interaction["request"], url=interaction["url"]) for name in names]
+
+
 @pytest.mark.parametrize("interaction", recorded())
 def test_an_accepted_request_decodes_and_what_has_no_slot_is_known(interaction: dict[str, Any]):
-    decoded = decode(DIALECTS[interaction["shape"]], interaction["request"], url=interaction["url"])
+    decoded = decodings(interaction)[-1]
     assert decoded.prompt
     unexplained = [
         pointer for pointer in decoded.opaque if not any(re.fullmatch(known, pointer) for known in OPAQUE_REASONS)
@@ -108,8 +111,8 @@ def test_an_accepted_request_decodes_and_what_has_no_slot_is_known(interaction: 
 
 @pytest.mark.parametrize("interaction", recorded())
 def test_an_accepted_request_is_a_valid_prompt(interaction: dict[str, Any]):
-    decoded = decode(DIALECTS[interaction["shape"]], interaction["request"], url=interaction["url"])
-    assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt
+    for decoded in decodings(interaction):
+        assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt
 
 
 @pytest.mark.parametrize("interaction", recorded())

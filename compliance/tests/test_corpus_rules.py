@@ -11,16 +11,11 @@ from typing import Any
 
 import pytest
 
+from art_compliance.exam import dialects_of
 from art_compliance.findings import Finding
 from art_compliance.rules import RULED, judge_rules
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-SHAPES = {
-    "chat_completions": "openai-chat",
-    "gemini_generate": "gemini-generate",
-    "anthropic_messages": "anthropic-messages",
-}
-OWN_DIALECTS = {"mistral": "mistral-chat", "openrouter": "openrouter-chat", "deepseek": "deepseek-chat"}
 
 REFUSED = {
     "openai.role-system-models": ("does not support 'developer' with this model", "does not support 'system' with"),
@@ -51,15 +46,6 @@ OTHER_REASONS = (
 """Words of refusals for what no rule is about."""
 
 
-def dialects_of(one: dict[str, Any]) -> list[str]:
-    """The dialects to judge a recorded request by: the provider's own one, too, where it has one."""
-    found = [
-        SHAPES.get(one["shape"]),
-        OWN_DIALECTS.get(one["provider"]) if one["shape"] == "chat_completions" else None,
-    ]
-    return [dialect for dialect in found if dialect in RULED]
-
-
 def interactions() -> list[dict[str, Any]]:
     if not CORPUS.is_dir():
         return []
@@ -77,7 +63,7 @@ def judged(one: dict[str, Any]) -> list[Finding]:
     model, url = one.get("model"), one.get("url")
     return [
         finding
-        for dialect in dialects_of(one)
+        for dialect in dialects_of(one["shape"], one.get("url"))
         for finding in judge_rules(dialect, one["request"], model=model, url=url)
     ]
 
@@ -89,12 +75,14 @@ def params(found: list[dict[str, Any]]) -> list[Any]:
     return [pytest.param(one, id=f"{one['provider']}-{at}") for at, one in enumerate(found)]
 
 
-ACCEPTED = [one for one in interactions() if one["response"]["status"] == 200 and dialects_of(one)]
+ACCEPTED = [
+    one for one in interactions() if one["response"]["status"] == 200 and dialects_of(one["shape"], one.get("url"))
+]
 ALL_ERRORS = [
     *((one, json.dumps(one["response"])) for one in interactions() if one["response"]["status"] in (400, 422)),
     *((one, json.dumps(one["response"])) for one in errors() if one["status"] in (400, 422) and one.get("request")),
 ]
-REFUSALS = [{**one, "told": told} for one, told in ALL_ERRORS if dialects_of(one)]
+REFUSALS = [{**one, "told": told} for one, told in ALL_ERRORS if dialects_of(one["shape"], one.get("url"))]
 
 
 @pytest.mark.parametrize("one", params(ACCEPTED))

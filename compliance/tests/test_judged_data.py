@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from art_compliance import judge
+from art_compliance.dialects import DIALECTS
 from art_compliance.resources import data_folder
 from art_compliance.wire import judge_wire
 
@@ -16,6 +17,9 @@ HOMES = {
     "anthropic-messages": "https://api.anthropic.com/v1/messages",
     "gemini-generate": "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
     "openai-chat": "https://api.openai.com/v1/chat/completions",
+    "mistral-chat": "https://api.mistral.ai/v1/chat/completions",
+    "deepseek-chat": "https://api.deepseek.com/chat/completions",
+    "openrouter-chat": "https://openrouter.ai/api/v1/chat/completions",
 }
 """The payloads are wrong for the provider itself; a relative may take one or the other."""
 
@@ -26,6 +30,10 @@ def cases(kind: str) -> list[Any]:
         for dialect in HOMES
         for case in json.loads((FOLDER / dialect / f"{kind}.json").read_text(encoding="utf-8"))
     ]
+
+
+def test_every_dialect_has_its_payloads():
+    assert set(HOMES) == set(DIALECTS)
 
 
 @pytest.mark.parametrize("dialect", HOMES)

@@ -7,6 +7,7 @@ import pytest
 from art_compliance import Selection
 from art_compliance.checks import CHECKS
 from art_compliance.miniatures import MINIATURES, Miniature
+from art_compliance.profiles import Profile, Search
 from art_compliance.runner import Session
 from art_compliance.subjects import Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
@@ -91,6 +92,17 @@ CHECK_IDS = [
     "faults.leave-nothing-behind",
     "faults.show-no-key",
     "load.calls-at-once-do-not-mix",
+    "properties.every-prompt-has-an-outcome",
+    "properties.requests-are-accepted",
+    "properties.nothing-is-lost",
+    "properties.nothing-is-invented",
+    "properties.translation-is-pure",
+    "properties.prefix-is-stable",
+    "properties.renaming-is-followed",
+    "properties.order-of-answers-means-nothing",
+    "properties.tool-means-tool-result",
+    "properties.what-is-translated-is-sent",
+    "properties.other-processes-agree",
 ]
 
 
@@ -122,11 +134,14 @@ NOTHING_TO_BE_WRONG_ABOUT = {
 }
 
 
+SEARCH = Search(profile=Profile(name="exam", examples=200, seconds=10.0, shrink_seconds=0.1))
+
+
 def first_failures(miniature: Miniature, make: type) -> set[str]:
     """Which of the checks that it names fail, each up to the first scenario on which it does."""
     found: set[str] = set()
     with Subject(miniature.of(make), name=miniature.id) as subject:
-        session = Session(subject, seed=7)
+        session = Session(subject, seed=7, search=SEARCH)
         for check, scenario in Selection(checks=tuple(miniature.fails)).plan():
             if check.id in miniature.fails - found:
                 wanted = "harness error" if check.stage == "preflight" else "fail"

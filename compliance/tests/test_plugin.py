@@ -69,7 +69,7 @@ def test_a_broken_line_is_told_with_check_scenario_and_place(run, pytester):
             "  on      one-question: *",
             "  wrong   the system turn is lost: 'You answer in one word.'",
             "  where   prompt $[[]0]*",
-            "  again   art certify my_adapter:MyAdapter --check translation.system-text-survives --scenario one-*",
+            "  again   art certify my_adapter:MyAdapter --seed * --check translation.system-* --scenario one-*",
             "*NOT certified*",
         ]
     )

@@ -31,7 +31,7 @@ SAID = WrittenAnswer(
     finish="tool_calls",
 )
 TARGETS = {
-    "openai-chat": "/v1/chat/completions",
+    **dict.fromkeys(("openai-chat", "mistral-chat", "deepseek-chat", "openrouter-chat"), "/v1/chat/completions"),
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/g:generateContent",
 }
@@ -146,7 +146,9 @@ def test_the_events_of_broken_streams(dialect: Dialect):
 @each
 def test_a_malformed_frame_has_half_of_its_data(dialect: Dialect):
     steps = made(FAULTS["malformed-frame"], dialect, stream=True).steps or ()
-    broken = [step.data for step in steps if isinstance(step, Send) and not is_json(step.data)]
+    broken = [
+        step.data for step in steps if isinstance(step, Send) and b"data:" in step.data and not is_json(step.data)
+    ]
     assert len(broken) == 1
     assert broken[0].endswith(b"\n\n")
 

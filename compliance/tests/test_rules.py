@@ -315,3 +315,43 @@ def test_every_rule_that_an_adapter_names_is_a_rule():
     }
     assert len(named) > 30
     assert named - set(RULES) == set()
+
+
+@pytest.mark.parametrize(
+    ("url", "severity"),
+    [
+        (None, "reject"),
+        ("http://127.0.0.1:8000/v1/chat/completions", "reject"),
+        ("https://api.openai.com/v1/chat/completions", "reject"),
+        ("https://us.api.openai.com/v1/chat/completions", "reject"),
+        ("https://mine.openai.azure.com/openai/deployments/gpt-4o/chat/completions", "reject"),
+        ("https://api.groq.com/openai/v1/chat/completions", "note"),
+        ("https://gateway.example/v1/chat/completions", "note"),
+    ],
+)
+def test_a_rule_is_a_note_where_the_url_names_a_service_that_may_not_have_it(url, severity):
+    payload = unfold(load_examples("openai-chat")["openai.tool-needs-call"].breaks)
+    (finding,) = judge_rules("openai-chat", payload, url=url)
+    assert finding.severity == severity
+    assert finding.message.endswith("has this rule is not known)") is (severity == "note")
+
+
+CALLED = {"functionCall": {"name": "f", "args": {}}}
+
+
+@pytest.mark.parametrize(
+    ("parts", "url", "is_taken"),
+    [
+        ([CALLED], None, False),
+        ([CALLED | {"thoughtSignature": "c2ln"}, CALLED], None, True),
+        ([{"text": "hm", "thoughtSignature": "c2ln"}, CALLED], None, True),
+        ([CALLED, {"text": "", "thought_signature": "c2ln"}], None, True),
+        ([CALLED], "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:generateContent", True),
+    ],
+)
+def test_a_signature_on_any_part_of_the_turn_is_taken_for_its_calls(parts, url, is_taken):
+    answers = [{"functionResponse": {"name": "f", "response": {}}} for part in parts if "functionCall" in part]
+    contents = [{"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
+    payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, *contents]}
+    found = judge_rules("gemini-generate", payload, model="gemini-3-pro-preview", url=url)
+    assert ([f.message for f in found if "thought-signature" in f.message] == []) is is_taken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import sys
 import time
@@ -47,7 +48,7 @@ class OwnAdapter:
         if any(message["role"] not in {"system", "user", "assistant"} for message in prompt):
             raise Refusal("no tools here")
         given = {name for name, value in options.items() if value}
-        if given - {*OWN_BOOKS, "model", "provider", "late_system", "temperature", "top_p", "max_tokens", "stop"}:
+        if given - {*OWN_BOOKS, *KNOWN_OPTIONS, "model", "provider", "late_system", "timeouts"}:
             raise Refusal("no such options here")
         if any(part["type"] == "image" for m in prompt if isinstance(m["content"], list) for part in m["content"]):
             raise Refusal("no images here")
@@ -61,22 +62,35 @@ class OwnAdapter:
     def call(self, prompt: Any, options: Any) -> Any:
         context = options.get("call_context")
         body = json.dumps(self.translate(prompt, options)).encode()
+        limits = options.get("timeouts") or {}
         try:
-            events = self.told(self.answer(body), f"{context}_LLM_RESPONSE" if context else "LLM_RESPONSE")
+            events = self.told(self.answer(body, limits), f"{context}_LLM_RESPONSE" if context else "LLM_RESPONSE")
         except urllib.error.HTTPError as error:
             with error:
                 wait = error.headers.get("retry-after")
-                events = self.failed(error.code, json.load(error)["error"]["message"], wait and float(wait))
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+                events = self.failed(error.code, self.words(error.read()), wait and float(wait))
+        except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as error:
             events = self.failed(200, str(error))
         books = {"thread_id": options["thread_id"], "session_id": options.get("session_id")}
         return ({**event, **books, "trace_id": options.get("trace_id") or "own"} for event in events)
 
-    def answer(self, body: bytes) -> Any:
+    def words(self, body: bytes) -> str:
+        try:
+            return json.loads(body)["error"]["message"]
+        except ValueError:
+            return "no JSON"
+
+    def answer(self, body: bytes, limits: Any) -> Any:
         headers = {"content-type": "application/json", "authorization": f"Bearer {self.key}"}
         request = urllib.request.Request(f"{self.url}/chat/completions", body, headers)
-        with urllib.request.urlopen(request) as response:
-            return json.load(response)
+        ends = time.monotonic() + limits.get("whole_call", 60)
+        with urllib.request.urlopen(request, timeout=limits.get("first_byte", 60)) as response:
+            pieces: list[bytes] = []
+            while piece := response.read1():
+                pieces.append(piece)
+                if time.monotonic() > ends:
+                    raise TimeoutError("the whole call takes too long")
+        return json.loads(b"".join(pieces))
 
     def told(self, answer: Any, token_type: str) -> list[dict[str, Any]]:
         choice, usage = answer["choices"][0], answer["usage"]
@@ -161,7 +175,7 @@ class Toolless(OpenAIAdapter):
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
     report = certify(Toolless)
     assert failed(report) == set()
-    assert set(report.levels) == {"core"}
+    assert set(report.levels) == {"core", "streaming", "resilience", "properties"}
     assert report.is_certified
 
 
@@ -345,7 +359,7 @@ def test_an_adapter_cannot_change_what_it_is_judged_by():
     assert failed(certify(OwnAdapter, selection=selection)) == set()
 
 
-def test_an_adapter_that_refuses_everything_has_no_level_but_core():
+def test_an_adapter_that_refuses_almost_everything_has_no_level_of_tools_or_streams():
     class Refuser(OwnAdapter):
         capabilities = ()
 
@@ -354,7 +368,7 @@ def test_an_adapter_that_refuses_everything_has_no_level_but_core():
                 raise Refusal("not this")
             return super().translate(prompt, options)
 
-    assert set(certify(Refuser).levels) == {"core"}
+    assert set(certify(Refuser).levels) == {"core", "resilience", "properties"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from art_compliance import HarnessError
 from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
 from art_compliance.dialects import CannotWrite
+from art_compliance.exam import SHAPES as DIALECTS
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
 from art_compliance.wire import judge_wire, kept, kept_names
@@ -20,11 +21,6 @@ from art_compliance.wire.shaping import rewrite
 from art_compliance.wire.sources import SOURCES
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-DIALECTS = {
-    "chat_completions": "openai-chat",
-    "gemini_generate": "gemini-generate",
-    "anthropic_messages": "anthropic-messages",
-}
 OWN_DIALECTS = {"mistral": "mistral-chat", "openrouter": "openrouter-chat", "deepseek": "deepseek-chat"}
 PAYLOADS = data_folder("fixtures") / "payloads"
 

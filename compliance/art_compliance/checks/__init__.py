@@ -14,6 +14,7 @@ from art_compliance.checks import (
     load,
     payload,
     preflight,
+    properties,
     response,
     rules,
     stream,
@@ -37,6 +38,8 @@ _MODULES: Final = (
     load,
 )
 
-CHECKS: Final[Mapping[str, Check]] = {check.id: check for module in _MODULES for check in checks_of(module)}
+CHECKS: Final[Mapping[str, Check]] = {
+    check.id: check for check in (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+}
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

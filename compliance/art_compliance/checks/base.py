@@ -14,7 +14,7 @@ from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 from art_sdk.json_data import is_array
 
-Stage = Literal["preflight", "translation", "wire", "payload", "response", "stream", "faults", "load"]
+Stage = Literal["preflight", "translation", "wire", "payload", "response", "stream", "faults", "load", "properties"]
 STAGES: Final[tuple[Stage, ...]] = (
     "preflight",
     "translation",
@@ -24,10 +24,16 @@ STAGES: Final[tuple[Stage, ...]] = (
     "stream",
     "faults",
     "load",
+    "properties",
 )
 
 _NEED_AN_ANSWER: Final[frozenset[Stage]] = frozenset({"response", "stream"})
-_LEVELS: Final[Mapping[Stage, Level]] = {"stream": "streaming", "faults": "resilience", "load": "resilience"}
+_LEVELS: Final[Mapping[Stage, Level]] = {
+    "stream": "streaming",
+    "faults": "resilience",
+    "load": "resilience",
+    "properties": "properties",
+}
 """The stages that count for a level of their own."""
 
 
@@ -41,13 +47,16 @@ class Check(Struct, frozen=True):
     once: bool
     on_every_prompt: bool
     needs: tuple[Capability, ...]
+    families: tuple[str, ...] = ()
 
     def __call__(self, trial: Trial) -> list[Finding]:
         """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
         return list(self.run(trial))
 
     def applies_to(self, scenario: Scenario) -> bool:
-        """Whether the scenario uses what the check is about."""
+        """Whether the scenario uses what the check is about; of generated prompts, whether they are of its families."""
+        if self.families:
+            return scenario.id in self.families
         has_subject = self.stage not in _NEED_AN_ANSWER or self.on_every_prompt or scenario.answer is not None
         return has_subject and set(self.needs) <= set(scenario.needs)
 
@@ -57,17 +66,24 @@ class Check(Struct, frozen=True):
 
 
 def check(
-    name: str, *, clause: str, once: bool = False, on_every_prompt: bool = False, needs: tuple[Capability, ...] = ()
+    name: str,
+    *,
+    clause: str,
+    once: bool = False,
+    on_every_prompt: bool = False,
+    needs: tuple[Capability, ...] = (),
+    families: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Trial], Iterator[Finding]]], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
-    A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`.
+    A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`; one
+    with `families` runs on generated prompts of these, and on no scenario.
     """
     stage: Any = name.partition(".")[0]
     if stage not in STAGES:
         message = f"the check id {name!r} is of no stage; stages: {', '.join(STAGES)}"
         raise ValueError(message)
-    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs)
+    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs, families)
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:

@@ -18,7 +18,7 @@ from art_compliance.checks.streaming import Heard, differences, require_read, wr
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
 from art_compliance.pointers import leaves
-from art_compliance.provider import Asked, Response
+from art_compliance.provider import Asked, Request, Response
 from art_compliance.provider.faults import FAULTS, Fault
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subjects import TEST_KEY
@@ -59,18 +59,39 @@ def cases(trial: Trial) -> list[Case]:
     if not trial.subject.has_call:
         message = "the adapter has no call"
         raise NotApplicable(message)
+    trial.once(_good)
+    accepted = {name for request in trial.watched.requests for name in _accepted(request)}
     kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
-    return [Case(fault, kind == "streamed") for fault in FAULTS.values() for kind in kinds if kind in fault.on]
+    faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
+    return [Case(fault, kind == "streamed") for fault in faults for kind in kinds if kind in fault.on]
+
+
+def _accepted(request: Request) -> Iterator[str]:
+    """The encodings of an answer's body that a request asks for; others must not be sent (RFC 9110, 12.5.3)."""
+    return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
 
 
 def _call(trial: Trial, case: Case) -> Heard:
-    options = {**trial.scenario.call_options(), "stream": case.streamed}
+    options = _options(trial, streamed=case.streamed)
     return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(_ANSWER, asked))
 
 
-def _good(trial: Trial, *, streamed: bool) -> Answered:
+def _options(trial: Trial, *, streamed: bool) -> dict[str, Any]:
+    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+
+
+def _good(trial: Trial) -> Answered:
     """The answer to which nothing happened. Raises NotApplicable."""
-    options = {**trial.scenario.call_options(), "stream": streamed}
+    return _read_well(trial, streamed=False)
+
+
+def _good_stream(trial: Trial) -> Answered:
+    """The same, streamed. Raises NotApplicable."""
+    return _read_well(trial, streamed=True)
+
+
+def _read_well(trial: Trial, *, streamed: bool) -> Answered:
+    options = _options(trial, streamed=streamed)
     return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(_ANSWER)))
 
 
@@ -132,13 +153,13 @@ def _wrong_status(case: Case, heard: Heard) -> Iterator[str]:
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
     """Proxies and providers add such things without asking."""
     seen = [one for one in trial.once(_run).seen if one.case.fault.expects != "error"]
-    whole = {streamed: _good(trial, streamed=streamed) for streamed in {one.case.streamed for one in seen}}
     for case, heard in seen:
         faults: list[str] = []
         if not isinstance(heard, Answered):
             faults = [str(heard)] if case.fault.is_benign else []
         elif case.fault.is_benign or heard.error is None:
-            faults = [f"it differs in {one}" for one in differences(heard, whole[case.streamed])]
+            whole = trial.once(_good_stream if case.streamed else _good)
+            faults = [f"it differs in {one}" for one in differences(heard, whole)]
         yield from (Finding(check="faults.benign-ones-change-nothing", message=f"{case}: {one}") for one in faults)
 
 
@@ -170,7 +191,7 @@ def _hang_together(trial: Trial, hanging: list[Case]) -> list[Heard]:
         [
             (
                 [{"role": "user", "content": name}],
-                {**trial.scenario.call_options(), "stream": case.streamed, "timeouts": limits},
+                {**_options(trial, streamed=case.streamed), "timeouts": limits},
             )
             for name, case in by_name.items()
         ],

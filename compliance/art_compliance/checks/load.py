@@ -45,10 +45,10 @@ _MARK: Final = re.compile(r"question number (\d+)\.")
 
 
 def _ask(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    streams = "streaming" in trial.subject.capabilities
+    streams = "streaming" in trial.subject.capabilities and number % 4
     ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
     prompt = [{"role": "user", "content": f"question number {number}."}]
-    return prompt, {**trial.scenario.call_options(), **ids, "stream": streams and number % 4 != 0}
+    return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
 
 
 def _echo(asked: Asked) -> Response:

@@ -31,12 +31,16 @@ from art_compliance.factories import tell
 from art_compliance.findings import Finding
 from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subjects import Refused
 
 
 @check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")
 def answer_is_read(trial: Trial) -> Iterator[Finding]:
     """Everything else about streams depends on it."""
     heard = trial.once(heard_streamed)
+    if isinstance(heard, Refused) and isinstance(trial.heard, Refused):
+        message = f"refused, streamed or not: {heard.code}"
+        raise NotApplicable(message)
     if not isinstance(heard, Answered):
         yield Finding(check="stream.answer-is-read", message=str(heard))
     elif heard.error is not None:
@@ -186,10 +190,10 @@ _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in p
 )
 def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
     """Who has heard enough does not pay for the rest."""
-    name = "stream.closing-ends-the-call"
+    name, asking = "stream.closing-ends-the-call", _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         try:
-            took = trial.subject.caller.close_early(*_asking(trial))
+            took = trial.subject.caller.close_early(*asking)
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
@@ -207,10 +211,10 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
 )
 def cancelling_ends_the_call(trial: Trial) -> Iterator[Finding]:
     """A cancellation that is swallowed leaves a task that nobody can end."""
-    name = "stream.cancelling-ends-the-call"
+    name, asking = "stream.cancelling-ends-the-call", _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         try:
-            was_cancelled = trial.subject.caller.cancel_early(*_asking(trial))
+            was_cancelled = trial.subject.caller.cancel_early(*asking)
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
         except Exception as error:  # noqa: BLE001 - as above

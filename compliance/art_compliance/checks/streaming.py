@@ -56,9 +56,9 @@ def streamed(trial: Trial) -> Answered:
 
 
 def require_read(heard: Heard) -> Answered:
-    """The answer as it was read. Raises NotApplicable where it was not: `stream.answer-is-read` judges that."""
+    """The answer as it was read. Raises NotApplicable where it was not: `answer-is-read` of its stage judges that."""
     if not isinstance(heard, Answered) or heard.error is not None:
-        message = "the streamed answer is not read: see stream.answer-is-read"
+        message = "the answer is not read: see response.answer-is-read and stream.answer-is-read"
         raise NotApplicable(message)
     return heard
 

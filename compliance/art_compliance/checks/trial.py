@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
 from art_compliance.answered import Answered
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
+from art_compliance.profiles import Search
 from art_compliance.provider import Response
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Crashed, Observation, Refused, Sent, Subject, Watched
@@ -20,17 +21,21 @@ from art_sdk.json_data import find_unsendable, is_surely_sendable
 T = TypeVar("T")
 
 
+_USUAL: Final = Search()
+
+
 class NotApplicable(Exception):
     """A check has nothing to say of a trial; the reason goes into the report."""
 
 
 class Trial:
-    """What the checks are given. `seed` makes this run's canaries."""
+    """What the checks are given. `seed` makes this run's canaries and prompts, `search` says how hard to look."""
 
-    def __init__(self, subject: Subject, scenario: Scenario, seed: int) -> None:
+    def __init__(self, subject: Subject, scenario: Scenario, seed: int, search: Search = _USUAL) -> None:
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
+        self.search = search
         self._looked: dict[Callable[[Trial], Any], Any] = {}
 
     @cached_property

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from art_compliance.dialects.hosts import host_of, is_one_of
 from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.ruling import Request, RuleCheck
 from art_compliance.pointers import escape
@@ -70,16 +71,17 @@ class WriteStream(Protocol):
 class Dialect(Struct, frozen=True, kw_only=True):
     """One wire format, whole. Its wire schema and its rules' words lie in `fixtures/` under its name.
 
-    `hosts` are those whom the published types speak for; `path` matches the end of a request's URL path,
-    `base_path` is what stands before it at the provider; `history` is the JSON pointer of the list that
-    grows with the conversation. `rules` are its rules' functions, each given what `read_request` makes of
-    a body, a model and a URL. `write_response` and `write_error` (of a status and a message) give the
-    bodies of answers; `write_stream` the events of a streamed one, of the content type `stream_type`,
-    `write_stream_error` the event that ends one after its status 200; `unknown_event` is one that a reader
-    passes over; `stream_order` judges their order; `wants_stream` looks at a request's body and target,
-    `wants_array` at the target alone: whether the stream is to be a JSON array instead of events.
-    `essential` names, by JSON pointer, fields without which an answer cannot be read. Of the reasoning, the
-    text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
+    `hosts` are those whom the published types speak for, `kin` others that have the same rules. `path`
+    matches the end of a request's URL path, `base_path` is what stands before it at the provider;
+    `history` is the JSON pointer of the list that grows with the conversation. `rules` are its rules'
+    functions, each given what `read_request` makes of a body, a model and a URL.
+
+    `write_response` and `write_error` (of a status and a message) give the bodies of answers; `write_stream`
+    the events of a streamed one, of the content type `stream_type`, `write_stream_error` the event that ends
+    one after its status 200; `unknown_event` is one that a reader passes over; `stream_order` judges their
+    order. `wants_stream` looks at a request's body and target, `wants_array` at the target alone: whether the
+    stream is to be a JSON array. `essential` names, by JSON pointer, fields without which an answer cannot be
+    read. Of the reasoning, the text goes back where it `wants_thinking`, a signature where it `signs_thinking`.
     """
 
     name: str
@@ -102,6 +104,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
     essential: tuple[str, ...]
     wants_thinking: bool = False
     signs_thinking: bool = True
+    kin: tuple[str, ...] = ()
+
+    def rules_hold_at(self, url: str | None) -> bool:
+        """Whether the rules are those of the service that the URL names; so it is where it names none."""
+        host = host_of(url)
+        return host is None or is_one_of(host, (*self.hosts, *self.kin))
 
 
 def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:

@@ -34,13 +34,40 @@ class Miniature(Struct, frozen=True):
 
     def of(self, make: Factory) -> Factory:
         """The factory of the wrong adapter."""
+        return Spoiled(self, make)
 
-        def made(**settings: Any) -> Any:
-            adapter = make(**settings)
-            self.spoil(adapter)
-            return adapter
+    def __reduce__(self) -> tuple[Callable[[str], Miniature], tuple[str]]:
+        """A miniature goes to another process by its name."""
+        return find_miniature, (self.id,)
 
-        return made
+
+class Spoiled(Struct, frozen=True):
+    """The factory of an adapter made wrong."""
+
+    miniature: Miniature
+    make: Factory
+
+    def __call__(self, **settings: Any) -> Any:
+        """A fresh adapter, wrong."""
+        adapter = self.make(**settings)
+        self.miniature.spoil(adapter)
+        return adapter
+
+    @property
+    def dialect(self) -> Any:
+        """The right adapter's."""
+        return getattr(self.make, "dialect", None)
+
+
+def find_miniature(name: str) -> Miniature:
+    """The miniature of that name. Raises LookupError."""
+    from art_compliance.miniatures import MINIATURES  # noqa: PLC0415 - they are made of what stands here
+
+    found = next((one for one in MINIATURES if one.id == name), None)
+    if found is None:
+        message = f"there is no miniature {name!r}"
+        raise LookupError(message)
+    return found
 
 
 def miniature(*fails: str) -> Callable[[Spoil], Miniature]:
@@ -52,8 +79,18 @@ def miniature(*fails: str) -> Callable[[Spoil], Miniature]:
     return declare
 
 
+class CannotSpoil(Exception):
+    """The fault needs a `translate`, and the adapter has only a `call`."""
+
+
 def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], Any]) -> None:
-    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`."""
+    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`.
+
+    Raises CannotSpoil for a black box.
+    """
+    if not hasattr(adapter, "translate"):
+        message = "it has no translate"
+        raise CannotSpoil(message)
     own = adapter.translate
 
     def on_data(prompt: Prompt, options: Options) -> Any:
@@ -92,7 +129,10 @@ def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
 
 
 def change_prompt(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
-    """The adapter translates another prompt than it was given."""
+    """The adapter translates another prompt than it was given; a black box is called with it."""
+    if not hasattr(adapter, "translate"):
+        recall(adapter, change)
+        return
     retranslate(adapter, lambda translate, prompt, options: translate(change(prompt), options))
 
 
@@ -102,7 +142,15 @@ def change_messages(adapter: Any, role: str, change: Callable[[dict[str, Any]], 
 
 
 def change_options(adapter: Any, change: Callable[[Options], Options]) -> None:
-    """The adapter translates with other options than it was given."""
+    """The adapter translates with other options than it was given; a black box is called with them."""
+    if not hasattr(adapter, "translate"):
+        own = adapter.call
+
+        def call(prompt: Any, options: Any) -> Any:
+            return own(prompt, change(as_data(options)))
+
+        adapter.call = call
+        return
     retranslate(adapter, lambda translate, prompt, options: translate(prompt, change(options)))
 
 

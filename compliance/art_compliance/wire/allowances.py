@@ -7,16 +7,15 @@ that service's rows count; where it says nothing (the suite's own server), a fie
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from jsonschema_rs import Draft202012Validator
 from msgspec import Struct
 
 from art_compliance.dialects import find_dialect
+from art_compliance.dialects.hosts import host_of, is_one_of
 from art_compliance.findings import Severity
 from art_compliance.resources import data_folder
 from art_compliance.wire.explain import Fault
@@ -24,8 +23,6 @@ from art_compliance.wire.explain import Fault
 _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
 """Faults that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
 and null for what is not used."""
-
-_LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Allowance(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -66,9 +63,9 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
     general = next((row for row in rows if not row.hosts), None)
     if general is not None:
         return Settled(general.message or fault.message, general.severity, general.evidence)
-    if host is not None and any(_is_of(host, row.hosts) for row in rows):
+    if host is not None and any(is_one_of(host, row.hosts) for row in rows):
         return None
-    if host is not None and _is_of(host, find_dialect(dialect).hosts):
+    if host is not None and is_one_of(host, find_dialect(dialect).hosts):
         return Settled(fault.message)
     if rows:
         told = f"{fault.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"
@@ -77,12 +74,6 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
         told = f"{fault.message}; whether {host} takes it is not known"  # no published types speak for it
         return Settled(told, "note")
     return Settled(fault.message)
-
-
-def host_of(url: str | None) -> str | None:
-    """The host that a URL names, or None where it says nothing of the service."""
-    host = None if url is None else urlsplit(url).hostname
-    return None if host is None or host in _LOCAL else host
 
 
 @cache
@@ -95,7 +86,3 @@ def _rows(dialect: str) -> tuple[Allowance, ...]:
 def _matches(pattern: str, pointer: str) -> bool:
     steps, found = pattern.split("/"), pointer.split("/")
     return len(steps) == len(found) and all(step in ("*", at) for step, at in zip(steps, found, strict=True))
-
-
-def _is_of(host: str, names: Sequence[str]) -> bool:
-    return any(host == name or host.endswith((f".{name}", f"-{name}")) for name in names)

@@ -56,6 +56,10 @@ def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Fault]:
 def show(value: Any) -> str:
     """A value as JSON text, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
@@ -95,11 +99,11 @@ class _Explaining:
     def _unknown_fields(self, error: ValidationError, names: list[str]) -> Iterator[Fault]:
         known = list(self._at(error.schema_path[:-1]).get("properties", ()))
         for name in names:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
             hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(_one_spelling(known))}"
             pointer = f"{_pointer(error)}/{escape(name)}"
             value = error.instance.get(name) if is_object(error.instance) else None
-            yield Fault(pointer, f"the field {name!r} is not known here{hint}", "additionalProperties", value)
+            yield Fault(pointer, f"the field {_cut(name)!r} is not known here{hint}", "additionalProperties", value)
 
     def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Fault:
         """Of a group of fields exactly one must stand: what protobuf calls a oneof."""

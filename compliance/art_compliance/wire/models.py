@@ -54,9 +54,22 @@ def _is_never_sent(branch: Schema) -> bool:
 
 
 def _with_its_kind(node: Schema) -> Schema:
-    """An object that has a role, or says by a constant what it is, must say it."""
+    """An object that has a role, or says by a constant what it is, must say it: it is not null, as a default may be.
+
+    Where nothing else is required, a constant that has a default is the only one that could be meant.
+    """
     properties: dict[str, Schema] = node.get("properties", {})
-    kinds = ["role"] if "role" in properties else []
-    kinds += ["type"] if "const" in properties.get("type", {}) else []
-    required = list(dict.fromkeys([*node.get("required", ()), *kinds]))
-    return {**node, "required": required} if kinds else node
+    required: list[str] = node.get("required", [])
+    said: dict[str, Schema] = {name: _without_null(properties[name]) for name in ("role", "type") if name in properties}
+    kinds = ["role"] if "role" in said else []
+    if "const" in said.get("type", {}) and (required or "const" in properties["type"]):
+        kinds.append("type")
+    if not kinds:
+        return node
+    own = {name: said[name] for name in kinds}
+    return {**node, "properties": {**properties, **own}, "required": list(dict.fromkeys([*required, *kinds]))}
+
+
+def _without_null(schema: Schema) -> Schema:
+    branches = [branch for branch in schema.get("anyOf", ()) if branch != {"type": "null"}]
+    return branches[0] if len(branches) == 1 else schema

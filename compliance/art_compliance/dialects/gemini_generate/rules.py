@@ -102,13 +102,15 @@ def system_part_has_data(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.thought-signature")
 def thought_signature(request: Contents) -> Iterator[Broken]:
-    """The first call of each of the model's turns since the user last said something."""
+    """Each of the model's turns since the user last said something: some part of one that calls is signed."""
+    if request.is_vertex:
+        return
     for turn in reversed(request.turns):
         if not turn.is_model and len(turn.answers) < len(turn.parts):
             return
-        for part in turn.calls[:1] if turn.is_model else ():
-            if not field(part, "thoughtSignature"):
-                yield Broken(part.pointer, "the first call of the turn has no thought signature")
+        signed = any(field(part, "thoughtSignature") for part in turn.parts)
+        if turn.is_model and turn.calls and not signed:
+            yield Broken(turn.calls[0].pointer, "the turn calls, and no part of it has a thought signature")
 
 
 @rule("gemini.response-is-object")

@@ -70,12 +70,10 @@ def no_user_after_tool(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.last-role")
 def last_role(chat: Chat) -> Iterator[Broken]:
-    """An assistant's message at the end says that it is to be continued."""
-    for message in chat.messages[-1:]:
-        if role_of(message) in ("system", "assistant") and message.value.get("prefix") is not True:
-            is_alone = role_of(message) == "system" and len(chat.messages) == 1
-            if not is_alone:
-                yield Broken(f"{message.pointer}/role", f"the conversation ends with {role_of(message)}")
+    """An assistant's message at the end says that it is to be continued; one that stands alone is another rule's."""
+    for message in chat.messages[-1:] if len(chat.messages) > 1 else ():
+        if role_of(message) == "assistant" and message.value.get("prefix") is not True:
+            yield Broken(f"{message.pointer}/role", "the conversation ends with the assistant")
 
 
 @rule("mistral.start")
@@ -83,8 +81,8 @@ def start(chat: Chat) -> Iterator[Broken]:
     """One message alone is the user's or the system's."""
     if chat.body.get("messages") == []:
         yield Broken("/messages", "the list is empty")
-    if len(chat.messages) == 1 and role_of(chat.messages[0]) == "tool":
-        yield Broken("/messages/0/role", "a result stands alone")
+    if len(chat.messages) == 1 and role_of(chat.messages[0]) in ("tool", "assistant"):
+        yield Broken("/messages/0/role", f"a message of {role_of(chat.messages[0])} stands alone")
 
 
 @rule("mistral.content-xor-tools")
@@ -116,14 +114,26 @@ def function_name(chat: Chat) -> Iterator[Broken]:
 def tool_result_ids(chat: Chat) -> Iterator[Broken]:
     """Of the calls of the last assistant message; each once."""
     waiting: Counter[Any] = Counter()
-    for message in chat.messages:
+    for at, message in enumerate(chat.messages):
         if role_of(message) == "assistant":
             waiting = Counter(call.value["id"] for call in calls_of(message) if isinstance(call.value.get("id"), str))
         call_id = message.value.get("tool_call_id")
-        if role_of(message) == "tool" and isinstance(call_id, str):
+        if at and role_of(message) == "tool" and isinstance(call_id, str):  # the validator begins with the second
             if not waiting[call_id]:
                 yield Broken(f"{message.pointer}/tool_call_id", f"no call {call_id!r} waits for a result")
             waiting[call_id] -= 1
+
+
+@rule("mistral.call-ids-unique")
+def call_ids_unique(chat: Chat) -> Iterator[Broken]:
+    """Within one message; another may have the same."""
+    for message in chat.messages:
+        seen: set[Any] = set()
+        for call in calls_of(message):
+            call_id = call.value.get("id")
+            if isinstance(call_id, str) and call_id in seen:
+                yield Broken(f"{call.pointer}/id", f"two calls of the message have the id {call_id!r}")
+            seen.add(call_id if isinstance(call_id, str) else None)
 
 
 @rule("mistral.temperature")

@@ -29,4 +29,5 @@ OPENAI_CHAT: Final = Dialect(
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,
+    kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
 )

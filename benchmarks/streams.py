@@ -1,0 +1,125 @@
+"""Long streams of both kinds, and a loopback server that sends what each call asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Self
+
+HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+WORDS: Final = (" the", " quick", " brown", " fox", " jümps", ' "over"', "\n", " lazy", " dog", ".")
+
+
+def chat_stream(size: int) -> bytes:
+    """A streamed answer of OpenAI's, of about so many bytes."""
+    base = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "system_fingerprint": None,
+    }
+
+    def chunk(choices: list[Any], **more: Any) -> bytes:
+        return f"data: {json.dumps(base | {'choices': choices} | more, ensure_ascii=False)}\n\n".encode()
+
+    def delta(delta: Any, finish: str | None = None) -> bytes:
+        return chunk([{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}], usage=None)
+
+    usage = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
+    end = delta({}, "stop") + chunk([], usage=usage) + b"data: [DONE]\n\n"
+    return delta({"role": "assistant", "content": ""}) + _filled(size, lambda word: delta({"content": word})) + end
+
+
+def message_stream(size: int) -> bytes:
+    """A streamed answer of Anthropic's, of about so many bytes."""
+
+    def event(kind: str, **more: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind} | more, ensure_ascii=False)}\n\n".encode()
+
+    def delta(word: str) -> bytes:
+        return event("content_block_delta", index=0, delta={"type": "text_delta", "text": word})
+
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
+    message |= {"stop_sequence": None, "usage": {"input_tokens": 5, "output_tokens": 1}}
+    start = event("message_start", message=message)
+    start += event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    end = event("content_block_stop", index=0)
+    end += event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 7})
+    return start + _filled(size, delta) + end + event("message_stop")
+
+
+def _filled(size: int, write: Any) -> bytes:
+    deltas = [write(word) for word in WORDS]
+    times = size // sum(map(len, deltas)) + 1
+    return b"".join(deltas * times)
+
+
+STREAMS: Final[Mapping[str, Any]] = {"openai": chat_stream, "anthropic": message_stream}
+
+
+class StreamServer:
+    """Answers each request with a stream of tokens, each the request's own last message and the time it was sent."""
+
+    def __init__(self, tokens: int, *, pause: float) -> None:
+        self._tokens, self._pause = tokens, pause
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._ready = threading.Event()
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait(5)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+
+    def _run(self) -> None:
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=500))
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+        self._loop.run_until_complete(self._let_go())
+        self._loop.close()
+
+    async def _let_go(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0.1)  # for the transports to close
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+                asked = json.loads(await reader.readexactly(length))["messages"][-1]["content"]
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+                )
+                for frame in self._frames(asked):
+                    body = frame()
+                    writer.write(b"%x\r\n%s\r\n" % (len(body), body))
+                    await writer.drain()
+                    await asyncio.sleep(self._pause)
+                writer.write(b"0\r\n\r\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _frames(self, asked: str) -> Iterator[Any]:
+        def token() -> bytes:
+            content = f"{asked}@{time.perf_counter()};"
+            return f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': content}}]})}\n\n".encode()
+
+        yield from [token] * self._tokens
+        yield lambda: b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'

@@ -1,0 +1,183 @@
+"""The judges' own exam, by recorded traffic: a judge that refuses what the provider accepted is wrong.
+
+A recording is one JSON file in a folder named after its provider: `shape` (a name of `SHAPES`), `request` (the
+body), `response.status`, and `url`. What comes of it is graded without its bodies, so a list of grades can be
+shown where the traffic cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from art_compliance.dialects import DIALECTS, DecodeFailed, decode
+from art_compliance.dialects.hosts import host_of, is_one_of
+from art_compliance.findings import Finding, HarnessError
+from art_compliance.judging import judge
+
+SHAPES: Final[Mapping[str, str]] = {
+    "chat_completions": "openai-chat",
+    "anthropic_messages": "anthropic-messages",
+    "gemini_generate": "gemini-generate",
+}
+"""The dialect of each shape that recordings name, whoever speaks it."""
+
+
+class Answer(Struct, frozen=True):
+    """What is kept of an answer."""
+
+    status: int
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """A request that was sent to a provider, and the status of the answer. `id` is `<provider>/<the file's stem>`."""
+
+    shape: str
+    request: Any
+    response: Answer
+    url: str | None = None
+    id: str = ""
+
+    @property
+    def provider(self) -> str:
+        """Who answered."""
+        return self.id.partition("/")[0]
+
+
+def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
+    """The dialects to judge a recording by: the shape's, and where the host has its own on the same path, that too."""
+    general = SHAPES.get(shape)
+    if general is None:
+        return ()
+    host, path = host_of(url), DIALECTS[general].path
+    same = (dialect for dialect in DIALECTS.values() if dialect.path == path)
+    own = (dialect.name for dialect in same if host is not None and is_one_of(host, dialect.hosts))
+    return tuple(dict.fromkeys((general, *own)))
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What a dialect's judges say of a request: `by` are the rules that refuse it, or `schema` and a JSON pointer."""
+
+    dialect: str
+    verdict: Literal["accepted", "refused"]
+    by: tuple[str, ...]
+    decoded: bool
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the request passes schema and rules, and decodes."""
+        return self.verdict == "accepted" and self.decoded
+
+
+class Grade(Struct, frozen=True, kw_only=True):
+    """A recording without its bodies: `sha256` is that of the request as JSON with sorted keys and no blanks.
+
+    `judged` is empty where the shape is of no dialect that the suite knows.
+    """
+
+    id: str
+    sha256: str
+    provider: str
+    shape: str
+    status: int
+    judged: tuple[Verdict, ...]
+
+    @property
+    def is_false_refusal(self) -> bool:
+        """Whether the provider accepted what a judge refuses, or no decoder reads."""
+        return self.status == 200 and not all(verdict.is_clean for verdict in self.judged)
+
+
+class GradeList(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The list that is kept. `exceptions` are ids of false refusals with the evidence that the judge is right."""
+
+    exceptions: dict[str, str]
+    grades: tuple[Grade, ...]
+
+    @property
+    def faults(self) -> tuple[Grade, ...]:
+        """The false refusals that nothing excuses."""
+        return tuple(one for one in self.grades if one.is_false_refusal and one.id not in self.exceptions)
+
+
+def load_recordings(folder: Path) -> Iterator[Recording]:
+    """Every recording in the folder's folders, in the order of their names.
+
+    Raises HarnessError, naming the file, for what is no recording, and where there is none.
+    """
+    paths = sorted(folder.glob("*/*.json"))
+    if not paths:
+        message = f"there are no recordings in {folder}: they are <provider>/<name>.json"
+        raise HarnessError(message)
+    for path in paths:
+        try:
+            told = msgspec.json.decode(path.read_bytes(), type=Recording)
+        except (OSError, ValueError, RecursionError) as error:
+            message = f"{path}: {error}"
+            raise HarnessError(message) from error
+        yield msgspec.structs.replace(told, id=f"{path.parent.name}/{path.stem}")
+
+
+def grade(recording: Recording) -> Grade:
+    """What the judges say of a recording."""
+    canonical = json.dumps(recording.request, sort_keys=True, separators=(",", ":"))
+    return Grade(
+        id=recording.id,
+        sha256=hashlib.sha256(canonical.encode()).hexdigest(),
+        provider=recording.provider,
+        shape=recording.shape,
+        status=recording.response.status,
+        judged=tuple(_judged(recording, dialect) for dialect in dialects_of(recording.shape, recording.url)),
+    )
+
+
+def _judged(recording: Recording, dialect: str) -> Verdict:
+    refusals = [one for one in judge(dialect, recording.request, url=recording.url) if one.severity == "reject"]
+    try:
+        decode(dialect, recording.request, url=recording.url)
+        decoded = True
+    except DecodeFailed:
+        decoded = False
+    by = tuple(dict.fromkeys(map(_judge_of, refusals)))
+    return Verdict(dialect=dialect, verdict="refused" if refusals else "accepted", by=by, decoded=decoded)
+
+
+def _judge_of(refusal: Finding) -> str:
+    """A rule by its id, the schema by the place that is not of it."""
+    if refusal.check == "wire.no-rule-is-broken":
+        return refusal.message.partition(": ")[0]
+    return f"schema {refusal.pointer or refusal.path or '/'}"
+
+
+def load_grades(path: Path) -> GradeList:
+    """A list that is kept. Raises HarnessError, naming the file and what is wrong."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=GradeList)
+    except (OSError, ValueError) as error:
+        message = f"{path}: {error}"
+        raise HarnessError(message) from error
+
+
+def write_grades(path: Path, grades: GradeList) -> None:
+    """Keeps a list, a recording a line."""
+    rows = ",\n  ".join(json.dumps(msgspec.to_builtins(one)) for one in grades.grades)
+    exceptions = json.dumps(grades.exceptions, indent=1, sort_keys=True)
+    path.write_text(f'{{\n "exceptions": {exceptions},\n "grades": [\n  {rows}\n ]\n}}\n', encoding="utf-8")
+
+
+def summarize(grades: Iterable[Grade]) -> Iterator[str]:
+    """In lines: what was accepted and what was refused, by dialect, and what no dialect judges."""
+    everything = list(grades)
+    for dialect in DIALECTS:
+        rows = [(one, verdict) for one in everything for verdict in one.judged if verdict.dialect == dialect]
+        good = [verdict.is_clean for one, verdict in rows if one.status == 200]
+        bad = [verdict.verdict == "refused" for one, verdict in rows if one.status in (400, 422)]
+        told = f"{sum(good)} of {len(good)} accepted requests pass; {sum(bad)} of {len(bad)} refused ones are refused"
+        yield f"{dialect}: {told}"
+    yield f"not judged: {sum(not one.judged for one in everything)} of {len(everything)}"

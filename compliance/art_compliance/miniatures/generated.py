@@ -1,0 +1,158 @@
+"""Adapters that are wrong where contents meet: what the laws over generated prompts must see."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from art_compliance.miniatures.base import (
+    Options,
+    Prompt,
+    Translate,
+    change_messages,
+    change_payload,
+    change_prompt,
+    miniature,
+    recall,
+    retranslate,
+)
+from art_sdk.json_data import is_object
+
+
+@miniature("properties.every-prompt-has-an-outcome")
+def stumbles_over_two_systems(adapter: Any) -> None:
+    """A result in a prompt with two system messages is an IndexError."""
+    change_prompt(adapter, _stumble)
+
+
+@miniature("properties.requests-are-accepted")
+def marks_odd_characters(adapter: Any) -> None:
+    """Where a user text holds U+212B, a field of the adapter's own is sent."""
+    retranslate(adapter, lambda translate, prompt, options: _marked(translate(prompt, options), prompt))
+
+
+@miniature("properties.nothing-is-lost")
+def drops_private_characters(adapter: Any) -> None:
+    """Characters of the private planes are left out of user texts."""
+    change_messages(adapter, "user", lambda m: _without(m, "Co"))
+
+
+@miniature("properties.nothing-is-invented")
+def explains_markup(adapter: Any) -> None:
+    """A system message explains the markup, where a user writes some."""
+    change_prompt(adapter, _explained)
+
+
+@miniature("properties.translation-is-pure")
+def counts_foreign_prompts(adapter: Any) -> None:
+    """Every other prompt with a character beyond ASCII gets a message more."""
+    numbers = count()
+    change_prompt(adapter, lambda prompt: _every_other(prompt, numbers))
+
+
+@miniature("properties.prefix-is-stable")
+def writes_ends_otherwise(adapter: Any) -> None:
+    """A user text beyond ASCII gets a mark while it is the last message."""
+    change_prompt(adapter, _with_a_marked_end)
+
+
+@miniature("properties.renaming-is-followed")
+def cools_down_for_markup(adapter: Any) -> None:
+    """A text with a `<` changes the temperature."""
+    retranslate(adapter, _cooler_for_markup)
+
+
+@miniature("properties.order-of-answers-means-nothing")
+def trusts_the_order_of_failures(adapter: Any) -> None:
+    """Where the first of several results failed, results are told in the order of the calls, whatever their ids."""
+    change_prompt(adapter, _failures_first)
+
+
+@miniature("properties.tool-means-tool-result")
+def forgets_the_alias_of_failures(adapter: Any) -> None:
+    """A failed result under the role `tool` is left out when the adapter is called."""
+    recall(adapter, lambda prompt: [m for m in prompt if m["role"] != "tool" or m.get("status") != "error"])
+
+
+@miniature("properties.what-is-translated-is-sent")
+def sends_zero_width_joiners_away(adapter: Any) -> None:
+    """When it is called, joiners in user texts are left out."""
+    recall(adapter, lambda prompt: [_without(m, "Cf") if m["role"] == "user" else m for m in prompt])
+
+
+@miniature("properties.other-processes-agree")
+def orders_by_hash(adapter: Any) -> None:
+    """The fields of the payload stand in the order of a set."""
+    change_payload(adapter, lambda payload: {key: payload[key] for key in set(payload)})
+
+
+def _stumble(prompt: Prompt) -> Prompt:
+    opens = [message["role"] for message in prompt].count("system") > 1
+    if opens and any(message["role"] == "tool_result" for message in prompt):
+        raise IndexError
+    return prompt
+
+
+def _marked(payload: Any, prompt: Prompt) -> Any:
+    return {**payload, "has_units": True} if "\u212b" in json.dumps(prompt, ensure_ascii=False) else payload
+
+
+def _without(message: dict[str, Any], category: str) -> dict[str, Any]:
+    content = message["content"]
+    if not isinstance(content, str):
+        return message
+    kept = "".join(character for character in content if unicodedata.category(character) != category)
+    return {**message, "content": kept} if kept.strip() else message
+
+
+def _explained(prompt: Prompt) -> Prompt:
+    explains = any("<" in str(message["content"]) for message in prompt if message["role"] == "user")
+    return [{"role": "system", "content": "Markup is markup."}, *prompt] if explains else prompt
+
+
+def _every_other(prompt: Prompt, numbers: Iterator[int]) -> Prompt:
+    is_odd = not _is_ascii(prompt) and bool(next(numbers) % 2)
+    return [*prompt, {"role": "user", "content": "again"}] if is_odd else prompt
+
+
+def _is_ascii(value: Any) -> bool:
+    return json.dumps(value, ensure_ascii=False).isascii()
+
+
+def _with_a_marked_end(prompt: Prompt) -> Prompt:
+    last = prompt[-1] if prompt else {}
+    is_marked = last.get("role") == "user" and isinstance(last["content"], str) and not _is_ascii(last["content"])
+    return [*prompt[:-1], {**last, "content": f".{last['content']}"}] if is_marked else prompt
+
+
+def _cooler_for_markup(translate: Translate, prompt: Prompt, options: Options) -> Any:
+    told = any("<" in str(message["content"]) for message in prompt)
+    return translate(prompt, {**options, "temperature": 0.125} if told else options)
+
+
+def _failures_first(prompt: Prompt) -> Prompt:
+    told: Prompt = []
+    waiting: list[str] = []
+    for message in prompt:
+        if message["role"] == "tool_request" and is_object(message["content"]):
+            waiting.append(message["content"]["id"])
+        waiting += [call["id"] for call in message.get("tool_calls", ())]
+        if message["role"] == "tool_result" and len(waiting) > 1 and message.get("status") == "error":
+            other = next(one for one in waiting if one != message["tool_call_id"])
+            return _exchanged(prompt, message["tool_call_id"], other)
+        if message["role"] == "tool_result" and message["tool_call_id"] in waiting:
+            waiting.remove(message["tool_call_id"])
+        told.append(message)
+    return told
+
+
+def _exchanged(prompt: Prompt, one: str, other: str) -> Prompt:
+    """The results of two calls, exchanged."""
+    ids = {one: other, other: one}
+    bare = [{key: value for key, value in m.items() if key != "name" or "tool_call_id" not in m} for m in prompt]
+    return [
+        {**m, "tool_call_id": ids.get(m["tool_call_id"], m["tool_call_id"])} if "tool_call_id" in m else m for m in bare
+    ]

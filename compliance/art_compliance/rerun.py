@@ -1,0 +1,33 @@
+"""How a run is run again: the command line that gives the same result."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from art_compliance.profiles import DEFAULT_PROFILE
+
+
+class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run was asked: the adapter's name, the seed, and what differs from the defaults."""
+
+    adapter: str
+    seed: int
+    dialect: str | None = None
+    scenarios_from: str | None = None
+    profile: str = DEFAULT_PROFILE.name
+
+    def command(self, check: str, scenario: str) -> str:
+        """One line for a shell that runs one check on one scenario again."""
+        return shlex.join(["art", "certify", self.adapter, *self._options(), "--check", check, "--scenario", scenario])
+
+    def _options(self) -> Iterator[str]:
+        if self.dialect is not None:
+            yield from ("--dialect", self.dialect)
+        if self.scenarios_from is not None:
+            yield from ("--scenarios-from", self.scenarios_from)
+        if self.profile != DEFAULT_PROFILE.name:
+            yield from ("--profile", self.profile)
+        yield from ("--seed", str(self.seed))

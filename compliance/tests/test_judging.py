@@ -1,0 +1,116 @@
+"""Judging and decoding, every dialect: whatever comes is told or taken, in time that grows with its size alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from art_compliance import DecodeFailed, decode, judge
+from art_compliance.dialects import DIALECTS
+from art_compliance.resources import data_folder
+
+
+def good(dialect: str) -> dict[str, Any]:
+    path = data_folder("fixtures") / "judges" / dialect / "good.json"
+    whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))[0]["payload"]
+    return whole
+
+
+def long(dialect: str, messages: int) -> dict[str, Any]:
+    """The whole conversation, over and over, up to so many messages; the last is the user's."""
+    payload, name = good(dialect), DIALECTS[dialect].history[1:]
+    *turns, last = payload[name]
+    once = json.dumps(turns)
+    many: list[Any] = []
+    while len(many) < messages:
+        many += json.loads(once)
+    return {**payload, name: [*many, last]}
+
+
+def wrong(dialect: str, messages: int) -> dict[str, Any]:
+    """As many messages, of which each is refused."""
+    message = {"role": 5, "content": {"a": 1}, "parts": "hi"}
+    return {**good(dialect), DIALECTS[dialect].history[1:]: [message] * messages}
+
+
+def seconds(run: Callable[[], object]) -> float:
+    began = time.process_time()
+    run()
+    return time.process_time() - began
+
+
+def decode_or_fail(dialect: str, payload: Any) -> object:
+    try:
+        return decode(dialect, payload)
+    except DecodeFailed as failed:
+        return failed
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("make", "size"), [(long, 1_000), (wrong, 100)])
+@pytest.mark.parametrize("run", [judge, decode_or_fail], ids=["judging", "decoding"])
+def test_time_grows_with_the_number_of_messages_and_not_with_its_square(dialect, make, size, run):
+    small, large = make(dialect, size), make(dialect, 10 * size)
+    run(dialect, small)
+    first = min(seconds(lambda: run(dialect, small)) for _ in range(3))
+    assert (
+        seconds(lambda: run(dialect, large)) / max(first, 0.002) <= 13 * 2
+    )  # 13 is the aim; machines that test are busy
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_payloads_of_ten_messages_are_judged_by_the_hundred(dialect):
+    payload = long(dialect, 9)
+    judge(dialect, payload)
+    many = seconds(lambda: [judge(dialect, payload) for _ in range(100)])
+    assert 100 / many > 500  # 2,000 a second is the aim; machines that test are busy
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_hundred_thousand_messages_are_judged(dialect):
+    name = DIALECTS[dialect].history[1:]
+    last = good(dialect)[name][-1]
+    findings = judge(dialect, {**good(dialect), name: [last] * 100_000})
+    assert [finding for finding in findings if finding.severity == "reject"] == []
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"type": "object"}
+    for _ in range(levels):
+        value = {"type": "object", "properties": {"a": value}}
+    return value
+
+
+HOSTILE: dict[str, Any] = {
+    "nested five hundred deep": {"tools": [{"function": {"name": "f", "parameters": deep(500)}}]},
+    "a key that is no text": {1: 2},
+    "a key that is None": {None: 2},
+    "a number that is none": {"temperature": float("nan")},
+    "an endless number": {"temperature": float("inf")},
+    "half a character": {"user": "\ud800"},
+    "half a character in a key": {"\udfff": 1},
+    "ten megabytes": {"user": "x" * 10_000_000},
+    "ten megabytes of a key": {"x" * 10_000_000: 1},
+    "bytes": {"user": b"x"},
+    "a set": {"stop": {"x"}},
+    "a tuple": {"stop": ("x",)},
+    "a number of a thousand digits": {"max_tokens": 10**1000},
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_stands_in_a_payload_it_is_judged_and_told_shortly(dialect, name):
+    findings = judge(dialect, {**good(dialect), **HOSTILE[name]})
+    assert all(len(finding.message) < 5_000 for finding in findings)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("payload", [None, True, 5, "hi", [], [[]], {}, {"messages": None, "contents": None}], ids=repr)
+def test_what_is_no_request_is_refused_and_not_decoded_to_something(dialect, payload):
+    assert any(finding.severity == "reject" for finding in judge(dialect, payload))
+    decode_or_fail(dialect, payload)

@@ -51,7 +51,7 @@ BENIGN = (
 
 
 def asked(dialect: Dialect, *, stream: bool) -> Asked:
-    target = TARGETS[dialect.name]
+    target = TARGETS.get(dialect.name, "/v1/chat/completions")
     if stream and dialect.name == "gemini-generate":
         target = target.replace(":generate", ":streamGenerate") + "?alt=sse"
     return Asked(dialect, Request("POST", target, {}, b""), {"stream": True} if stream else {})
@@ -158,7 +158,7 @@ def is_json(event: bytes) -> bool:
     try:
         json.loads(data)
     except ValueError:
-        return data.strip() == b"[DONE]"
+        return data.strip() == b"[DONE]" or event.startswith(b":")
     return True
 
 

@@ -148,7 +148,8 @@ def test_no_socket_and_no_thread_is_left_when_it_ends_while_clients_hang():
 
 
 def test_a_request_sent_early_is_answered_after_a_pause():
-    with asked(script(Pause(0.1), Send(b"ab"))) as client:
+    with asked(script(Pause(0.2), Send(b"ab"))) as client:
+        time.sleep(0.05)
         client.sendall(REQUEST)
         whole = HEAD + b"2\r\nab\r\n0\r\n\r\n"
         assert read(client, 2 * len(whole)) == whole * 2

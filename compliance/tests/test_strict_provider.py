@@ -110,7 +110,7 @@ FINISH = {
     "anthropic-messages": ("end_turn", "max_tokens", "tool_use"),
     "gemini-generate": ("STOP", "MAX_TOKENS", "STOP"),
 }
-each = pytest.mark.parametrize("dialect", DIALECTS)
+each = pytest.mark.parametrize("dialect", PATHS)
 
 
 # What is refused.
@@ -382,6 +382,22 @@ def test_gemini_streams_an_array_where_events_were_not_asked_for(provider: Stric
     texts = [chunk["candidates"][0]["content"]["parts"][0]["text"] for chunk in response.json()]
     assert "".join(texts) == WRITTEN_TEXT
     assert len(texts) > 3
+
+
+RELATIVES = [name for name in DIALECTS if name not in PATHS]
+
+
+@pytest.mark.parametrize("dialect", RELATIVES)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_relative_of_openais_is_served_under_its_name(dialect: str, answer: str):
+    with StrictProvider(dialect, answer=answer) as one:
+        for more in ({}, {"stream": True}, TOOLS["openai-chat"]):
+            payload = HELLO["openai-chat"] | more
+            response = httpx2.post(f"{one.base_url}/chat/completions", json=payload, headers=KEYS["openai-chat"])
+            assert (response.status_code, one.seen()[-1].dialect) == (200, dialect), response.text
+        refused = httpx2.post(f"{one.base_url}/chat/completions", json=HELLO["openai-chat"])
+        assert refused.status_code == 401
+        assert refused.content == DIALECTS[dialect].write_error(401, one.seen()[-1].findings[0].provider_text or "")
 
 
 def test_a_fault_is_done_where_it_fits_and_told():

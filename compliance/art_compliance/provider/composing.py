@@ -201,8 +201,15 @@ ANSWERS: Final[Mapping[str, Compose]] = {
 
 
 def write(asked: Asked, said: WrittenAnswer, make: Callable[[WrittenAnswer, Asked], Response]) -> Response:
-    """The response that `make` makes of the answer; without its reasoning where the dialect has no form for that."""
-    try:
-        return make(said, asked)
-    except CannotWrite:
-        return make(replace(said, thinking="", signature=None), asked)
+    """The response that `make` makes of the answer; of less of it where the dialect has no form for all.
+
+    It goes without its reasoning then, or as a plain text. Raises CannotWrite where there is no form for that either.
+    """
+    unreasoned = replace(said, thinking="", signature=None)
+    plain = replace(unreasoned, is_refusal=False, tool_calls=(), finish="stop")
+    for one in (said, unreasoned):
+        try:
+            return make(one, asked)
+        except CannotWrite:
+            continue
+    return make(plain, asked)

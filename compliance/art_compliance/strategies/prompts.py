@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from art_compliance.strategies.schemas import arguments_for, tools
-from art_compliance.strategies.texts import blank_texts, call_ids, plain_ids, results, texts
+from art_compliance.strategies.texts import blank_texts, call_ids, plain_ids, results, texts, weighted
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -96,12 +96,12 @@ def _ended(prompt: Prompt, *, prefilled: bool) -> Prompt:
 
 
 def _pieces(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Prompt]:
-    kinds = [_users(taste).map(lambda one: [one]), _answers(taste).map(lambda one: [one])]
+    kinds = [(1, _users(taste).map(lambda one: [one])), (1, _answers(taste).map(lambda one: [one]))]
     if known:
-        kinds += [_rounds(known, taste)] * 2
+        kinds.append((2, _rounds(known, taste)))
     if taste.has_late_system:
-        kinds.append(_systems(taste).map(lambda one: [one]))
-    return st.one_of(*kinds)
+        kinds.append((1, _systems(taste).map(lambda one: [one])))
+    return weighted(*kinds)
 
 
 @cache

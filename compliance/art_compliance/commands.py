@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from art_compliance.cassette_commands import record_command
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
 from art_compliance.judge_commands import judge_command, wire_app
 from art_compliance.report import Report, Result, suite_version, write_reports
-from art_compliance.runner import Selection, certify
+from art_compliance.runner import Selection, certify, find_cassettes
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
 from art_compliance.summary import describe_counts, describe_failures
@@ -26,6 +27,7 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, help="Certi
 _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
+app.command("record")(record_command)
 app.command("judge")(judge_command)
 app.add_typer(wire_app, name="wire")
 
@@ -41,6 +43,7 @@ def certify_command(
     check: Annotated[list[str] | None, typer.Option(help="Only this check (may be repeated).")] = None,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
     scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
     report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
@@ -50,8 +53,13 @@ def certify_command(
     if not names:
         _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
     sys.path.insert(0, "")  # a console script does not see the working directory
-    selection = Selection(checks=tuple(check or ()), scenarios=tuple(scenario or ()), extra=scenarios_from)
     try:
+        selection = Selection(
+            checks=tuple(check or ()),
+            scenarios=tuple(scenario or ()),
+            extra=scenarios_from,
+            cassettes=find_cassettes(cassettes),
+        )
         reports = [_certify(name, dialect, selection, seed, verbose=verbose) for name in names]
         path = write_reports(reports, report)
     except HarnessError as error:

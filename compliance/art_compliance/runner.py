@@ -6,18 +6,25 @@ import random
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
+from art_compliance.cassettes import Cassette
+from art_compliance.cassettes.matching import Tape
 from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.dialects import Dialect
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import Finding, HarnessError, Verdict
 from art_compliance.report import Adapter, Report, Result, make_report
+from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import Subject
+from art_compliance.subjects import TEST_KEY, Subject
+from art_sdk import BUILT_IN
 
 GREETING_SCENARIO: Final = Scenario(
     id="greeting",
@@ -28,12 +35,20 @@ GREETING_SCENARIO: Final = Scenario(
 )
 
 
+FOLDER: Final = Path("cassettes")
+"""Where cassettes are kept in an author's repository, unless another folder is named."""
+
+
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own."""
+    """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own.
+
+    `cassettes` is a folder of recorded calls, one folder a provider in it; without it nothing is replayed.
+    """
 
     checks: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
     extra: Path | None = None
+    cassettes: Path | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -54,11 +69,13 @@ class Selection(Struct, frozen=True, kw_only=True):
         """
         chosen = self.chosen()
         _hold_names("check", self.checks, tuple(CHECKS))
+        names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
+        recorded = [scenario for scenario in chosen if scenario.id in names]
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
             if self.checks and check.id not in self.checks and check.stage != "preflight":
                 continue
-            trials = (GREETING_SCENARIO,) if check.once else chosen
+            trials = (GREETING_SCENARIO,) if check.once else recorded if check.stage == "replay" else chosen
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         return planned
 
@@ -66,14 +83,15 @@ class Selection(Struct, frozen=True, kw_only=True):
 class Session:
     """One adapter under the suite: runs single checks, observing each scenario once."""
 
-    def __init__(self, subject: Subject, seed: int) -> None:
+    def __init__(self, subject: Subject, seed: int, cassettes: Path | None = None) -> None:
         self.subject = subject
         self.seed = seed
+        self._cassettes = None if cassettes is None else cassettes / subject.provider
         self._trials: dict[str, Trial] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
         """One check on one scenario. Never raises: what goes wrong here is a harness error."""
-        trial = self._trials.setdefault(scenario.id, Trial(self.subject, scenario, self.seed))
+        trial = self._trial(scenario)
         began = time.perf_counter()
         findings: tuple[Finding, ...] = ()
         reason: str | None = None
@@ -89,16 +107,31 @@ class Session:
             verdict = "fail" if failed else "pass"
             if failed and check.stage == "preflight":
                 verdict = "harness error"
+        is_replay = check.stage == "replay"
+        level = check.level(scenario)
         return Result(
             check=check.id,
             scenario=scenario.id,
             purpose=scenario.purpose,
-            level="core" if trial.undeclared else check.level(scenario),  # a refusal proves nothing of the level
+            level="core" if trial.undeclared and not is_replay else level,  # a refusal proves nothing of the level
             verdict=verdict,
             findings=findings,
             reason=reason,
+            source=trial.source if is_replay else None,
             seconds=round(time.perf_counter() - began, 6),
         )
+
+    def _trial(self, scenario: Scenario) -> Trial:
+        if scenario.id not in self._trials:
+            kept = None if self._cassettes is None else self._cassettes / f"{scenario.id}.yaml"
+            self._trials[scenario.id] = Trial(self.subject, scenario, self.seed, cassette=kept, player=_play)
+        return self._trials[scenario.id]
+
+
+def _play(cassette: Cassette, dialect: Dialect) -> AbstractContextManager[Tape]:
+    from art_compliance.cassettes.recording import playing  # noqa: PLC0415 - vcrpy is for those who have cassettes
+
+    return playing(cassette, dialect, (TEST_KEY,))
 
 
 def certify(
@@ -117,11 +150,12 @@ def certify(
     factory = find_factory(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
     known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+    selection = with_own_cassettes(selection, factory)
     plan = selection.plan()
     started, began = datetime.now(UTC), time.perf_counter()
     with Subject(factory, name=name, dialect=dialect) as subject:
         results: list[Result] = []
-        for number, result in enumerate(_run_all(Session(subject, known_seed), plan), 1):
+        for number, result in enumerate(_run_all(Session(subject, known_seed, selection.cassettes), plan), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))
@@ -130,6 +164,21 @@ def certify(
     return make_report(
         adapter, results, seed=known_seed, is_filtered=not selection.is_whole, started=started, seconds=seconds
     )
+
+
+def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
+    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own."""
+    if selection.cassettes is not None or name_of(make) not in BUILT_IN.values():
+        return selection
+    return msgspec.structs.replace(selection, cassettes=data_folder("cassettes"))
+
+
+def find_cassettes(asked: Path | None) -> Path | None:
+    """The folder of cassettes that was asked for, or the usual one where it is there. Raises HarnessError."""
+    if asked is not None and not asked.is_dir():
+        message = f"there is no folder of cassettes {asked}"
+        raise HarnessError(message)
+    return asked if asked is not None else FOLDER if FOLDER.is_dir() else None
 
 
 def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:

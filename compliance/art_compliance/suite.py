@@ -17,7 +17,7 @@ from art_compliance.checks import Check
 from art_compliance.factories import Factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.plugin import seed_of
-from art_compliance.pytest_run import hold, leave
+from art_compliance.pytest_run import hold, leave, selection_of
 from art_compliance.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Subject
@@ -35,7 +35,7 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     dialect: str | None = request.config.getoption("--art-dialect")
     try:
         with Subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
-            yield Session(subject, seed_of(request.config))
+            yield Session(subject, seed_of(request.config), selection_of(request.config).cassettes)
     except HarnessError as error:
         leave(str(error))
 

@@ -13,8 +13,8 @@ from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 
-Stage = Literal["preflight", "translation", "wire", "payload", "response"]
-STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response")
+Stage = Literal["preflight", "translation", "wire", "payload", "response", "replay"]
+STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response", "replay")
 
 
 class Check(Struct, frozen=True):
@@ -39,6 +39,8 @@ class Check(Struct, frozen=True):
 
     def level(self, scenario: Scenario) -> Level:
         """The level that the check counts for on a scenario: what uses tools counts for `tools`."""
+        if self.stage == "replay":
+            return "replay"
         return "tools" if "tools" in scenario.needs else "core"
 
 

@@ -54,7 +54,7 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
     if not isinstance(heard, Answered) or heard.error is not None:
         yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")
         return
-    faults = [*_wrong_order(heard), *_wrong_ids(trial, heard)]
+    faults = [*wrong_order(heard), *wrong_ids(trial, heard)]
     if not heard.text == heard.told_text == WRITTEN_TEXT:
         faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.told_text!r} in the tokens")
     for fault in faults:
@@ -90,10 +90,11 @@ _KINDS: Final[dict[str, type[Any]]] = {
 )
 def events_keep_their_order(_: Trial, answered: Answered) -> Iterator[str]:
     """By the table that the fold follows, too."""
-    return _wrong_order(answered)
+    return wrong_order(answered)
 
 
-def _wrong_order(answered: Answered) -> Iterator[str]:
+def wrong_order(answered: Answered) -> Iterator[str]:
+    """Where the events leave the order that they must come in."""
     state: State = "answering"
     for number, kind in enumerate(answered.kinds):
         after = AFTER.get((state, _KINDS[kind])) if kind in _KINDS else None
@@ -111,7 +112,7 @@ def _wrong_order(answered: Answered) -> Iterator[str]:
 )
 def events_carry_their_ids(trial: Trial, answered: Answered) -> Iterator[str]:
     """Whoever reads several streams at once tells them apart by these."""
-    yield from _wrong_ids(trial, answered)
+    yield from wrong_ids(trial, answered)
     given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
     asked = trial.require_answered(trial.call(trial.written, **given))
     for name, value in given.items():
@@ -120,7 +121,8 @@ def events_carry_their_ids(trial: Trial, answered: Answered) -> Iterator[str]:
             yield f"the call's {name} is {value!r}, the events have {', '.join(sorted(map(repr, found)))}"
 
 
-def _wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
+def wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
+    """The first event without the call's thread_id, and trace ids that are not one."""
     options = trial.scenario.call_options()
     for number, event in enumerate(answered.events):
         if event.get("thread_id") != options["thread_id"]:

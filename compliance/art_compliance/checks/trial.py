@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from msgspec import Struct
+
 from art_compliance.answered import Answered
+from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
+from art_compliance.cassettes.matching import Asked, Tape
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.provider.server import Response
@@ -17,15 +23,37 @@ from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 T = TypeVar("T")
 
+Player = Callable[[Cassette, Dialect], AbstractContextManager[Tape]]
+"""Puts a cassette in force for a while: what records and plays is not the checks' business."""
+
 
 class NotApplicable(Exception):
     """A check has nothing to say of a trial; the reason goes into the report."""
 
 
-class Trial:
-    """What the checks are given. `seed` makes this run's canaries."""
+class Replayed(Struct, frozen=True, kw_only=True):
+    """A call that was answered from a cassette: what was read, what was asked, and which interactions never were."""
 
-    def __init__(self, subject: Subject, scenario: Scenario, seed: int) -> None:
+    cassette: Cassette
+    heard: Answered | Refused | Crashed
+    asked: tuple[Asked, ...]
+    unplayed: tuple[int, ...]
+
+
+class Trial:
+    """What the checks are given. `seed` makes this run's canaries; `cassette` is where the scenario's would be."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        scenario: Scenario,
+        seed: int,
+        *,
+        cassette: Path | None = None,
+        player: Player | None = None,
+    ) -> None:
+        self._cassette = cassette
+        self._player = player
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
@@ -113,6 +141,34 @@ class Trial:
             raise NotApplicable(message)
         told = {**self.scenario.call_options(), **options}
         return self.subject.call(self.scenario.prompt, told, lambda _: response)
+
+    @cached_property
+    def cassette(self) -> Cassette:
+        """The scenario's cassette. Raises NotApplicable where there is none, and BadCassette."""
+        if self._cassette is None or not self._cassette.exists():
+            message = "no cassette is kept for it"
+            raise NotApplicable(message)
+        return load_cassette(self._cassette)
+
+    @property
+    def source(self) -> Source | None:
+        """Who gave the answers of the scenario's cassette; None where nobody knows, or there is none."""
+        try:
+            known = self.cassette.provenance
+        except (NotApplicable, BadCassette):
+            return None
+        return None if known is None else known.source
+
+    @cached_property
+    def replayed(self) -> Replayed:
+        """The call, answered from the scenario's cassette. Raises NotApplicable and BadCassette."""
+        cassette = self.cassette
+        if self._player is None or not self.subject.has_call:
+            message = "the adapter has no call"
+            raise NotApplicable(message)
+        with self._player(cassette, self.dialect) as tape:
+            heard = self.subject.call(self.scenario.prompt, self.scenario.call_options())
+        return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
 
     @staticmethod
     def require_answered(heard: Answered | Refused | Crashed) -> Answered:

@@ -1,0 +1,101 @@
+"""`art record` and `art doctor`: cassettes made, and looked after."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
+
+import typer
+from rich.console import Console
+
+from art_compliance.cassettes import BadCassette, Source
+from art_compliance.findings import HarnessError
+from art_compliance.recorder import Order, Recorded, choose, hold_key, record
+from art_compliance.runner import FOLDER
+from art_compliance.subjects import Access
+from art_sdk import BUILT_IN
+
+_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
+_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
+
+FAILS: Final = 1
+BAD_INPUT: Final = 2
+
+
+def record_command(
+    adapters: Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")] = None,
+    built_in: Annotated[bool, typer.Option("--built-in", help="Record every reference adapter.")] = False,
+    scenarios: Annotated[
+        list[str] | None, typer.Option(help="Scenarios by id, with commas between; a short standard list without it.")
+    ] = None,
+    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")] = None,
+    into: Annotated[Path, typer.Option(help="The folder of cassettes, in your repository.")] = FOLDER,
+    key_from: Annotated[str, typer.Option(help="The environment variable that holds the provider's key.")] = "",
+    base_url: Annotated[str | None, typer.Option(help="The provider's URL, where it is not the adapter's own.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, where it is not the adapter's own choice.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")] = None,
+    local_engine: Annotated[bool, typer.Option("--local-engine", help="An engine at --base-url answers.")] = False,
+    from_strict_provider: Annotated[
+        bool, typer.Option("--from-strict-provider", help="The suite's own provider answers; proves nothing of others.")
+    ] = False,
+) -> None:
+    """Call an adapter with scenarios and keep what went over the wire: <into>/<provider>/<scenario>.yaml."""
+    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
+    sys.path.insert(0, "")  # a console script does not see the working directory
+    asked = tuple(name.strip() for some in scenarios or () for name in some.split(",") if name.strip())
+    failed = False
+    try:
+        if not names:
+            _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
+        source = _source(local_engine=local_engine, strict=from_strict_provider)
+        access = None if from_strict_provider else _access(key_from, base_url, model, source)
+        order = Order(scenarios=choose(asked, scenarios_from), into=into, source=source, access=access)
+        for name in names:
+            failed = _tell(name, record(name, order, dialect=dialect)) or failed
+    except (HarnessError, BadCassette) as error:
+        _stop(str(error))
+    raise typer.Exit(FAILS if failed else 0)
+
+
+def _source(*, local_engine: bool, strict: bool) -> Source:
+    if local_engine and strict:
+        _stop("say either --local-engine or --from-strict-provider")
+    return "strict provider" if strict else "local engine" if local_engine else "provider"
+
+
+def _access(key_from: str, base_url: str | None, model: str | None, source: Source) -> Access:
+    if source == "local engine":
+        if base_url is None:
+            _stop("say with --base-url where the local engine answers")
+        key = os.environ.get(key_from, "") if key_from else ""
+        return Access(key=key or "no-key-is-needed", base_url=base_url, model=model)
+    if not key_from:
+        _stop(
+            "recording from a real provider wants a key: name the environment variable that holds it with --key-from "
+            "(the suite's own provider wants none: --from-strict-provider)"
+        )
+    return Access(key=hold_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)
+
+
+def _tell(name: str, recorded: Iterable[Recorded]) -> bool:
+    """Prints what became of each scenario; whether one that was asked for has no cassette now."""
+    failed = False
+    counts = {"written": 0, "unchanged": 0, "refused": 0, "failed": 0}
+    for one in recorded:
+        word = (
+            "refused" if one.is_refused else "failed" if one.path is None else "written" if one.changed else "unchanged"
+        )
+        counts[word] += 1
+        failed = failed or word == "failed"
+        if one.why or one.changed:
+            _out.print(f"{word:<10}{one.path or one.scenario}" + (f": {one.why}" if one.why else ""), markup=False)
+    _out.print(f"{name}: " + ", ".join(f"{count} {word}" for word, count in counts.items()), markup=False)
+    return failed
+
+
+def _stop(message: str) -> NoReturn:
+    _err.print(f"harness: {message}", markup=False, style="bold red")
+    raise typer.Exit(BAD_INPUT)

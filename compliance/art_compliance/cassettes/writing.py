@@ -110,12 +110,16 @@ def _body(body: bytes) -> str | bytes:
         return body
 
 
+_ODD_BREAKS: Final = frozenset("\r\x85\u2028\u2029\ufeff")
+
+
 class _Dumper(yaml.SafeDumper):
     """Lines stand as lines."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text and "\r" not in text else None
+    """Lines as lines; what YAML takes for the end of a line and the provider does not, escaped."""
+    style = '"' if _ODD_BREAKS & set(text) else "|" if "\n" in text else None
     represent: Any = getattr(dumper, "represent_scalar")  # noqa: B009 - its stub leaves a type out
     node: yaml.ScalarNode = represent("tag:yaml.org,2002:str", text, style=style)
     return node

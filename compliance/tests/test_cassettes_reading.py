@@ -58,7 +58,7 @@ DATA = {
     "no status": (without(*ANSWER, "status"), "interactions[0].response.status: expected an object"),
     "a status in words": (
         put("OK", *ANSWER, "status", "code"),
-        "interactions[0].response.status.code: expected a numb",
+        "interactions[0].response.status.code: expected a",
     ),
     "no URL": (without(*FIRST, "request", "uri"), "interactions[0].request.uri: expected text, got nothing"),
     "a URL that is a list": (put([], *FIRST, "request", "uri"), "interactions[0].request.uri: expected text, got list"),
@@ -86,7 +86,7 @@ DATA = {
     "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
     "gzip that is cut": (
         put({"string": gzip.compress(b"hello" * 50)[:20]}, *ANSWER, "body"),
-        "gzip data cannot be und",
+        "gzip data cannot be",
     ),
     "gzip that is none": (put({"string": b"\xff\xfe\x00"}, *ANSWER, "body"), "neither that nor text"),
 }
@@ -116,7 +116,7 @@ RAW = {
     "gzip": (gzip.compress(GOOD.encode()), "byte 0: the file itself is compressed by gzip"),
     "an object of Python": (
         b"version: 1\nx: !!python/object:os.system {}\n",
-        "line 2, column 4: no YAML that can be re",
+        "line 2, column 4: no YAML that can be",
     ),
     "no YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
 }

@@ -149,5 +149,5 @@ def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
     for what, (old, new) in pairs.items():
         found = list(islice(changes(old, new), _MANY + 1))
         told = [str(change) for change in found[:_MANY]] + (["and more"] if len(found) > _MANY else [])
-        lines.append(f"{what}: {'; '.join(told) or 'no difference'}")
+        lines += [f"{what}: {'; '.join(told)}"] if told else []
     return "\n    ".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
@@ -11,7 +12,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 from rich.console import Console
 
-from art_compliance.cassettes import BadCassette, Source
+from art_compliance.cassettes import BadCassette, Source, corpus
 from art_compliance.findings import HarnessError
 from art_compliance.recorder import Order, Recorded, choose, hold_key, record
 from art_compliance.runner import FOLDER
@@ -58,6 +59,23 @@ def record_command(
     except (HarnessError, BadCassette) as error:
         _stop(str(error))
     raise typer.Exit(FAILS if failed else 0)
+
+
+def corpus_command() -> None:
+    """Download the calls that others recorded into your cache, verify them, and say what they hold."""
+    missing = False
+    for package in corpus.load_packages():
+        try:
+            found = corpus.read_package(package)
+        except (corpus.Unreachable, HarnessError, BadCassette) as error:
+            missing = True
+            _err.print(f"harness: {error}", markup=False, style="bold red")
+            continue
+        dialects = Counter(corpus.dialect_of(one) or "no dialect of the suite's" for one in found)
+        told = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
+        _out.print(f"{package.name} {package.version} ({package.licence}): {told}", markup=False)
+    _out.print(f"kept in {corpus.cache_folder()}", markup=False)
+    raise typer.Exit(BAD_INPUT if missing else 0)
 
 
 def _source(*, local_engine: bool, strict: bool) -> Source:

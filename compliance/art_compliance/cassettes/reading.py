@@ -58,6 +58,11 @@ def read_cassette(text: str, path: Path) -> Cassette:
     return Cassette(path=path, exchanges=exchanges, provenance=reader.provenance(data.get("metadata")))
 
 
+def read_exchange(one: object, path: Path, place: str) -> Exchange:
+    """One interaction of a cassette, as data. Raises BadCassette."""
+    return _Reader(path).exchange(one, place)
+
+
 def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()

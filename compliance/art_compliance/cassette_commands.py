@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -12,10 +13,11 @@ from typing import Annotated, Final, NoReturn
 import typer
 from rich.console import Console
 
-from art_compliance.cassettes import BadCassette, Source, corpus
+from art_compliance.cassettes import BadCassette, Source, corpus, doctor
 from art_compliance.findings import HarnessError
 from art_compliance.recorder import Order, Recorded, choose, hold_key, record
 from art_compliance.runner import FOLDER
+from art_compliance.scenarios import load_scenarios
 from art_compliance.subjects import Access
 from art_sdk import BUILT_IN
 
@@ -59,6 +61,40 @@ def record_command(
     except (HarnessError, BadCassette) as error:
         _stop(str(error))
     raise typer.Exit(FAILS if failed else 0)
+
+
+def doctor_command(
+    folder: Annotated[Path, typer.Argument(help="The folder of cassettes.")] = FOLDER,
+    days: Annotated[int, typer.Option(help="How old a real provider's answer may be.")] = doctor.OLD,
+    report: Annotated[Path, typer.Option(help="The folder with the last run's report.json.")] = Path("art-report"),
+    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")] = None,
+) -> None:
+    """Say what is wrong with cassettes, a line each with the file and what to do. 0: nothing; 1: something."""
+    try:
+        known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
+        held = doctor.practice(known, days=days, replayed=_replayed(report / "report.json"))
+        told = list(doctor.examine(folder, held))
+    except HarnessError as error:
+        _stop(str(error))
+    for complaint in told:
+        _out.print(str(complaint), markup=False)
+    if not told:
+        _out.print(f"{folder}: nothing found", markup=False)
+    raise typer.Exit(FAILS if told else 0)
+
+
+def _replayed(path: Path) -> frozenset[str] | None:
+    """The cassettes that the reported runs replayed, as `provider/file`; None where no whole run was reported."""
+    if not path.is_file():
+        return None
+    try:
+        reports = json.loads(path.read_text(encoding="utf-8"))["reports"]
+        whole = [one for one in reports if not one["is_filtered"]]
+        results = [result for one in whole for result in one["results"] if result.get("cassette")]
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"{path} is no report of this suite: {error!r}"
+        raise HarnessError(message) from error
+    return frozenset(result["cassette"] for result in results if result["verdict"] in ("pass", "fail")) or None
 
 
 def corpus_command() -> None:

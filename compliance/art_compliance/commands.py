@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from art_compliance.cassette_commands import corpus_command, record_command
+from art_compliance.cassette_commands import corpus_command, doctor_command, record_command
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
@@ -28,6 +28,7 @@ _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 app.command("record")(record_command)
+app.command("doctor")(doctor_command)
 app.command("corpus")(corpus_command)
 app.command("judge")(judge_command)
 app.add_typer(wire_app, name="wire")

@@ -25,7 +25,7 @@ REPORT_VERSION: Final = 1
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One check on one scenario; `purpose` is the scenario's, `source` who gave the answer that was replayed."""
+    """One check on one scenario; `purpose` is the scenario's, `source` who gave what was replayed from `cassette`."""
 
     check: str
     scenario: str
@@ -35,6 +35,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
     source: Source | None = None
+    cassette: str | None = None
     seconds: float = 0.0
 
 

@@ -118,6 +118,7 @@ class Session:
             findings=findings,
             reason=reason,
             source=trial.source if is_replay else None,
+            cassette=f"{self.subject.provider}/{scenario.id}.yaml" if is_replay else None,
             seconds=round(time.perf_counter() - began, 6),
         )
 

@@ -126,11 +126,17 @@ def _access(key_from: str, base_url: str | None, model: str | None, source: Sour
             _stop("say with --base-url where the local engine answers")
         key = os.environ.get(key_from, "") if key_from else ""
         return Access(key=key or "no-key-is-needed", base_url=base_url, model=model)
+    return find_access(key_from, base_url, model)
+
+
+def find_access(key_from: str, base_url: str | None, model: str | None) -> Access:
+    """The way to a real provider, its key out of the environment. Raises HarnessError where there is none."""
     if not key_from:
-        _stop(
-            "recording from a real provider wants a key: name the environment variable that holds it with --key-from "
-            "(the suite's own provider wants none: --from-strict-provider)"
+        message = (
+            "a real provider wants a key: name the environment variable that holds it with --key-from "
+            "(to record from the suite's own provider, which wants none: --from-strict-provider)"
         )
+        raise HarnessError(message)
     return Access(key=hold_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)
 
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from art_compliance.cassette_commands import corpus_command, doctor_command, record_command
+from art_compliance.cassette_commands import corpus_command, doctor_command, find_access, record_command
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
@@ -46,6 +46,10 @@ def certify_command(
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
     scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
     cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the real provider, too, with a key.")] = False,
+    key_from: Annotated[str, typer.Option(help="With --live: the environment variable with the key.")] = "",
+    base_url: Annotated[str | None, typer.Option(help="With --live: the provider's URL, if not the usual.")] = None,
+    model: Annotated[str | None, typer.Option(help="With --live: the model, if not the adapter's own.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
     report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
@@ -61,6 +65,7 @@ def certify_command(
             scenarios=tuple(scenario or ()),
             extra=scenarios_from,
             cassettes=find_cassettes(cassettes),
+            live=find_access(key_from, base_url, model) if live else None,
         )
         reports = [_certify(name, dialect, selection, seed, verbose=verbose) for name in names]
         path = write_reports(reports, report)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -24,6 +23,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.provider import Answerer, answer_as_written
 from art_compliance.provider.server import Response
 from art_compliance.report import suite_version
+from art_compliance.runner import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subjects import TEST_KEY, Access, Refused, Subject
 from art_sdk.json_data import is_object
@@ -60,40 +60,7 @@ def choose(names: tuple[str, ...], extra: Path | None = None) -> tuple[Scenario,
     if unknown:
         message = f"there is no scenario {', '.join(map(repr, unknown))}; art scenarios lists what there is"
         raise HarnessError(message)
-    return tuple(known[name] for name in names or BY_DEFAULT)
-
-
-BY_DEFAULT: Final = (
-    "one-question",
-    "short-exchange",
-    "multi-turn-history",
-    "two-leading-systems",
-    "declared-tools",
-    "choice-required",
-    "choice-by-name",
-    "one-call-and-result",
-    "parallel-calls",
-    "several-rounds",
-    "text-beside-call",
-    "role-tool",
-    "failed-result",
-    "unicode-result",
-    "sampling",
-    "one-stop",
-    "response-schema",
-    "answer-text",
-    "answer-text-with-blanks",
-    "answer-text-in-many-scripts",
-    "answer-one-call",
-    "answer-parallel-calls",
-    "answer-text-beside-calls",
-    "answer-call-with-rich-arguments",
-    "answer-in-the-second-round",
-    "answer-call-in-the-second-round",
-    "answer-cut-by-length",
-    "answer-usage-with-cache",
-)
-"""What is recorded where no scenario is named: each is short and cheap, and asks for something of its own."""
+    return tuple(known[name] for name in names or CHEAP)
 
 
 def record(
@@ -199,4 +166,4 @@ def hold_key(value: str | None, name: str) -> str:
     return value
 
 
-__all__ = ["BY_DEFAULT", "BadCassette", "Order", "Recorded", "answerer_for", "choose", "hold_key", "record"]
+__all__ = ["BadCassette", "Order", "Recorded", "answerer_for", "choose", "hold_key", "record"]

@@ -6,7 +6,7 @@ import random
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ from art_compliance.findings import Finding, HarnessError, Verdict
 from art_compliance.report import Adapter, Report, Result, make_report
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import TEST_KEY, Subject
+from art_compliance.subjects import TEST_KEY, Access, Subject
 from art_sdk import BUILT_IN
 
 GREETING_SCENARIO: Final = Scenario(
@@ -39,16 +39,51 @@ FOLDER: Final = Path("cassettes")
 """Where cassettes are kept in an author's repository, unless another folder is named."""
 
 
+CHEAP: Final = (
+    "one-question",
+    "short-exchange",
+    "multi-turn-history",
+    "two-leading-systems",
+    "declared-tools",
+    "choice-required",
+    "choice-by-name",
+    "one-call-and-result",
+    "parallel-calls",
+    "several-rounds",
+    "text-beside-call",
+    "role-tool",
+    "failed-result",
+    "unicode-result",
+    "sampling",
+    "one-stop",
+    "response-schema",
+    "answer-text",
+    "answer-text-with-blanks",
+    "answer-text-in-many-scripts",
+    "answer-one-call",
+    "answer-parallel-calls",
+    "answer-text-beside-calls",
+    "answer-call-with-rich-arguments",
+    "answer-in-the-second-round",
+    "answer-call-in-the-second-round",
+    "answer-cut-by-length",
+    "answer-usage-with-cache",
+)
+"""What a real provider is asked where no scenario is named: each is short, and asks for something of its own."""
+
+
 class Selection(Struct, frozen=True, kw_only=True):
     """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own.
 
     `cassettes` is a folder of recorded calls, one folder a provider in it; without it nothing is replayed.
+    `live` gives access to the real provider; without it that one is not asked.
     """
 
     checks: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
     extra: Path | None = None
     cassettes: Path | None = None
+    live: Access | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -70,12 +105,15 @@ class Selection(Struct, frozen=True, kw_only=True):
         chosen = self.chosen()
         _hold_names("check", self.checks, tuple(CHECKS))
         names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
-        recorded = [scenario for scenario in chosen if scenario.id in names]
+        of_stage = {
+            "replay": [scenario for scenario in chosen if scenario.id in names],
+            "live": [one for one in chosen if self.scenarios or one.id in CHEAP] if self.live else [],
+        }
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
             if self.checks and check.id not in self.checks and check.stage != "preflight":
                 continue
-            trials = (GREETING_SCENARIO,) if check.once else recorded if check.stage == "replay" else chosen
+            trials = (GREETING_SCENARIO,) if check.once else of_stage.get(check.stage, chosen)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         return planned
 
@@ -83,8 +121,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 class Session:
     """One adapter under the suite: runs single checks, observing each scenario once."""
 
-    def __init__(self, subject: Subject, seed: int, cassettes: Path | None = None) -> None:
+    def __init__(self, subject: Subject, seed: int, cassettes: Path | None = None, live: Subject | None = None) -> None:
         self.subject = subject
+        self._live = live
         self.seed = seed
         self._cassettes = None if cassettes is None else cassettes / subject.provider
         self._trials: dict[str, Trial] = {}
@@ -107,13 +146,15 @@ class Session:
             verdict = "fail" if failed else "pass"
             if failed and check.stage == "preflight":
                 verdict = "harness error"
-        is_replay = check.stage == "replay"
+        is_replay, is_live = check.stage == "replay", check.stage == "live"
         level = check.level(scenario)
         return Result(
             check=check.id,
             scenario=scenario.id,
             purpose=scenario.purpose,
-            level="core" if trial.undeclared and not is_replay else level,  # a refusal proves nothing of the level
+            level="core"
+            if trial.undeclared and not (is_replay or is_live)
+            else level,  # a refusal proves nothing of the level
             verdict=verdict,
             findings=findings,
             reason=reason,
@@ -125,7 +166,9 @@ class Session:
     def _trial(self, scenario: Scenario) -> Trial:
         if scenario.id not in self._trials:
             kept = None if self._cassettes is None else self._cassettes / f"{scenario.id}.yaml"
-            self._trials[scenario.id] = Trial(self.subject, scenario, self.seed, cassette=kept, player=_play)
+            self._trials[scenario.id] = Trial(
+                self.subject, scenario, self.seed, cassette=kept, player=_play, live=self._live
+            )
         return self._trials[scenario.id]
 
 
@@ -154,9 +197,13 @@ def certify(
     selection = with_own_cassettes(selection, factory)
     plan = selection.plan()
     started, began = datetime.now(UTC), time.perf_counter()
-    with Subject(factory, name=name, dialect=dialect) as subject:
+    with ExitStack() as stack:
+        subject = stack.enter_context(Subject(factory, name=name, dialect=dialect))
+        live = None
+        if selection.live is not None:
+            live = stack.enter_context(Subject(factory, name=name, dialect=dialect, access=selection.live))
         results: list[Result] = []
-        for number, result in enumerate(_run_all(Session(subject, known_seed, selection.cassettes), plan), 1):
+        for number, result in enumerate(_run_all(Session(subject, known_seed, selection.cassettes, live), plan), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))

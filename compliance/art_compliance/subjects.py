@@ -189,6 +189,11 @@ class Subject:
         named = told if isinstance(told, str) else "" if self.dialect is None else self.dialect.name
         return re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-") or "unknown"
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys that the adapter was made with."""
+        return (TEST_KEY,) if self._access is None else (self._access.key,)
+
     def _made(self) -> Any:
         base_url = self._server.url + ("" if self.dialect is None else self.dialect.base_path)
         own = self._access or Access(key=TEST_KEY, base_url=base_url)

@@ -23,9 +23,9 @@ from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import LoopbackProvider, answer_as_written
 from art_compliance.provider.server import Response
-from art_compliance.recorder import BY_DEFAULT, Order, choose, record
+from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
-from art_compliance.runner import Session
+from art_compliance.runner import CHEAP, Session
 from art_compliance.subjects import Access, Subject
 from art_compliance.summary import describe_counts
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
@@ -63,7 +63,7 @@ def test_each_reference_adapter_has_cassettes_of_twenty_scenarios_and_more_from_
     kept = [load_cassette(path) for path in (data_folder("cassettes") / adapter).glob("*.yaml")]
     assert len(kept) >= 20
     assert {one.provenance.source for one in kept if one.provenance} == {"strict provider"}
-    assert {one.path.stem for one in kept} <= set(BY_DEFAULT)
+    assert {one.path.stem for one in kept} <= set(CHEAP)
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -92,7 +92,7 @@ def test_an_answer_of_our_own_proves_nothing_of_a_provider():
     assert report.is_certified
     assert report.levels["replay"].passed > 100
     assert not report.levels["replay"].is_passed
-    assert report.recordings == {"strict provider": len(BY_DEFAULT)}
+    assert report.recordings == {"strict provider": len(CHEAP)}
     assert "  replay   not applicable: no answer of a real provider or engine was replayed" in describe_counts(report)
 
 
@@ -348,7 +348,10 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
 
 REFUSED = {
     "no adapter": ((), "name an adapter"),
-    "no key named": (("openai",), "name the environment variable that holds it with --key-from"),
+    "no key named": (
+        ("openai",),
+        "a real provider wants a key: name the environment variable that holds it with --key-from",
+    ),
     "no key there": (
         ("openai", "--key-from", "NO_SUCH_KEY"),
         "the environment variable NO_SUCH_KEY is not set",
@@ -386,3 +389,72 @@ def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
     assert result.exit_code == 1
     assert "the provider answered 401: no" in result.output
     assert answer_as_written(CHAT).status == 200
+
+
+# Live, and under pytest.
+
+
+def test_the_real_provider_is_asked_on_request_alone(provider):
+    few = ("one-question", "answer-text")
+    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
+    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
+    assert report.levels["live"].is_passed
+    assert len(provider.seen()) == 2
+    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
+
+
+def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
+    def refuse(dialect: Any) -> Response:
+        return Response(401, dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
+
+    with provider.answering(refuse):
+        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
+    told = findings(report, "live.call-is-answered")
+    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
+    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
+        if base_url is None:
+            raise ValueError(api_key)
+        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
+
+    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
+        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
+    assert KEY not in repr(caught.getrepr(style="long"))
+
+
+def test_live_without_a_key_is_refused():
+    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
+    assert result.exit_code == 2
+    assert "a real provider wants a key" in result.output
+
+
+THEIRS = """
+from art_sdk import OpenAIAdapter
+
+class MyAdapter(OpenAIAdapter):
+    provider_name = "theirs"
+
+    def __init__(self, *, api_key, base_url=None, model=None):
+        super().__init__(api_key=api_key, base_url=base_url or {url!r}, model=model)
+"""
+
+
+def test_pytest_records_with_a_key_and_replays_what_was_recorded(
+    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    pytester.makepyfile(theirs=THEIRS.format(url=provider.url + "/v1"))
+    monkeypatch.setenv("THE_KEY", KEY)
+    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
+    assert refused.ret == 2
+    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
+    done = pytester.runpytest_subprocess(*plain, "--art-record", "--art-key-from", "THE_KEY", timeout=120)
+    assert done.ret == 0, done.stdout.str()
+    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
+    assert (pytester.path / "cassettes" / "theirs" / "one-question.yaml").is_file()
+    asked = len(provider.seen())
+    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
+    assert len(provider.seen()) == asked

@@ -10,6 +10,7 @@ from art_compliance.checks import (
     conservation,
     failures,
     laws,
+    live,
     payload,
     preflight,
     replay,
@@ -20,7 +21,7 @@ from art_compliance.checks import (
 from art_compliance.checks.base import STAGES, Check, checks_of
 from art_compliance.checks.trial import NotApplicable, Trial
 
-_MODULES: Final = (preflight, conservation, laws, canary, wire, rules, payload, response, failures, replay)
+_MODULES: Final = (preflight, conservation, laws, canary, wire, rules, payload, response, failures, replay, live)
 
 CHECKS: Final[Mapping[str, Check]] = {check.id: check for module in _MODULES for check in checks_of(module)}
 

@@ -13,8 +13,11 @@ from art_compliance.findings import Finding
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 
-Stage = Literal["preflight", "translation", "wire", "payload", "response", "replay"]
-STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response", "replay")
+Stage = Literal["preflight", "translation", "wire", "payload", "response", "replay", "live"]
+STAGES: Final[tuple[Stage, ...]] = ("preflight", "translation", "wire", "payload", "response", "replay", "live")
+
+
+_OWN_LEVELS: Final[dict[str, Level]] = {"replay": "replay", "live": "live"}
 
 
 class Check(Struct, frozen=True):
@@ -39,8 +42,8 @@ class Check(Struct, frozen=True):
 
     def level(self, scenario: Scenario) -> Level:
         """The level that the check counts for on a scenario: what uses tools counts for `tools`."""
-        if self.stage == "replay":
-            return "replay"
+        if self.stage in _OWN_LEVELS:
+            return _OWN_LEVELS[self.stage]
         return "tools" if "tools" in scenario.needs else "core"
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from art_compliance.answered import Answered
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
 from art_compliance.cassettes.matching import Asked, Tape
+from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.provider.server import Response
@@ -51,7 +52,9 @@ class Trial:
         *,
         cassette: Path | None = None,
         player: Player | None = None,
+        live: Subject | None = None,
     ) -> None:
+        self._live = live
         self._cassette = cassette
         self._player = player
         self.subject = subject
@@ -169,6 +172,19 @@ class Trial:
         with self._player(cassette, self.dialect) as tape:
             heard = self.subject.call(self.scenario.prompt, self.scenario.call_options())
         return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
+
+    @cached_property
+    def heard_live(self) -> Answered | Refused | Crashed:
+        """What the real provider answers to the scenario. Raises NotApplicable where it is not to be asked."""
+        if self._live is None:
+            message = "no real provider is to be asked"
+            raise NotApplicable(message)
+        _ = self.sent  # what is refused is not asked
+        return self._live.call(self.scenario.prompt, self.scenario.call_options())
+
+    def scrubbed(self, text: str) -> str:
+        """The text without the key of the real provider, and without what says whose it is."""
+        return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     @staticmethod
     def require_answered(heard: Answered | Refused | Crashed) -> Answered:

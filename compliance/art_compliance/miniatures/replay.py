@@ -34,7 +34,7 @@ def reads_no_answer(adapter: Any) -> None:
     change_events(adapter, lambda _: ends)
 
 
-@miniature("replay.events-keep-their-order")
+@miniature("replay.events-keep-their-order", "live.call-is-answered")
 def goes_on_after_the_end(adapter: Any) -> None:
     """The first event comes again after END."""
     change_events(adapter, lambda events: [*events, events[0]])

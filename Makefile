@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest unmeasured bench cassettes clean python
+.PHONY: certify test static pytest unmeasured bench cassettes record-local clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -35,6 +35,9 @@ bench: $(VENV)/test
 
 cassettes: $(VENV)/certify
 	$(BIN)/art record --built-in --from-strict-provider --into cassettes
+
+record-local: $(VENV)/certify
+	$(BIN)/python compliance/local_engine/record.py
 
 clean:
 	rm -rf .venv .coverage art-report

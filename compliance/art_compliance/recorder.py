@@ -13,7 +13,16 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from art_compliance.answered import Answered
-from art_compliance.cassettes import BadCassette, Exchange, Provenance, Source, scenario_digest, write_cassette
+from art_compliance.cassettes import (
+    RECORDED_REALITY,
+    BadCassette,
+    Exchange,
+    Provenance,
+    Source,
+    load_cassette,
+    scenario_digest,
+    write_cassette,
+)
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.recording import recording
 from art_compliance.cassettes.scrubbing import Scrubber
@@ -93,9 +102,20 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if failed is not None:
         return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
     path = order.into / subject.provider / f"{scenario.id}.yaml"
+    if order.source not in RECORDED_REALITY and _is_reality(path):
+        return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
     why = None if isinstance(told, Answered) and told.error is None else "the adapter did not read the answer"
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
+
+
+def _is_reality(path: Path) -> bool:
+    """Whether a cassette is there whose answer is not this suite's own: that one is worth more."""
+    try:
+        known = load_cassette(path).provenance
+    except BadCassette:
+        return False
+    return known is not None and known.is_reality
 
 
 def answerer_for(scenario: Scenario) -> Answerer:

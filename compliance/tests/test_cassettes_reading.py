@@ -157,6 +157,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
         ("identity", b'{"a":1}'),
         ("", b'{"a":1}'),
     ],
+    ids=lambda value: value if isinstance(value, str) else "body",
 )
 def test_a_compressed_body_is_read(encoding: str, body: bytes):
     assert decompress(body, encoding) == b'{"a":1}'

@@ -61,8 +61,7 @@ def findings(report: Any, check: str) -> str:
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_each_reference_adapter_has_cassettes_of_twenty_scenarios_and_more_from_the_strict_provider(adapter: str):
     kept = [load_cassette(path) for path in (data_folder("cassettes") / adapter).glob("*.yaml")]
-    assert len(kept) >= 20
-    assert {one.provenance.source for one in kept if one.provenance} == {"strict provider"}
+    assert [one.provenance.source for one in kept if one.provenance].count("strict provider") >= 20
     assert {one.path.stem for one in kept} <= set(CHEAP)
 
 
@@ -71,7 +70,9 @@ def test_what_is_kept_is_what_the_strict_provider_answers_today(adapter: str, tm
     """Where this fails, `make cassettes` writes them anew."""
     record_into(tmp_path, adapter)
     for path in sorted((tmp_path / adapter).glob("*.yaml")):
-        assert load_cassette(path).exchanges == load_cassette(data_folder("cassettes") / adapter / path.name).exchanges
+        kept = load_cassette(data_folder("cassettes") / adapter / path.name)
+        if kept.provenance is not None and kept.provenance.source == "strict provider":
+            assert load_cassette(path).exchanges == kept.exchanges
 
 
 # Replay.
@@ -138,7 +139,8 @@ def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
     relabel(tmp_path / "openai" / "one-question.yaml", digest="sha256:of-old")
 
     class Changed(OpenAIAdapter):
-        default_model = "gpt-of-tomorrow"
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return {**super().translate(prompt, options), "seed": 7}
 
     told = findings(replayed(tmp_path, Changed, "one-question"), "replay.request-is-the-recorded-one")
     assert "the scenario has changed since: record again: art record" in told
@@ -280,6 +282,19 @@ def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_pat
     again = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     assert (first[0].changed, again[0].changed) == (True, False)
     assert first[0].path.read_bytes() == before
+
+
+def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
+
+
+def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
+    (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    before = real.path.read_bytes()
+    (own,) = record_into(tmp_path, "openai", "one-question")
+    assert own.why == "kept, for somebody else answered it"
+    assert real.path.read_bytes() == before
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])

@@ -169,8 +169,11 @@ class Trial:
         if self._player is None or not self.subject.has_call:
             message = "the adapter has no call"
             raise NotApplicable(message)
+        options = self.scenario.call_options()
+        if cassette.provenance is not None and cassette.provenance.model is not None:
+            options.setdefault("model", cassette.provenance.model)  # it may be none that the adapter would choose
         with self._player(cassette, self.dialect) as tape:
-            heard = self.subject.call(self.scenario.prompt, self.scenario.call_options())
+            heard = self.subject.call(self.scenario.prompt, options)
         return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
 
     @cached_property

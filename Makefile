@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest unmeasured bench clean python
+.PHONY: certify test static pytest unmeasured bench cassettes record-local clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -32,6 +32,12 @@ unmeasured: $(VENV)/test
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
+
+cassettes: $(VENV)/certify
+	$(BIN)/art record --built-in --from-strict-provider --into cassettes
+
+record-local: $(VENV)/certify
+	$(BIN)/python compliance/local_engine/record.py
 
 clean:
 	rm -rf .venv .coverage art-report

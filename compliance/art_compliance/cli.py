@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-EXTRA: Final = frozenset({"anyio", "h11", "jsonschema", "jsonschema_rs", "rich", "typer"})
+EXTRA: Final = frozenset({"anyio", "h11", "jsonschema", "jsonschema_rs", "rich", "typer", "vcr", "yaml"})
 """What the extra `compliance` brings."""
 
 

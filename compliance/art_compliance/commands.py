@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from art_compliance.cassette_commands import corpus_command, doctor_command, find_access, record_command
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.factories import find_factory
@@ -22,7 +23,7 @@ from art_compliance.miniatures import MINIATURES
 from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Report, Result, suite_version, write_reports
 from art_compliance.reproducing import write_repros
-from art_compliance.runner import Selection, certify
+from art_compliance.runner import Selection, certify, find_cassettes
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
 from art_compliance.sensitivity import Seen, describe_sight, look
@@ -34,6 +35,9 @@ app: Final = typer.Typer(no_args_is_help=True, add_completion=False, help="Certi
 _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
+app.command("record")(record_command)
+app.command("doctor")(doctor_command)
+app.command("corpus")(corpus_command)
 app.command("judge")(judge_command)
 app.command("serve")(serve_command)
 app.command("exam")(exam_command)
@@ -54,6 +58,11 @@ def certify_command(
     check: Annotated[list[str] | None, typer.Option(help="Only this check (may be repeated).")] = None,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
     scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the real provider, too, with a key.")] = False,
+    key_from: Annotated[str, typer.Option(help="With --live: the environment variable with the key.")] = "",
+    base_url: Annotated[str | None, typer.Option(help="With --live: the provider's URL, if not the usual.")] = None,
+    model: Annotated[str | None, typer.Option(help="With --live: the model, if not the adapter's own.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
     profile: Annotated[str, typer.Option(help="How hard to search: quick, default or thorough.")] = "default",
     report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
@@ -67,8 +76,14 @@ def certify_command(
     if not names:
         _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
     sys.path.insert(0, "")  # a console script does not see the working directory
-    selection = Selection(checks=tuple(check or ()), scenarios=tuple(scenario or ()), extra=scenarios_from)
     try:
+        selection = Selection(
+            checks=tuple(check or ()),
+            scenarios=tuple(scenario or ()),
+            extra=scenarios_from,
+            cassettes=find_cassettes(cassettes),
+            live=find_access(key_from, base_url, model) if live else None,
+        )
         if sensitivity:
             _look_around(names, dialect, selection, seed or 0)
             return

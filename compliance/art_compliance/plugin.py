@@ -30,6 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-scenarios-from", metavar="DIR", help="a folder of scenarios of your own, run as well")
     group.addoption("--art-seed", metavar="N", type=int, help="the seed of the canaries; random when not given")
     group.addoption("--art-profile", metavar="NAME", default="default", help="quick, default or thorough")
+    group.addoption("--art-cassettes", metavar="DIR", help="recorded calls, to be replayed; ./cassettes by default")
+    group.addoption("--art-record", action="store_true", help="record these calls first, from the real provider")
+    group.addoption("--art-key-from", metavar="VARIABLE", help="the environment variable with the provider's key")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 

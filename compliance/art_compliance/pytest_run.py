@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import msgspec
 import pytest
 
+from art_compliance.cassettes import BadCassette
 from art_compliance.checks import Check
 from art_compliance.factories import Factory, find_factory
 from art_compliance.findings import HarnessError
@@ -19,9 +21,9 @@ from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Adapter, Report, Result, make_report, write_reports
 from art_compliance.reproducing import write_repros
 from art_compliance.rerun import Rerun
-from art_compliance.runner import Selection, Session, describe
+from art_compliance.runner import FOLDER, Selection, Session, describe, find_cassettes, with_own_cassettes
 from art_compliance.scenarios import Scenario
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Access, Subject
 from art_compliance.summary import describe_counts, describe_failure
 
 HARNESS_EXIT: Final = 2
@@ -58,11 +60,14 @@ class Run:
         _see_working_directory(config)
         name, dialect = option(config, "--art-adapter"), option(config, "--art-dialect")
         try:
+            make = find_factory(name)
+            if option(config, "--art-record") and not hasattr(config, "workerinput"):
+                record_first(config, make, name)
             run = cls(
-                find_factory(name),
+                make,
                 name,
                 dialect=dialect,
-                selection=selection_of(config),
+                selection=with_own_cassettes(selection_of(config), make),
                 seed=seed_of(config),
                 search=search_of(config),
             )
@@ -93,7 +98,7 @@ class Run:
     def session(self) -> Session:
         """The open session. Raises HarnessError."""
         if self._session is None:
-            self._session = Session(self._subject.__enter__(), self.seed, self._search, self._selection.extra)
+            self._session = Session(self._subject.__enter__(), self.seed, self._search, self._selection)
         return self._session
 
     def close(self) -> None:
@@ -108,6 +113,33 @@ class Run:
         reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and any(result.verdict == "harness error" for result in _results(reporter)):
             session.exitstatus = HARNESS_EXIT
+
+
+def record_first(config: pytest.Config, make: Factory, name: str) -> None:
+    """`--art-record`: cassettes of the selected scenarios, made with a real key before they are replayed.
+
+    Raises HarnessError where there is no key, where a cassette cannot be written, and where a call fails.
+    """
+    from art_compliance.recorder import Order, choose, hold_key, record  # noqa: PLC0415 - vcrpy is only for this
+
+    variable = option(config, "--art-key-from") or ""
+    if not variable:
+        message = "--art-record wants a key: name the environment variable that holds it with --art-key-from"
+        raise HarnessError(message)
+    selection = selection_of(config)
+    order = Order(
+        scenarios=choose(selection.scenarios, selection.extra),
+        into=selection.cassettes or FOLDER,
+        source="provider",
+        access=Access(key=hold_key(os.environ.get(variable), variable)),
+    )
+    try:
+        told = list(record(make, order, dialect=option(config, "--art-dialect"), name=name))
+    except BadCassette as error:
+        raise HarnessError(str(error)) from error
+    failed = [f"{one.scenario}: {one.why}" for one in told if one.path is None and not one.is_refused]
+    if failed:
+        raise HarnessError("not recorded: " + "; ".join(failed))
 
 
 class Item(pytest.Item):
@@ -196,11 +228,12 @@ def parametrize_payloads(metafunc: pytest.Metafunc) -> None:
 
 def selection_of(config: pytest.Config) -> Selection:
     """What the command line selects."""
-    extra = option(config, "--art-scenarios-from")
+    extra, asked = option(config, "--art-scenarios-from"), option(config, "--art-cassettes")
     return Selection(
         checks=tuple(option(config, "--art-check")),
         scenarios=tuple(option(config, "--art-scenario")),
         extra=Path(extra) if extra else None,
+        cassettes=find_cassettes(Path(asked) if asked else None),
     )
 
 
@@ -229,14 +262,15 @@ def hold_fixture_scope(session: pytest.Session) -> None:
 
 def write_summary(reporter: Any, config: pytest.Config) -> None:
     """The counts by level, and `report.json` where it is asked for."""
-    selection = selection_of(config)
+    selection, run = selection_of(config), config.stash.get(RUN, None)
+    planned = selection.plan() if run is None else run.plan()
     reports: list[Report] = []
     for told, results in _by_adapter(reporter).items():
         report = make_report(
             msgspec.json.decode(told, type=Told).adapter,
             results,
             rerun=msgspec.json.decode(told, type=Told).rerun,
-            is_filtered=not selection.is_whole or len(results) != len(selection.plan()),
+            is_filtered=not selection.is_whole or len(results) != len(planned),
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),
         )

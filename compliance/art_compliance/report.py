@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from art_compliance.cassettes import RECORDED_REALITY, SOURCES, Source
 from art_compliance.findings import Finding, HarnessError, Verdict
 from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
@@ -25,7 +26,7 @@ REPORT_VERSION: Final = 1
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One check on one scenario; `purpose` is the scenario's."""
+    """One check on one scenario; `purpose` is the scenario's, `source` who gave what was replayed from `cassette`."""
 
     check: str
     scenario: str
@@ -34,21 +35,32 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
+    source: Source | None = None
+    cassette: str | None = None
     seconds: float = 0.0
 
 
 class LevelCount(Struct, frozen=True, kw_only=True):
-    """How the checks of a level went. A level is passed when none failed and at least one passed."""
+    """How the checks of a level went. A level is passed when none failed and at least one passed.
+
+    A level that is not applicable proves nothing: `replay` is so while no answer of a real provider was replayed.
+    """
 
     passed: int
     failed: int
     not_applicable: int
     known: int
+    is_applicable: bool = True
 
     @property
     def is_passed(self) -> bool:
         """0 of 0 is never a pass."""
-        return self.passed > 0 and self.failed == 0
+        return self.is_applicable and self.passed > 0 and self.failed == 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does not stand in the way of a certificate."""
+        return self.is_passed or not (self.is_applicable or self.failed)
 
 
 class Adapter(Struct, frozen=True, kw_only=True):
@@ -76,6 +88,7 @@ class Report(Struct, frozen=True, kw_only=True):
     python: str
     fixtures_digest: str
     levels: dict[Level, LevelCount]
+    recordings: dict[Source, int]
     results: tuple[Result, ...]
 
     @property
@@ -92,9 +105,9 @@ class Report(Struct, frozen=True, kw_only=True):
     def is_certified(self) -> bool:
         """Whether every level that has checks is passed, in a whole run."""
         levels = self.levels.values()
-        is_judged = bool(levels) and self.adapter.dialect is not None
+        is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
         is_whole = is_judged and not self.is_filtered and not self.harness_errors
-        return is_whole and all(count.is_passed for count in levels)
+        return is_whole and all(count.holds for count in levels)
 
 
 def make_report(
@@ -114,6 +127,7 @@ def make_report(
         python=platform.python_version(),
         fixtures_digest=fixtures_digest(),
         levels=_count(told),
+        recordings=_recordings(told),
         results=told,
     )
 
@@ -122,13 +136,25 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
     counts: dict[Level, Counter[Verdict]] = {}
     for result in results:
         counts.setdefault(result.level, Counter())[result.verdict] += 1
+    reality = any(source in RECORDED_REALITY for source in _recordings(results))
+    counts.setdefault("replay", Counter())
     return {
         level: LevelCount(
-            passed=count["pass"], failed=count["fail"], not_applicable=count["not applicable"], known=count["known"]
+            passed=count["pass"],
+            failed=count["fail"],
+            not_applicable=count["not applicable"],
+            known=count["known"],
+            is_applicable=level != "replay" or reality,
         )
         for level, count in sorted(counts.items())
-        if set(count) - {"not applicable"}
+        if level == "replay" or set(count) - {"not applicable"}
     }
+
+
+def _recordings(results: tuple[Result, ...]) -> dict[Source, int]:
+    """How many scenarios were replayed, by who gave the answers."""
+    played = {result.scenario: result.source for result in results if result.source and result.verdict == "pass"}
+    return {source: count for source in SOURCES if (count := list(played.values()).count(source))}
 
 
 def suite_version() -> str:

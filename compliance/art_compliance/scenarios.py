@@ -26,7 +26,7 @@ Outcome = Annotated[
 ]
 """What may rightly come of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""
 
-Level = Literal["core", "tools", "streaming", "resilience", "replay", "properties"]
+Level = Literal["core", "tools", "streaming", "resilience", "replay", "live", "properties"]
 """What a certificate counts by."""
 
 DEFAULT: Final = "default"

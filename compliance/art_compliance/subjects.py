@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import traceback
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -69,6 +70,20 @@ class Crashed(Struct, frozen=True):
 Observation = Sent | Refused | Crashed
 
 
+class Access(Struct, frozen=True, kw_only=True):
+    """The way to a real provider: a key, and where it is not the adapter's own choice, URL and model."""
+
+    key: str
+    base_url: str | None = None
+    model: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Access(base_url={self.base_url!r}, model={self.model!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:  # msgspec's own shows every field to rich
+        return [("base_url", self.base_url), ("model", self.model)]
+
+
 class Watched(Struct, frozen=True):
     """A call: what arrived, what was read out of the answer, and whether the adapter changed what it was given."""
 
@@ -79,12 +94,16 @@ class Watched(Struct, frozen=True):
 
 
 class Subject:
-    """One adapter under test, with the loopback provider that its calls go to. Enter it with `with`."""
+    """One adapter under test, with the loopback provider that its calls go to. Enter it with `with`.
 
-    def __init__(self, make: Factory, *, name: str, dialect: str | None = None) -> None:
+    With `access` its calls go to the provider that it gives access to.
+    """
+
+    def __init__(self, make: Factory, *, name: str, dialect: str | None = None, access: Access | None = None) -> None:
         self.name = name
         self.make = make
         self.asked_dialect = dialect
+        self._access = access
 
     def __enter__(self) -> Self:
         with ExitStack() as opening:  # closes what is open already, whatever ends the opening
@@ -166,11 +185,27 @@ class Subject:
             return "black box"
         return "white box" if self.has_call else "translate only"
 
+    @property
+    def provider(self) -> str:
+        """The provider's name, as the adapter says it, else the dialect's: what a folder may be called."""
+        told = getattr(self.adapter, "provider_name", None)
+        named = told if isinstance(told, str) else "" if self.dialect is None else self.dialect.name
+        return re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-") or "unknown"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys that the adapter was made with."""
+        return (TEST_KEY,) if self._access is None else (self._access.key,)
+
     def _made(self) -> Any:
         base_url = self._server.url + ("" if self.dialect is None else self.dialect.base_path)
+        own = self._access or Access(key=TEST_KEY, base_url=base_url)
         try:
-            return run_bounded(lambda: self.make(api_key=TEST_KEY, base_url=base_url, model=None))
+            return run_bounded(lambda: self.make(api_key=own.key, base_url=own.base_url, model=own.model))
         except Exception as error:
+            if self._access is not None:  # its text may hold the key
+                message = f"{self.name}: the factory raised {type(error).__name__} with the key that it was given"
+                raise HarnessError(message) from None
             message = f"{self.name}: the factory raised {tell(error)}; it is called with api_key, base_url and model"
             raise HarnessError(message) from error
 

@@ -35,8 +35,8 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     dialect: str | None = request.config.getoption("--art-dialect")
     try:
         with Subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
-            extra = selection_of(request.config).extra
-            yield Session(subject, seed_of(request.config), search_of(request.config), extra)
+            config = request.config
+            yield Session(subject, seed_of(config), search_of(config), selection_of(config))
     except HarnessError as error:
         leave(str(error))
 

@@ -28,14 +28,24 @@ def describe_counts(report: Report) -> Iterator[str]:
     adapter = report.adapter
     yield f"{adapter.name}  ({adapter.kind}, {adapter.dialect or 'unknown dialect: format-free checks only'})"
     for level, count in report.levels.items():
-        mark = "pass" if count.is_passed else "FAIL"
+        mark = "pass" if count.is_passed else "n/a " if count.holds else "FAIL"
         numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
         yield f"  {level:<10} {mark}   {numbers}"
+    yield from _describe_recordings(report)
     if adapter.losses:
         yield f"  declared losses: {', '.join(adapter.losses)}"
     if adapter.repairs:
         yield f"  declared repairs: {', '.join(adapter.repairs)}"
     yield f"  {describe_verdict(report)}"
+
+
+def _describe_recordings(report: Report) -> Iterator[str]:
+    """Whose answers were replayed, counted apart: the suite's own prove nothing of a provider."""
+    replay = report.levels.get("replay")
+    if replay is not None and not replay.is_applicable:
+        yield "  replay   not applicable: no answer of a real provider or engine was replayed"
+    if report.recordings:
+        yield "  replayed answers: " + ", ".join(f"{count} by {name}" for name, count in report.recordings.items())
 
 
 def describe_verdict(report: Report) -> str:

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
+from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.corpus import Found, dialect_of
 from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
@@ -379,6 +381,49 @@ def test_the_corpus_holds_what_it_held():
         pytest.skip("no recorded traffic beside the checkout")
     assert len(answers(READINGS)) >= 61
     assert len(recorded_errors()) >= 156
+
+
+# What others recorded and publish in their source distributions.
+
+
+SHAPES = {
+    "openai-chat": "chat_completions",
+    "anthropic-messages": "anthropic_messages",
+    "gemini-generate": "gemini_generate",
+}
+READ_OTHERWISE: Mapping[str, Callable[[Any], bool]] = {
+    "Azure filtered the prompt: its error has the status 200": lambda data: "choices" not in data,
+    "Azure filtered the answer, and left the message out": lambda data: "message" not in data["choices"][0],
+    "a function_call, which is not asked for since there are tools": lambda data: (
+        data["choices"][0]["finish_reason"] == "function_call"
+    ),
+}
+"""Chat completions that are told as an error, and why. The first that fits counts."""
+
+
+def packaged_answers(packaged: tuple[Found, ...]) -> Iterator[Recorded]:
+    """The unstreamed good answers."""
+    for found in packaged:
+        dialect, data = dialect_of(found), json_of(found.exchange.answer_body)
+        if dialect is not None and found.exchange.status == 200 and data is not None:
+            yield Recorded(found.id, found.package, SHAPES[dialect], 200, data)
+
+
+def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]):
+    unexplained: dict[str, Any] = {}
+    for one in packaged_answers(packaged):
+        if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
+            assert isinstance(read(one.shape, one.body)[0], ErrorEvent), one.name
+            continue
+        told = differences(one, {})
+        wrong = {field: pair for field, pair in told.items() if not REASONS.get((one.shape, field), never)(*pair)}
+        if wrong:
+            unexplained[one.name] = wrong
+    assert unexplained == {}
+
+
+def never(*_: object) -> bool:
+    return False
 
 
 # What providers say when they refuse.

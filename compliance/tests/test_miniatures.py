@@ -8,8 +8,9 @@ from art_compliance import Selection
 from art_compliance.checks import CHECKS
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_compliance.profiles import Profile, Search
+from art_compliance.resources import data_folder
 from art_compliance.runner import Session
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Access, Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 CHECK_IDS = [
@@ -106,6 +107,13 @@ CHECK_IDS = [
     "properties.tool-means-tool-result",
     "properties.what-is-translated-is-sent",
     "properties.other-processes-agree",
+    "replay.cassette-is-sound",
+    "replay.request-is-the-recorded-one",
+    "replay.answer-is-read",
+    "replay.events-keep-their-order",
+    "replay.message-is-whole",
+    "replay.tokens-are-counted",
+    "live.call-is-answered",
 ]
 
 
@@ -144,8 +152,10 @@ def first_failures(miniature: Miniature, make: type) -> set[str]:
     """Which of the checks that it names fail, each up to the first scenario on which it does."""
     found: set[str] = set()
     with Subject(miniature.of(make), name=miniature.id) as subject:
-        session = Session(subject, seed=7, search=SEARCH)
-        for check, scenario in Selection(checks=tuple(miniature.fails)).plan():
+        cassettes = data_folder("cassettes")
+        selection = Selection(checks=tuple(miniature.fails), cassettes=cassettes, live=Access(key="unused"))
+        session = Session(subject, seed=7, search=SEARCH, selection=selection, live=subject)
+        for check, scenario in selection.plan():
             if check.id in miniature.fails - found:
                 wanted = "harness error" if check.stage == "preflight" else "fail"
                 found |= {check.id} if session.run(check, scenario).verdict == wanted else set()

@@ -11,10 +11,12 @@ from art_compliance.checks import (
     failures,
     faults,
     laws,
+    live,
     load,
     payload,
     preflight,
     properties,
+    replay,
     response,
     rules,
     stream,
@@ -38,6 +40,8 @@ _MODULES: Final = (
     stream,
     faults,
     load,
+    replay,
+    live,
 )
 
 CHECKS: Final[Mapping[str, Check]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -14,8 +14,7 @@ from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 from art_sdk.json_data import is_array
 
-Stage = Literal["preflight", "translation", "wire", "payload", "response", "stream", "faults", "load", "properties"]
-STAGES: Final[tuple[Stage, ...]] = (
+Stage = Literal[
     "preflight",
     "translation",
     "wire",
@@ -25,7 +24,10 @@ STAGES: Final[tuple[Stage, ...]] = (
     "faults",
     "load",
     "properties",
-)
+    "replay",
+    "live",
+]
+STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 
 _NEED_AN_ANSWER: Final[frozenset[Stage]] = frozenset({"response", "stream"})
 _LEVELS: Final[Mapping[Stage, Level]] = {
@@ -33,6 +35,8 @@ _LEVELS: Final[Mapping[Stage, Level]] = {
     "faults": "resilience",
     "load": "resilience",
     "properties": "properties",
+    "replay": "replay",
+    "live": "live",
 }
 """The stages that count for a level of their own."""
 

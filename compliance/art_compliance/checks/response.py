@@ -46,9 +46,6 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
     if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
         message = "no call arrived"
         raise NotApplicable(message)
-    if trial.scenario.options.get("stream"):
-        message = "the server here answers whole"
-        raise NotApplicable(message)
     heard = trial.watched.heard
     if not isinstance(heard, Answered) or heard.error is not None:
         yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")

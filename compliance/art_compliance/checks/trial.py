@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
+from msgspec import Struct
 
 from art_compliance.answered import Answered
+from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
+from art_compliance.cassettes.matching import Asked, Tape
+from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.profiles import Search
@@ -20,6 +26,9 @@ from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 T = TypeVar("T")
 
+Player = Callable[[Cassette, Dialect], AbstractContextManager[Tape]]
+"""Puts a cassette in force for a while: what records and plays is not the checks' business."""
+
 
 _USUAL: Final = Search()
 
@@ -28,10 +37,36 @@ class NotApplicable(Exception):
     """A check has nothing to say of a trial; the reason goes into the report."""
 
 
-class Trial:
-    """What the checks are given. `seed` makes this run's canaries and prompts, `search` says how hard to look."""
+class Replayed(Struct, frozen=True, kw_only=True):
+    """A call that was answered from a cassette: what was read, what was asked, and which interactions never were."""
 
-    def __init__(self, subject: Subject, scenario: Scenario, seed: int, search: Search = _USUAL) -> None:
+    cassette: Cassette
+    heard: Answered | Refused | Crashed
+    asked: tuple[Asked, ...]
+    unplayed: tuple[int, ...]
+
+
+class Trial:
+    """What the checks are given.
+
+    `seed` makes this run's canaries and prompts, `search` says how hard to look; `cassette` is where the scenario's
+    would be, `player` puts it in force, `live` is the adapter once more, with the real provider behind it.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        scenario: Scenario,
+        seed: int,
+        search: Search = _USUAL,
+        *,
+        cassette: Path | None = None,
+        player: Player | None = None,
+        live: Subject | None = None,
+    ) -> None:
+        self._live = live
+        self._cassette = cassette
+        self._player = player
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
@@ -124,6 +159,50 @@ class Trial:
             raise NotApplicable(message)
         told = {**self.scenario.call_options(), **options}
         return self.subject.call(self.scenario.prompt, told, lambda _: response)
+
+    @cached_property
+    def cassette(self) -> Cassette:
+        """The scenario's cassette. Raises NotApplicable where there is none, and BadCassette."""
+        if self._cassette is None or not self._cassette.exists():
+            message = "no cassette is kept for it"
+            raise NotApplicable(message)
+        return load_cassette(self._cassette)
+
+    @property
+    def source(self) -> Source | None:
+        """Who gave the answers of the scenario's cassette; None where nobody knows, or there is none."""
+        try:
+            known = self.cassette.provenance
+        except (NotApplicable, BadCassette):
+            return None
+        return None if known is None else known.source
+
+    @cached_property
+    def replayed(self) -> Replayed:
+        """The call, answered from the scenario's cassette. Raises NotApplicable and BadCassette."""
+        cassette = self.cassette
+        if self._player is None or not self.subject.has_call:
+            message = "the adapter has no call"
+            raise NotApplicable(message)
+        options = self.scenario.call_options()
+        if cassette.provenance is not None and cassette.provenance.model is not None:
+            options.setdefault("model", cassette.provenance.model)  # it may be none that the adapter would choose
+        with self._player(cassette, self.dialect) as tape:
+            heard = self.subject.call(self.scenario.prompt, options)
+        return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
+
+    @cached_property
+    def heard_live(self) -> Answered | Refused | Crashed:
+        """What the real provider answers to the scenario. Raises NotApplicable where it is not to be asked."""
+        if self._live is None:
+            message = "no real provider is to be asked"
+            raise NotApplicable(message)
+        _ = self.sent  # what is refused is not asked
+        return self._live.call(self.scenario.prompt, self.scenario.call_options())
+
+    def scrubbed(self, text: str) -> str:
+        """The text without the key of the real provider, and without what says whose it is."""
+        return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     @staticmethod
     def require_answered(heard: Answered | Refused | Crashed) -> Answered:

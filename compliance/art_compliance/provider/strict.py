@@ -120,6 +120,12 @@ class StrictProvider:
         return Exchange(request, dialect.name, findings, response, said, name, asked.wants_stream)
 
 
+def answer_strictly(asked: Asked, make: Compose = compose) -> Response:
+    """What a strict provider answers to a request: a refusal in its words, or the answer that `make` makes of it."""
+    refusal = refuse(asked) or refuse_for(asked, find_wrong(asked))
+    return _response(asked.dialect, refusal) if refusal else write(asked, make(asked), _answer)
+
+
 def _answer(said: WrittenAnswer, asked: Asked) -> Response:
     return asked.answer(said)
 

@@ -1,0 +1,27 @@
+"""Cassettes: provider calls, recorded and replayed.
+
+`recording` alone knows vcrpy. A cassette is read by `reading`, written by `writing` after `scrubbing` and a
+second look by `scanning`; `matching` says whether a request is the recorded one, `provenance` who answered.
+"""
+
+from __future__ import annotations
+
+from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.provenance import RECORDED_REALITY, SOURCES, Provenance, Source, scenario_digest
+from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette, read_cassette
+from art_compliance.cassettes.writing import HoldsSecret, write_cassette
+
+__all__ = [
+    "RECORDED_REALITY",
+    "SOURCES",
+    "BadCassette",
+    "Cassette",
+    "Exchange",
+    "HoldsSecret",
+    "Provenance",
+    "Source",
+    "load_cassette",
+    "read_cassette",
+    "scenario_digest",
+    "write_cassette",
+]

@@ -1,0 +1,153 @@
+"""Whether a request is the recorded one: by what it means, not by its bytes; and what changed where it is not.
+
+The normal form of a request is its decoding, call ids numbered in the order in which they come. Where the
+dialect cannot decode one of the two, both are compared as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct, field
+
+from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.exchange import Exchange
+from art_compliance.dialects import DecodeFailed, Dialect
+from art_compliance.normal_form import normal_form
+from art_compliance.pointers import escape
+from art_sdk.json_data import is_array, is_object
+
+
+class Asked(Struct, frozen=True):
+    """A request: recorded or live, scrubbed in both cases."""
+
+    method: str
+    uri: str
+    body: bytes
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Asked:
+        """The recorded one."""
+        return cls(exchange.method, exchange.uri, exchange.request_body)
+
+    @property
+    def raw(self) -> Any:
+        """The body as JSON, or the text that it is."""
+        value = json_of(self.body)
+        return self.body.decode("utf-8", "replace") if value is None else value
+
+
+class Tape(Struct):
+    """What happened while a cassette was played: each request once, however often it was sent, and the unplayed."""
+
+    asked: list[Asked] = field(default_factory=list[Asked])
+    unplayed: list[int] = field(default_factory=list[int])
+
+
+def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
+    """Whether two requests mean the same, whatever host they go to."""
+    return one.method == other.method and meaning(dialect, one) == meaning(dialect, other)
+
+
+def meaning(dialect: Dialect, asked: Asked) -> Any:
+    """The request's normal form as JSON data; its path and raw body where it cannot be decoded."""
+    raw = asked.raw
+    try:
+        decoded = dialect.decode(raw, url=asked.uri)
+    except DecodeFailed:
+        return {"path": urlsplit(asked.uri).path, "body": raw}
+    ids: dict[str, str] = {}
+    turns = [_turn(msgspec.to_builtins(entry), ids) for entry in normal_form(decoded.prompt)]
+    tools = [msgspec.to_builtins(tool) for tool in decoded.tools]
+    told = {"prompt": turns, "tools": tools, "options": decoded.options, "opaque": decoded.opaque}
+    return msgspec.to_builtins(told)
+
+
+def _turn(entry: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    """A turn without where it stood, its ids by number. An orphan result's name is the id that it answers."""
+    for call in entry["calls"]:
+        call["id"] = _numbered(call["id"], ids)
+        del call["path"]
+        if call["result"] is not None:
+            del call["result"]["path"]
+    if entry["role"] == "result":
+        entry["name"] = _numbered(entry["name"], ids)
+    del entry["path"]
+    return entry
+
+
+def _numbered(name: str, ids: dict[str, str]) -> str:
+    return ids.setdefault(name, f"call {len(ids) + 1}")
+
+
+class Change(Struct, frozen=True):
+    """One place in which two JSON values differ."""
+
+    pointer: str
+    recorded: str
+    now: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer or '/'}: recorded {self.recorded}, now {self.now}"
+
+
+ABSENT: Final = "nothing"
+_SHOWN: Final = 80
+_MANY: Final = 5
+
+
+def changes(recorded: Any, now: Any, pointer: str = "") -> Iterator[Change]:
+    """Every place in which the second value is not the first."""
+    if is_object(recorded) and is_object(now):
+        for name in [*recorded, *(name for name in now if name not in recorded)]:
+            here = f"{pointer}/{escape(str(name))}"
+            yield from _item(name in recorded, recorded.get(name), name in now, now.get(name), here)
+    elif is_array(recorded) and is_array(now):
+        for at in range(max(len(recorded), len(now))):
+            known, told = at < len(recorded), at < len(now)
+            yield from _item(known, recorded[at] if known else None, told, now[at] if told else None, f"{pointer}/{at}")
+    elif recorded != now or type(recorded) is not type(now):
+        yield Change(pointer, *_parted(recorded, now))
+
+
+def _item(known: bool, recorded: Any, told: bool, now: Any, pointer: str) -> Iterator[Change]:  # noqa: FBT001 - two sides
+    if known and told:
+        yield from changes(recorded, now, pointer)
+    else:
+        yield Change(pointer, _show(recorded) if known else ABSENT, _show(now) if told else ABSENT)
+
+
+def _parted(recorded: Any, now: Any) -> tuple[str, str]:
+    """Both values, long texts from shortly before they part."""
+    if not (isinstance(recorded, str) and isinstance(now, str)):
+        return _show(recorded), _show(now)
+    pairs = zip(recorded, now, strict=False)
+    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(recorded), len(now)))
+    start = max(at - 20, 0)
+    lead = "…" if start else ""
+    return lead + _show(recorded[start:]), lead + _show(now[start:])
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
+    """What changed, in normal form and raw, the first few places of each."""
+    lines: list[str] = []
+    if recorded.method != now.method:
+        lines.append(f"method: recorded {recorded.method}, now {now.method}")
+    pairs = {
+        "in normal form": (meaning(dialect, recorded), meaning(dialect, now)),
+        "raw": (recorded.raw, now.raw),
+    }
+    for what, (old, new) in pairs.items():
+        found = list(islice(changes(old, new), _MANY + 1))
+        told = [str(change) for change in found[:_MANY]] + (["and more"] if len(found) > _MANY else [])
+        lines += [f"{what}: {'; '.join(told)}"] if told else []
+    return "\n    ".join(lines)

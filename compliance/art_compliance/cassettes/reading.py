@@ -1,0 +1,226 @@
+"""Reads a cassette file, and says what is wrong with it in its own words: vcrpy loads some broken ones as empty.
+
+The file is vcrpy's own format, version 1: YAML with `version`, `interactions` and `metadata`. Nothing here
+needs vcrpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import yaml
+from msgspec import Struct
+
+from art_compliance.cassettes.bodies import UnreadableBody, decompress
+from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.provenance import KEY, Provenance, read_provenance
+from art_sdk.json_data import is_array, is_object
+
+T = TypeVar("T")
+
+VERSION: Final = 1
+"""The version of vcrpy's cassette format."""
+
+AGAIN: Final = "record it again with: art record"
+"""What helps with most of what can be wrong."""
+
+
+class BadCassette(Exception):
+    """A cassette that cannot be used. `path` is the file, `place` where in it."""
+
+    def __init__(self, path: Path, place: str, message: str) -> None:
+        super().__init__(f"{path}: {place}: {message}" if place else f"{path}: {message}")
+        self.path = path
+        self.place = place
+
+
+class Cassette(Struct, frozen=True, kw_only=True):
+    """A cassette as it was read: at least one exchange. Without `provenance` nobody knows who gave the answers."""
+
+    path: Path
+    exchanges: tuple[Exchange, ...]
+    provenance: Provenance | None = None
+
+
+def load_cassette(path: Path) -> Cassette:
+    """The cassette in a file. Raises BadCassette, naming file and place."""
+    return read_cassette(_text(path), path)
+
+
+def read_cassette(text: str, path: Path) -> Cassette:
+    """The cassette in a text; `path` names it in errors. Raises BadCassette."""
+    data = _parse(text, path)
+    reader = _Reader(path)
+    recorded = reader.interactions(data)
+    exchanges = tuple(reader.exchange(one, f"interactions[{at}]") for at, one in enumerate(recorded))
+    return Cassette(path=path, exchanges=exchanges, provenance=reader.provenance(data.get("metadata")))
+
+
+def read_exchange(one: object, path: Path, place: str) -> Exchange:
+    """One interaction of a cassette, as data. Raises BadCassette."""
+    return _Reader(path).exchange(one, place)
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadCassette(path, "", f"cannot be read: {error.strerror}") from error
+    if raw.startswith(b"\x1f\x8b"):
+        raise BadCassette(path, "byte 0", "the file itself is compressed by gzip; unpack it: gunzip")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        message = f"the file is no UTF-8 text; vcrpy would load it as empty and say nothing; {AGAIN}"
+        raise BadCassette(path, f"byte {error.start}", message) from error
+    if "\0" in text:
+        raise BadCassette(path, f"byte {text.index(chr(0))}", f"the file is binary: it holds a NUL; {AGAIN}")
+    if not text.strip():
+        raise BadCassette(path, "", f"the file is empty; vcrpy would take it for a missing one; {AGAIN}")
+    return text
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    try:
+        data: object = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader, written in C where that is there
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        what = "it holds a Python object, which is not read for safety's sake" if _is_tag(error) else str(error.problem)
+        message = f"no YAML that can be read, so it was cut short or edited by hand: {what}; {AGAIN}"
+        raise BadCassette(path, place, message) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadCassette(path, "", f"no YAML that can be read: {error}") from error
+    if is_array(data):
+        message = f"the format of a vcrpy before 1.0, a bare list; this one reads version {VERSION}; {AGAIN}"
+        raise BadCassette(path, "$", message)
+    if not is_object(data):
+        raise BadCassette(path, "$", f"no cassette: expected an object with interactions, got {_kind(data)}")
+    if data.get("version") != VERSION:
+        message = f"the format's version is {data.get('version')!r}, and {VERSION} is the one that is known; {AGAIN}"
+        raise BadCassette(path, "version", message)
+    return dict(data)
+
+
+LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _is_tag(error: yaml.MarkedYAMLError) -> bool:
+    return isinstance(error, yaml.constructor.ConstructorError)
+
+
+class _Reader:
+    """Reads the parts of one file, naming the place of what is wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def interactions(self, data: Mapping[str, Any]) -> list[Any]:
+        found = data.get("interactions")
+        if not is_array(found):
+            raise self._bad("interactions", f"expected a list, got {_kind(found)}; the file may be cut short; {AGAIN}")
+        if not found:
+            message = (
+                "there is none, so nothing was recorded: a vcrpy before 8.2 does not see the client httpx2, "
+                f"and none sees a client that it does not know; pip install 'vcrpy>=8.2', then {AGAIN}"
+            )
+            raise self._bad("interactions", message)
+        return list(found)
+
+    def provenance(self, metadata: object) -> Provenance | None:
+        told = metadata.get(KEY) if is_object(metadata) else None
+        if told is None:
+            return None
+        try:
+            return read_provenance(told)
+        except ValueError as error:
+            raise self._bad(f"metadata.{KEY}", f"it was edited by hand, or made by another version: {error}") from error
+
+    def exchange(self, one: object, place: str) -> Exchange:
+        request = self._object(one, "request", place)
+        answer = self._object(one, "response", place)
+        if "status_code" in answer:
+            message = f"the form that vcrpy before 6.0 gave to httpx answers; {AGAIN}"
+            raise self._bad(f"{place}.response.status_code", message)
+        status = self._object(answer, "status", f"{place}.response")
+        headers = self._headers(answer.get("headers"), f"{place}.response.headers")
+        asked = self._headers(request.get("headers"), f"{place}.request.headers")
+        body = self._bytes(request.get("body"), f"{place}.request.body")
+        return Exchange(
+            method=self._field(request, "method", str, f"{place}.request"),
+            uri=self._field(request, "uri", str, f"{place}.request"),
+            request_headers=asked,
+            request_body=self._plain(body, asked, f"{place}.request.body"),
+            status=self._field(status, "code", int, f"{place}.response.status"),
+            reason=str(status.get("message") or ""),
+            answer_headers={name: value for name, value in headers.items() if name != "content-encoding"},
+            answer_body=self._answer_body(answer, headers, f"{place}.response"),
+        )
+
+    def _answer_body(self, answer: Mapping[str, Any], headers: Mapping[str, str], place: str) -> bytes:
+        if "parsed_body" in answer:
+            message = (
+                "the body stands parsed, where vcrpy and every client want its bytes in body.string: such a cassette "
+                f"loads, and answers with nothing; it was written by another recorder's serializer; {AGAIN}"
+            )
+            raise self._bad(f"{place}.parsed_body", message)
+        if "body" not in answer:
+            raise self._bad(f"{place}.body", f"there is no body, so a client would be answered with nothing; {AGAIN}")
+        body = answer["body"]
+        found = body.get("string") if is_object(body) else body
+        if found is None:
+            raise self._bad(f"{place}.body.string", f"there is no text, so a client would read nothing; {AGAIN}")
+        return self._plain(self._bytes(found, f"{place}.body.string"), headers, f"{place}.body.string")
+
+    def _plain(self, body: bytes, headers: Mapping[str, str], place: str) -> bytes:
+        try:
+            return decompress(body, headers.get("content-encoding", ""))
+        except UnreadableBody as error:
+            raise self._bad(place, f"{error}; {AGAIN}") from error
+
+    def _headers(self, headers: object, place: str) -> dict[str, str]:
+        if headers is None:
+            return {}
+        if not is_object(headers):
+            raise self._bad(place, f"expected an object, got {_kind(headers)}")
+        told: dict[str, str] = {}
+        for name, value in headers.items():
+            values = value if is_array(value) else [value]
+            told[name.lower()] = ", ".join(str(one) for one in values)
+        return told
+
+    def _bytes(self, body: object, place: str) -> bytes:
+        if body is None:
+            return b""
+        if isinstance(body, str):
+            return body.encode("utf-8", "surrogatepass")
+        if isinstance(body, bytes):
+            return body
+        raise self._bad(place, f"expected text or bytes, got {_kind(body)}; {AGAIN}")
+
+    def _object(self, value: object, name: str, place: str) -> dict[str, Any]:
+        found: object = value.get(name) if is_object(value) else None
+        if not is_object(found):
+            raise self._bad(
+                f"{place}.{name}", f"expected an object, got {_kind(found)}; it was edited by hand; {AGAIN}"
+            )
+        return found
+
+    def _field(self, value: object, name: str, kind: type[T], place: str) -> T:
+        found: object = value.get(name) if is_object(value) else None
+        if isinstance(found, bool) or not isinstance(found, kind):
+            wanted = _KINDS[kind]
+            raise self._bad(f"{place}.{name}", f"expected {wanted}, got {_kind(found)}; it was edited by hand; {AGAIN}")
+        return found
+
+    def _bad(self, place: str, message: str) -> BadCassette:
+        return BadCassette(self._path, place, message)
+
+
+_KINDS: Final[dict[type, str]] = {str: "text", int: "a number"}
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else type(value).__name__

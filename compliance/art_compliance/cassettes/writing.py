@@ -1,0 +1,128 @@
+"""Writes a cassette: scrubbed, looked at a second time, and only then, at once and whole.
+
+The format is YAML: bodies stand in it as they are, event streams line by line, so a change can be read in a
+diff, which one long JSON string does not allow. It is the format that vcrpy reads by default.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from art_compliance.cassettes.bodies import UnreadableBody, decompress
+from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.provenance import KEY, Provenance
+from art_compliance.cassettes.reading import VERSION, BadCassette, load_cassette, read_cassette
+from art_compliance.cassettes.scanning import find_leaks
+from art_compliance.cassettes.scrubbing import Scrubber
+
+
+class HoldsSecret(BadCassette):
+    """A cassette that was not written, because something like a secret would stand in it."""
+
+
+def write_cassette(
+    path: Path, exchanges: Iterable[Exchange], provenance: Provenance, *, secrets: tuple[str, ...] = ()
+) -> bool:
+    """Scrubs and writes; whether the file changed. What differs in its date and versions alone stays as it was.
+
+    `secrets` are known to the letter, above all the key. Raises HoldsSecret, with place and kind and
+    never the secret, and BadCassette for bodies that cannot be read; nothing is written then.
+    """
+    scrubber = Scrubber(secrets)
+    told = tuple(scrubber.exchange(_plain(path, at, one)) for at, one in enumerate(exchanges))
+    text = render(told, provenance)
+    leaks = find_leaks(text, secrets)
+    if leaks:
+        places = "; ".join(map(str, leaks))
+        raise HoldsSecret(path, "", f"not written, it would still hold what looks like a secret: {places}")
+    again = read_cassette(text, path)
+    if again.exchanges != told:
+        raise BadCassette(path, "", "not written: read again, it would not say what was recorded")
+    if _says_the_same(path, told, provenance):
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)  # noqa: PTH105 - either the old file or the new one, never a half
+    return True
+
+
+def _plain(path: Path, at: int, one: Exchange) -> Exchange:
+    """The exchange with both bodies decompressed: what is compressed can be neither read nor searched."""
+    try:
+        asked = decompress(one.request_body, one.request_headers.get("content-encoding", ""))
+        body = decompress(one.answer_body, one.answer_headers.get("content-encoding", ""))
+    except UnreadableBody as error:
+        raise BadCassette(path, f"interactions[{at}]", f"not written: {error}") from error
+    return msgspec.structs.replace(one, request_body=asked, answer_body=body)
+
+
+def _says_the_same(path: Path, exchanges: tuple[Exchange, ...], provenance: Provenance) -> bool:
+    try:
+        old = load_cassette(path)
+    except BadCassette:
+        return False
+    if old.provenance is None or old.exchanges != exchanges:
+        return False
+    return msgspec.structs.replace(old.provenance, date=provenance.date, versions=provenance.versions) == provenance
+
+
+def render(exchanges: Iterable[Exchange], provenance: Provenance) -> str:
+    """The file's text."""
+    data = {
+        "version": VERSION,
+        "metadata": {KEY: msgspec.to_builtins(provenance)},
+        "interactions": [_interaction(one) for one in exchanges],
+    }
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_NO_FOLDING)
+
+
+_NO_FOLDING: Final = 2**31 - 1
+"""A text that is broken over lines could hide a key from the second look."""
+
+
+def _interaction(one: Exchange) -> dict[str, Any]:
+    return {
+        "request": {
+            "method": one.method,
+            "uri": one.uri,
+            "headers": {name: [value] for name, value in sorted(one.request_headers.items())},
+            "body": _body(one.request_body),
+        },
+        "response": {
+            "status": {"code": one.status, "message": one.reason},
+            "headers": {name: [value] for name, value in sorted(one.answer_headers.items())},
+            "body": {"string": _body(one.answer_body)},
+        },
+    }
+
+
+def _body(body: bytes) -> str | bytes:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return body
+
+
+_ODD_BREAKS: Final = frozenset("\r\x85\u2028\u2029\ufeff")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lines stand as lines."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Lines as lines; what YAML takes for the end of a line and the provider does not, escaped."""
+    style = '"' if _ODD_BREAKS & set(text) else "|" if "\n" in text else None
+    represent: Any = getattr(dumper, "represent_scalar")  # noqa: B009 - its stub leaves a type out
+    node: yaml.ScalarNode = represent("tag:yaml.org,2002:str", text, style=style)
+    return node
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -1,0 +1,69 @@
+"""Adapters that are good with answers that the suite writes, and wrong with ones that were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from art_compliance.miniatures.base import Events, change_events, change_payload, miniature
+from art_sdk.json_data import is_object
+
+
+@miniature("replay.cassette-is-sound")
+def answers_from_memory(adapter: Any) -> None:
+    """It answers without asking the provider."""
+
+    def call(prompt: Any, options: Any) -> Any:
+        del prompt, options
+        message = {"role": "assistant", "content": "As I said."}
+        yield {"type": "END", "message": message, "finish": "stop"}
+
+    adapter.call = call
+
+
+@miniature("replay.request-is-the-recorded-one")
+def asks_otherwise(adapter: Any) -> None:
+    """It sends a field that it did not send when it was recorded."""
+    change_payload(adapter, lambda payload: {**payload, "seed": 7})
+
+
+@miniature("replay.answer-is-read")
+def reads_no_answer(adapter: Any) -> None:
+    """Every answer is told as an error."""
+    error = {"code": "LLM_PROVIDER_ERROR", "message": "unreadable"}
+    ends: Events = [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
+    change_events(adapter, lambda _: ends)
+
+
+@miniature("replay.events-keep-their-order", "live.call-is-answered")
+def goes_on_after_the_end(adapter: Any) -> None:
+    """The first event comes again after END."""
+    change_events(adapter, lambda events: [*events, events[0]])
+
+
+@miniature("replay.message-is-whole")
+def cuts_the_message(adapter: Any) -> None:
+    """The last letter of the text is missing, in the tokens and in the message."""
+    change_events(adapter, lambda events: [_cut(event) for event in events])
+
+
+def _cut(event: dict[str, Any]) -> dict[str, Any]:
+    if event["type"] == "TOKEN":
+        return {**event, "text": event["text"][:-1]}
+    message = event.get("message")
+    if event["type"] == "END" and is_object(message) and message.get("content"):
+        return {**event, "message": {**message, "content": message["content"][:-1]}}
+    return event
+
+
+@miniature("replay.tokens-are-counted")
+def counts_one_too_many(adapter: Any) -> None:
+    """One token more than the answer counts."""
+    change_events(adapter, lambda events: [_one_more(event) for event in events])
+
+
+def _one_more(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    name = "output_tokens" if "output_tokens" in metadata else "outputTokens"
+    return {**event, "metadata": {**metadata, name: (metadata.get(name) or 0) + 1}}

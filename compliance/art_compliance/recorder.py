@@ -1,0 +1,180 @@
+"""Records an adapter's calls, one cassette a scenario, from a real provider or from the suite's own."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from art_compliance.answered import Answered
+from art_compliance.cassettes import (
+    RECORDED_REALITY,
+    BadCassette,
+    Exchange,
+    Provenance,
+    Source,
+    load_cassette,
+    scenario_digest,
+    write_cassette,
+)
+from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.recording import recording
+from art_compliance.cassettes.scrubbing import Scrubber
+from art_compliance.factories import Factory, find_factory, name_of
+from art_compliance.findings import HarnessError
+from art_compliance.provider import Answerer
+from art_compliance.provider.composing import compose
+from art_compliance.provider.strict import answer_strictly
+from art_compliance.report import suite_version
+from art_compliance.runner import CHEAP
+from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.subjects import TEST_KEY, Access, Refused, Subject
+from art_sdk.json_data import is_object
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider."""
+
+    scenarios: tuple[Scenario, ...]
+    into: Path
+    source: Source = "strict provider"
+    access: Access | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be written, to the letter."""
+        return (TEST_KEY, self.access.key) if self.access else (TEST_KEY,)
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """What became of a scenario: `path` where a cassette is kept, `changed` where it was written; else `why` not."""
+
+    scenario: str
+    path: Path | None = None
+    changed: bool = False
+    is_refused: bool = False
+    why: str | None = None
+
+
+def choose(names: tuple[str, ...], extra: Path | None = None) -> tuple[Scenario, ...]:
+    """The scenarios of these ids; without any, the ones that are recorded by default. Raises HarnessError."""
+    known = {one.id: one for one in (*load_scenarios(), *(load_scenarios(extra) if extra else ()))}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        message = f"there is no scenario {', '.join(map(repr, unknown))}; art scenarios lists what there is"
+        raise HarnessError(message)
+    return tuple(known[name] for name in names or CHEAP)
+
+
+def record(
+    make: Factory | str, order: Order, *, dialect: str | None = None, name: str | None = None
+) -> Iterator[Recorded]:
+    """Calls the adapter with each scenario and keeps what went over the wire. Raises HarnessError.
+
+    An answer that is no success is not kept, for it says more of the account than of the adapter. What
+    holds something like a secret is not written (BadCassette): the run ends there.
+    """
+    factory = find_factory(make) if isinstance(make, str) else make
+    told = name or (make if isinstance(make, str) else name_of(make))
+    with Subject(factory, name=told, dialect=dialect, access=order.access) as subject:
+        for scenario in order.scenarios:
+            yield _record_one(subject, scenario, order)
+
+
+def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
+    if subject.dialect is None or not subject.has_call:
+        message = f"{subject.name}: it can be recorded only with a call, and with a dialect that the suite knows"
+        raise HarnessError(message)
+    with recording() as heard:
+        told = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
+    kept = [one for one in heard if re.search(subject.dialect.path, urlsplit(one.uri).path)]
+    if isinstance(told, Refused) and not kept:
+        return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
+    if not kept:
+        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard)))
+    failed = next((one for one in kept if not 200 <= one.status < 300), None)
+    if failed is not None:
+        return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
+    path = order.into / subject.provider / f"{scenario.id}.yaml"
+    if order.source not in RECORDED_REALITY and _is_reality(path):
+        return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
+    changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
+    why = None if isinstance(told, Answered) and told.error is None else "the adapter did not read the answer"
+    return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
+
+
+def _is_reality(path: Path) -> bool:
+    """Whether a cassette is there whose answer is not this suite's own: that one is worth more."""
+    try:
+        known = load_cassette(path).provenance
+    except BadCassette:
+        return False
+    return known is not None and known.is_reality
+
+
+def answerer_for(scenario: Scenario) -> Answerer:
+    """What the strict provider answers: the scenario's own answer, else what the request asks for."""
+    written = scenario.answer
+    return lambda asked: answer_strictly(asked, compose if written is None else lambda _: written)
+
+
+def _explain_silence(told: object, others: int) -> str:
+    if others:
+        return f"{others} requests were seen, and none goes to a path of its dialect"
+    return (
+        f"vcrpy {version('vcrpy')} saw no request: it sees httpx2, httpx, requests, urllib3, aiohttp, http.client, "
+        f"tornado and boto3, in this process; the call ended as: {str(type(told).__name__).lower()}"
+    )
+
+
+def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
+    shown = scrubber.body(one.answer_body, is_error=True)
+    data: object = json_of(shown)
+    error: object = data.get("error", data) if is_object(data) else shown.decode("utf-8", "replace")
+    message: object = error.get("message", error) if is_object(error) else error
+    return f"the provider answered {one.status}: {str(message)[:200]}"
+
+
+def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchange) -> Provenance:
+    data: object = json_of(last.request_body)
+    model: object = data.get("model") if is_object(data) else None
+    in_url = re.search(r"models/([^:/?]+)", last.uri)
+    return Provenance(
+        source=order.source,
+        date=datetime.now(UTC).date().isoformat(),
+        adapter=subject.name,
+        model=model if isinstance(model, str) else in_url[1] if in_url else None,
+        scenario=scenario.id,
+        digest=scenario_digest(scenario),
+        suite=suite_version(),
+        versions=_versions(type(subject.adapter).__module__),
+    )
+
+
+def _versions(module: str) -> dict[str, str]:
+    """Python, vcrpy, the clients that are installed, and the adapter's own distribution, where it has one."""
+    names = ["vcrpy", "httpx2", *packages_distributions().get(module.partition(".")[0], ())]
+    told = {"python": platform.python_version()}
+    for name in names:
+        try:
+            told[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return told
+
+
+def hold_key(value: str | None, name: str) -> str:
+    """The key out of the environment. Raises HarnessError, naming the variable alone."""
+    if not value or not value.strip():
+        message = f"the environment variable {name} is not set, or empty: a real provider wants a key"
+        raise HarnessError(message)
+    return value
+
+
+__all__ = ["BadCassette", "Order", "Recorded", "answerer_for", "choose", "hold_key", "record"]

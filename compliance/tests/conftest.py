@@ -1,0 +1,28 @@
+"""What more than one test file needs: the calls that others recorded."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from art_compliance.cassettes.corpus import Found, Unreachable, load_packages, read_package
+
+PACKAGES = {package.name: package for package in load_packages()}
+
+
+@cache
+def read_once(name: str) -> tuple[Found, ...] | str:
+    try:
+        return read_package(PACKAGES[name])
+    except Unreachable as error:
+        return str(error)
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"corpus-{name}")) for name in PACKAGES])
+def packaged(request: pytest.FixtureRequest) -> tuple[Found, ...]:
+    """Every recorded call of a package. Skips where the index cannot be asked, with what it said."""
+    found = read_once(request.param)
+    if isinstance(found, str):
+        pytest.skip(f"the corpus is not to be had: {found}")
+    return found

@@ -1,0 +1,236 @@
+"""Whatever is wrong with a cassette is said in words, with the file and the place."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from art_compliance.cassettes import BadCassette, Cassette, Provenance, load_cassette, read_cassette, write_cassette
+from art_compliance.cassettes.bodies import UnreadableBody, decompress
+from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.writing import render
+from art_compliance.resources import data_folder
+
+KEPT = sorted(data_folder("cassettes").glob("*/*.yaml"))
+GOOD = KEPT[0].read_text(encoding="utf-8")
+
+
+def broken(path: Path, change: Callable[[dict], object]) -> str:
+    data = yaml.safe_load(GOOD)
+    changed = change(data)
+    return yaml.safe_dump(data if changed is None else changed)
+
+
+def without(*steps: object) -> Callable[[dict], object]:
+    def change(data: dict) -> None:
+        value = data
+        for step in steps[:-1]:
+            value = value[step]
+        del value[steps[-1]]
+
+    return change
+
+
+def put(value: object, *steps: object) -> Callable[[dict], object]:
+    def change(data: dict) -> None:
+        inner = data
+        for step in steps[:-1]:
+            inner = inner[step]
+        inner[steps[-1]] = value
+
+    return change
+
+
+FIRST = ("interactions", 0)
+ANSWER = (*FIRST, "response")
+
+DATA = {
+    "no answer": (without(*ANSWER), "interactions[0].response: expected an object, got nothing"),
+    "no request": (without(*FIRST, "request"), "interactions[0].request: expected an object, got nothing"),
+    "no status": (without(*ANSWER, "status"), "interactions[0].response.status: expected an object"),
+    "a status in words": (
+        put("OK", *ANSWER, "status", "code"),
+        "interactions[0].response.status.code: expected a",
+    ),
+    "no URL": (without(*FIRST, "request", "uri"), "interactions[0].request.uri: expected text, got nothing"),
+    "a URL that is a list": (put([], *FIRST, "request", "uri"), "interactions[0].request.uri: expected text, got list"),
+    "headers in a list": (put(["a"], *ANSWER, "headers"), "interactions[0].response.headers: expected an object"),
+    "no body": (without(*ANSWER, "body"), "interactions[0].response.body: there is no body"),
+    "an empty body": (put({}, *ANSWER, "body"), "interactions[0].response.body.string: there is no text"),
+    "a body of null": (
+        put({"string": None}, *ANSWER, "body"),
+        "interactions[0].response.body.string: there is no text",
+    ),
+    "a body of data": (put({"string": {"id": 1}}, *ANSWER, "body"), "expected text or bytes, got dict"),
+    "a parsed body": (put({"id": 1}, *ANSWER, "parsed_body"), "interactions[0].response.parsed_body: the body stands"),
+    "an httpx answer of old": (
+        put(200, *ANSWER, "status_code"),
+        "response.status_code: the form that vcrpy before 6.0",
+    ),
+    "no interactions": (put([], "interactions"), "interactions: there is none, so nothing was recorded: a vcrpy befor"),
+    "interactions cut off": (put(None, "interactions"), "interactions: expected a list, got nothing"),
+    "another version": (put(2, "version"), "version: the format's version is 2, and 1 is the one that is known"),
+    "no version": (without("version"), "version: the format's version is None"),
+    "a bare list": (lambda data: data["interactions"], "$: the format of a vcrpy before 1.0"),
+    "a text": (lambda _: "hello", "$: no cassette: expected an object with interactions, got str"),
+    "an unknown source": (put("hearsay", "metadata", "art", "source"), "metadata.art: it was edited by hand"),
+    "a field too many": (put(1, "metadata", "art", "more"), "metadata.art: it was edited by hand"),
+    "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
+    "gzip that is cut": (
+        put({"string": gzip.compress(b"hello" * 50)[:20]}, *ANSWER, "body"),
+        "gzip data cannot be",
+    ),
+    "gzip that is none": (put({"string": b"\xff\xfe\x00"}, *ANSWER, "body"), "neither that nor text"),
+}
+
+
+@pytest.mark.parametrize("what", DATA)
+def test_a_cassette_that_was_edited_is_refused_with_its_place(what: str, tmp_path: Path):
+    change, message = DATA[what]
+    path = tmp_path / "one.yaml"
+
+    def coded(data: dict) -> object:
+        if what.startswith("gzip"):
+            data["interactions"][0]["response"]["headers"]["content-encoding"] = ["gzip"]
+        return change(data)
+
+    path.write_text(broken(path, coded), encoding="utf-8")
+    with pytest.raises(BadCassette, match=re.escape(message)) as caught:
+        load_cassette(path)
+    assert str(caught.value).startswith(str(path))
+
+
+RAW = {
+    "nothing": (b"", "the file is empty; vcrpy would take it for a missing one"),
+    "blanks": (b" \n\n", "the file is empty"),
+    "bytes": (b"\xff\xfe\x00\x01", "byte 0: the file is no UTF-8 text; vcrpy would load it as empty"),
+    "a NUL": (b"version: 1\0", "byte 10: the file is binary"),
+    "gzip": (gzip.compress(GOOD.encode()), "byte 0: the file itself is compressed by gzip"),
+    "an object of Python": (
+        b"version: 1\nx: !!python/object:os.system {}\n",
+        "line 2, column 4: no YAML that can be",
+    ),
+    "no YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
+}
+
+
+@pytest.mark.parametrize("what", RAW)
+def test_a_file_that_is_no_cassette_is_refused_with_its_place(what: str, tmp_path: Path):
+    raw, message = RAW[what]
+    path = tmp_path / "one.yaml"
+    path.write_bytes(raw)
+    with pytest.raises(BadCassette, match=re.escape(message)):
+        load_cassette(path)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_a_file_that_was_cut_short_is_never_taken_for_a_whole_one(share: float, tmp_path: Path):
+    path = tmp_path / "one.yaml"
+    path.write_text(GOOD[: int(len(GOOD) * share)], encoding="utf-8")
+    with pytest.raises(BadCassette):
+        load_cassette(path)
+
+
+def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
+    with pytest.raises(BadCassette, match="cannot be read: No such file"):
+        load_cassette(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(b'{"a":1}')),
+        ("x-gzip", gzip.compress(b'{"a":1}')),
+        ("deflate", zlib.compress(b'{"a":1}')),
+        ("deflate", zlib.compress(b'{"a":1}')[2:-4]),
+        ("deflate, gzip", gzip.compress(zlib.compress(b'{"a":1}'))),
+        ("gzip", b'{"a":1}'),  # its header was left behind
+        ("br", b'{"a":1}'),
+        ("identity", b'{"a":1}'),
+        ("", b'{"a":1}'),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "body",
+)
+def test_a_compressed_body_is_read(encoding: str, body: bytes):
+    assert decompress(body, encoding) == b'{"a":1}'
+
+
+def test_a_body_in_an_unknown_encoding_is_refused():
+    with pytest.raises(UnreadableBody, match="'snappy', which is not known here; known: identity, gzip"):
+        decompress(b"x", "snappy")
+
+
+def test_a_brotli_body_is_read_where_brotli_is_and_refused_in_words_where_it_is_not():
+    body = bytes.fromhex("8b03807b2261223a317d03")  # {"a":1}
+    try:
+        assert decompress(body, "br") == b'{"a":1}'
+    except UnreadableBody as error:
+        assert "pip install brotli" in str(error)  # noqa: PT017 - one of the two holds
+
+
+AWKWARD = [
+    "",
+    " ",
+    "a: b",
+    "'",
+    '"',
+    "|",
+    "- x",
+    "\t",
+    "a\nb",
+    "a\n",
+    "\r\n",
+    "\u0085",
+    "\u2028",
+    "\x07",
+    "😀",
+    "null",
+    "1",
+]
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+def test_what_is_written_is_read_again_to_the_byte(text: str, tmp_path: Path):
+    provenance = Provenance(
+        source="local engine", date="2026-01-02", adapter="a:B", model=None, scenario="s", digest="d", suite="0"
+    )
+    one = Exchange(
+        method="POST",
+        uri="https://api.example.com/v1",
+        request_headers={},
+        request_body=text.encode(),
+        status=200,
+        reason="",
+        answer_headers={},
+        answer_body=text.encode() * 2,
+    )
+    path = tmp_path / "new" / "one.yaml"
+    assert write_cassette(path, [one], provenance) is True
+    assert load_cassette(path) == Cassette(path=path, exchanges=(one,), provenance=provenance)
+    assert write_cassette(path, [one], provenance) is False
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])), body=st.binary())
+def test_any_text_and_any_bytes_are_written_as_they_are(text: str, body: bytes):
+    told = Exchange(
+        method="POST",
+        uri="u",
+        request_headers={},
+        request_body=text.encode(),
+        status=200,
+        reason="",
+        answer_headers={},
+        answer_body=body,
+    )
+    provenance = Provenance(
+        source="local engine", date="2026-01-02", adapter="a:B", model=None, scenario="s", digest="d", suite="0"
+    )
+    assert read_cassette(render([told], provenance), Path("one.yaml")).exchanges == (told,)

@@ -1,0 +1,475 @@
+"""Recorded once, replayed for ever: without a network, by meaning, and with the choice named where it changed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from art_compliance import HarnessError, Selection, certify
+from art_compliance.cassettes import load_cassette, write_cassette
+from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
+from art_compliance.checks import CHECKS
+from art_compliance.commands import app
+from art_compliance.dialects import DIALECTS
+from art_compliance.provider import LoopbackProvider, answer_as_written
+from art_compliance.provider.server import Response
+from art_compliance.recorder import Order, choose, record
+from art_compliance.resources import data_folder
+from art_compliance.runner import CHEAP, Session
+from art_compliance.subjects import Access, Subject
+from art_compliance.summary import describe_counts
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+
+ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}
+KEY = "sk-test-0123456789abcdefghijklmnop"
+REPLAY = tuple(name for name in CHECKS if name.startswith("replay."))
+
+
+def relabel(path: Path, **changed: Any) -> None:
+    kept = load_cassette(path)
+    path.unlink()
+    write_cassette(path, kept.exchanges, msgspec.structs.replace(kept.provenance, **changed))
+
+
+def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any) -> list[Any]:
+    return list(record(ADAPTERS[adapter], Order(scenarios=choose(names), into=folder, **order)))
+
+
+def replayed(folder: Path, make: Any, *names: str) -> Any:
+    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
+
+
+def findings(report: Any, check: str) -> str:
+    return "\n".join(
+        finding.message for result in report.failures for finding in result.findings if result.check == check
+    )
+
+
+# What is kept.
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_each_reference_adapter_has_cassettes_of_twenty_scenarios_and_more_from_the_strict_provider(adapter: str):
+    kept = [load_cassette(path) for path in (data_folder("cassettes") / adapter).glob("*.yaml")]
+    assert [one.provenance.source for one in kept if one.provenance].count("strict provider") >= 20
+    assert {one.path.stem for one in kept} <= set(CHEAP)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_what_is_kept_is_what_the_strict_provider_answers_today(adapter: str, tmp_path: Path):
+    """Where this fails, `make cassettes` writes them anew."""
+    record_into(tmp_path, adapter)
+    for path in sorted((tmp_path / adapter).glob("*.yaml")):
+        kept = load_cassette(data_folder("cassettes") / adapter / path.name)
+        if kept.provenance is not None and kept.provenance.source == "strict provider":
+            assert load_cassette(path).exchanges == kept.exchanges
+
+
+# Replay.
+
+
+def test_nothing_is_asked_of_any_server_while_a_cassette_is_played(monkeypatch: pytest.MonkeyPatch):
+    with Subject(OpenAIAdapter, name="openai") as subject:
+        session = Session(subject, 1, data_folder("cassettes"))
+        scenario = choose(("answer-one-call",))[0]
+        monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a connection was opened"))
+        results = [session.run(CHECKS[name], scenario) for name in REPLAY]
+        assert [result.verdict for result in results] == ["pass"] * len(REPLAY)
+        assert subject.asked == 0
+
+
+def test_an_answer_of_our_own_proves_nothing_of_a_provider():
+    report = certify("openai")
+    assert report.is_certified
+    assert report.levels["replay"].passed > 100
+    assert not report.levels["replay"].is_passed
+    assert report.recordings == {"strict provider": len(CHEAP)}
+    assert "  replay   not applicable: no answer of a real provider or engine was replayed" in describe_counts(report)
+
+
+def test_without_any_cassette_the_level_is_not_applicable(tmp_path: Path):
+    report = replayed(tmp_path, OpenAIAdapter)
+    assert not report.levels["replay"].is_applicable
+    assert not report.levels["replay"].is_passed
+
+
+@pytest.mark.parametrize("source", ["provider", "provider, recorded by others", "local engine"])
+def test_one_answer_of_somebody_else_makes_the_level_count(source: str, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    relabel(tmp_path / "openai" / "answer-text.yaml", source=source)
+    report = replayed(tmp_path, OpenAIAdapter, "one-question", "answer-text")
+    assert report.levels["replay"].is_passed
+    assert report.recordings == {source: 1, "strict provider": 1}
+
+
+def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_without_the_key(tmp_path: Path):
+    record_into(tmp_path, "gemini", "one-question")
+
+    class Changed(GeminiAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            payload = super().translate(prompt, options)
+            payload["contents"][0]["parts"][0]["text"] += " Please."
+            return payload
+
+        def request(self, payload: Any, options: Any) -> Any:
+            sent = super().request(payload, options)
+            return type(sent)(sent.method, f"{sent.url}?key={KEY}", sent.headers, sent.body)
+
+    report = replayed(tmp_path, Changed, "one-question")
+    told = findings(report, "replay.request-is-the-recorded-one")
+    assert "in normal form: /prompt/1/texts/0: recorded " in told
+    assert "raw: /contents/0/parts/0/text: recorded " in told
+    assert "Please.'" in told
+    assert "either the adapter regressed, then mend it; or the change is meant, then record again: art record" in told
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    relabel(tmp_path / "openai" / "one-question.yaml", digest="sha256:of-old")
+
+    class Changed(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return {**super().translate(prompt, options), "seed": 7}
+
+    told = findings(replayed(tmp_path, Changed, "one-question"), "replay.request-is-the-recorded-one")
+    assert "the scenario has changed since: record again: art record" in told
+    assert "regressed" not in told
+
+
+def test_two_answers_to_one_request_and_an_answer_to_none_are_told(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    path = tmp_path / "openai" / "one-question.yaml"
+    one, other = load_cassette(path), load_cassette(tmp_path / "openai" / "answer-text.yaml")
+    write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
+    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert "interactions[0] and interactions[1] match one request: which answers is chance" in told
+    write_cassette(path, [*one.exchanges, *other.exchanges], one.provenance)
+    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert "interactions[1] was never asked for" in told
+
+
+def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    path = tmp_path / "openai" / "one-question.yaml"
+    path.write_text(path.read_text(encoding="utf-8")[:900], encoding="utf-8")
+    report = replayed(tmp_path, OpenAIAdapter, "one-question")
+    assert [result.check for result in report.failures] == ["replay.cassette-is-sound"]
+    assert str(path) in findings(report, "replay.cassette-is-sound")
+
+
+def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):
+    record_into(tmp_path, "openai", "answer-one-call")
+    path = tmp_path / "openai" / "answer-one-call.yaml"
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    answer = data["interactions"][0]["response"]
+    answer["headers"]["Content-Encoding"] = ["gzip"]
+    answer["body"]["string"] = gzip.compress(answer["body"]["string"].encode())
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    assert replayed(tmp_path, OpenAIAdapter, "answer-one-call").failures == []
+
+
+# Matching.
+
+
+def asked(**body: Any) -> Asked:
+    return Asked("POST", "https://api.example.com/v1/chat/completions", json.dumps(body).encode())
+
+
+def conversation(first: str, second: str, answers: str = "") -> Asked:
+    calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in (first, second)]
+    return asked(
+        model="m",
+        messages=[
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": answers or first, "content": "1"},
+            {"role": "tool", "tool_call_id": second, "content": "2"},
+        ],
+    )
+
+
+CHAT = DIALECTS["openai-chat"]
+HI = {"type": "text", "text": "hi"}
+TEXT = asked(model="m", messages=[{"role": "user", "content": "hi"}])
+
+SAME = {
+    "the order of fields": (TEXT, asked(messages=[{"content": "hi", "role": "user"}], model="m")),
+    "a text as a block": (
+        TEXT,
+        asked(model="m", messages=[{"role": "user", "content": [HI]}]),
+    ),
+    "another host": (TEXT, Asked("POST", "http://127.0.0.1/v1/chat/completions", TEXT.body)),
+    "other ids, one to one": (conversation("a", "b"), conversation("b", "c")),
+}
+OTHER = {
+    "another text": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi "}])),
+    "another model": (TEXT, asked(model="n", messages=[{"role": "user", "content": "hi"}])),
+    "a field more": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi"}], seed=1)),
+    "another method": (TEXT, Asked("PUT", TEXT.uri, TEXT.body)),
+    "two ids that became one": (conversation("a", "b"), conversation("a", "a")),
+    "no JSON": (TEXT, Asked("POST", TEXT.uri, b"hello")),
+}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_two_requests_that_mean_the_same_match(what: str):
+    assert is_same(CHAT, *SAME[what])
+
+
+@pytest.mark.parametrize("what", OTHER)
+def test_two_requests_that_do_not_mean_the_same_do_not_match(what: str):
+    one, other = OTHER[what]
+    assert not is_same(CHAT, one, other)
+    assert "recorded " in describe_mismatch(CHAT, one, other)
+
+
+def test_a_difference_is_told_by_its_pointer():
+    recorded = {"a": [1, {"b/c": "x" * 200 + "y"}], "gone": None, "same": 1}
+    now = {"a": [1.0, {"b/c": "x" * 200 + "z"}, 3], "new": True, "same": 1}
+    assert [str(change) for change in changes(recorded, now)] == [
+        "/a/0: recorded 1, now 1.0",
+        f"/a/1/b~1c: recorded …'{'x' * 20}y', now …'{'x' * 20}z'",
+        "/a/2: recorded nothing, now 3",
+        "/gone: recorded None, now nothing",
+        "/new: recorded nothing, now True",
+    ]
+
+
+# Recording.
+
+
+@pytest.fixture
+def provider():
+    with LoopbackProvider() as server:
+        yield server
+
+
+def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
+    path = DIALECTS[ADAPTERS[adapter].dialect].base_path
+    return Access(key=KEY, base_url=provider.url + path, model="its-model")
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, provider, tmp_path: Path):
+    told = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
+    (one,) = told
+    assert one.path == tmp_path / adapter / "one-question.yaml"
+    known = load_cassette(one.path).provenance
+    assert known is not None
+    assert (known.source, known.scenario, known.model) == ("provider", "one-question", "its-model")
+    assert {"python", "vcrpy", "httpx2"} <= set(known.versions)
+    raw = one.path.read_text(encoding="utf-8")
+    assert KEY not in raw
+    assert str(urlsplit(provider.url).port) not in raw
+    assert any(KEY in str(request.headers) for request in provider.seen())
+
+
+def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):
+    first = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    relabel(first[0].path, date="2001-01-01")
+    before = first[0].path.read_bytes()
+    again = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert (first[0].changed, again[0].changed) == (True, False)
+    assert first[0].path.read_bytes() == before
+
+
+def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
+
+
+def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
+    (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    before = real.path.read_bytes()
+    (own,) = record_into(tmp_path, "openai", "one-question")
+    assert own.why == "kept, for somebody else answered it"
+    assert real.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
+    def refuse(dialect: Any) -> Response:
+        return Response(status, dialect.write_error(status, f"no good: {KEY}"))
+
+    with provider.answering(refuse):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.path is None
+    assert one.why == f"the provider answered {status}: no good: REDACTED"
+    assert not list(tmp_path.rglob("*.yaml"))
+
+
+def test_what_the_adapter_refuses_is_told_apart(tmp_path: Path):
+    (one,) = record_into(tmp_path, "anthropic", "sampling")
+    assert (one.is_refused, one.path) == (True, None)
+
+
+class Unseen(OpenAIAdapter):
+    """Speaks HTTP by itself."""
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        super().__init__(api_key=api_key, base_url=base_url, model=model)
+        self._at = urlsplit(base_url or "http://127.0.0.1:9")
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        with socket.create_connection((self._at.hostname, self._at.port)) as wire:
+            wire.sendall(b"POST /v1/chat/completions HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
+            wire.recv(10)
+        yield {"type": "END", "message": {"role": "assistant", "content": "x"}, "finish": "stop"}
+
+
+def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Unseen, order)
+    assert one.path is None
+    assert "saw no request: it sees httpx2, httpx, requests" in one.why
+
+
+def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
+    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2 and would record nothing"):
+        record_into(tmp_path, "openai", "one-question")
+
+
+def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
+    class Asks(OpenAIAdapter):
+        async def call(self, prompt: Any, options: Any) -> Any:
+            async with httpx2.AsyncClient() as client:
+                await client.post(f"{provider.url}/oauth/token", content=b"client_secret=hush")
+            async for event in super().call(prompt, options):
+                yield event
+
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Asks, order)
+    assert len(load_cassette(one.path).exchanges) == 1
+
+
+# The command.
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
+    return CliRunner().invoke(app, ["record", *arguments], env=env)
+
+
+REFUSED = {
+    "no adapter": ((), "name an adapter"),
+    "no key named": (
+        ("openai",),
+        "a real provider wants a key: name the environment variable that holds it with --key-from",
+    ),
+    "no key there": (
+        ("openai", "--key-from", "NO_SUCH_KEY"),
+        "the environment variable NO_SUCH_KEY is not set",
+    ),
+    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
+    "no URL of an engine": (("openai", "--local-engine"), "say with --base-url where the local engine answers"),
+    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "say either"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_recording_is_refused_in_words(what: str):
+    arguments, message = REFUSED[what]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
+    base = provider.url + DIALECTS["openai-chat"].base_path
+    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
+    result = run("openai", *arguments, env={"THE_KEY": KEY})
+    assert result.exit_code == 0, result.output
+    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
+    assert KEY not in result.output
+    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
+
+
+def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
+    with provider.answering(lambda dialect: Response(401, dialect.write_error(401, "no"))):
+        result = run(
+            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
+            "--scenarios", "one-question", env={"K": KEY},
+        )  # fmt: skip
+    assert result.exit_code == 1
+    assert "the provider answered 401: no" in result.output
+    assert answer_as_written(CHAT).status == 200
+
+
+# Live, and under pytest.
+
+
+def test_the_real_provider_is_asked_on_request_alone(provider):
+    few = ("one-question", "answer-text")
+    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
+    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
+    assert report.levels["live"].is_passed
+    assert len(provider.seen()) == 2
+    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
+
+
+def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
+    def refuse(dialect: Any) -> Response:
+        return Response(401, dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
+
+    with provider.answering(refuse):
+        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
+    told = findings(report, "live.call-is-answered")
+    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
+    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
+        if base_url is None:
+            raise ValueError(api_key)
+        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
+
+    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
+        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
+    assert KEY not in repr(caught.getrepr(style="long"))
+
+
+def test_live_without_a_key_is_refused():
+    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
+    assert result.exit_code == 2
+    assert "a real provider wants a key" in result.output
+
+
+THEIRS = """
+from art_sdk import OpenAIAdapter
+
+class MyAdapter(OpenAIAdapter):
+    provider_name = "theirs"
+
+    def __init__(self, *, api_key, base_url=None, model=None):
+        super().__init__(api_key=api_key, base_url=base_url or {url!r}, model=model)
+"""
+
+
+def test_pytest_records_with_a_key_and_replays_what_was_recorded(
+    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    pytester.makepyfile(theirs=THEIRS.format(url=provider.url + "/v1"))
+    monkeypatch.setenv("THE_KEY", KEY)
+    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
+    assert refused.ret == 2
+    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
+    done = pytester.runpytest_subprocess(*plain, "--art-record", "--art-key-from", "THE_KEY", timeout=120)
+    assert done.ret == 0, done.stdout.str()
+    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
+    assert (pytester.path / "cassettes" / "theirs" / "one-question.yaml").is_file()
+    asked = len(provider.seen())
+    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
+    assert len(provider.seen()) == asked

@@ -1,0 +1,240 @@
+"""No key of any provider, in any place, is ever written; and what scrubbing would miss is refused by a second look."""
+
+from __future__ import annotations
+
+import base64
+import json
+import string
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from art_compliance.cassettes import Exchange, HoldsSecret, Provenance, load_cassette, write_cassette
+from art_compliance.cassettes.scanning import find_leaks
+from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
+
+PROVENANCE = Provenance(
+    source="provider", date="2026-01-02", adapter="a:B", model="m", scenario="one", digest="sha256:0", suite="0"
+)
+ALNUM, UPPER, WORD = string.ascii_letters + string.digits, string.ascii_uppercase + string.digits, None
+
+FORMS = {
+    "openai": ("sk-", ALNUM + "_-", 40),
+    "openai project": ("sk-proj-", ALNUM + "_-", 48),
+    "openai service account": ("sk-svcacct-", ALNUM + "_-", 48),
+    "anthropic": ("sk-ant-api03-", ALNUM + "_-", 60),
+    "openrouter": ("sk-or-v1-", string.hexdigits.lower(), 64),
+    "google": ("AIza", ALNUM + "_-", 35),
+    "google, new": ("AQ.", ALNUM + "_-", 40),
+    "google oauth": ("ya29.", ALNUM + "_-", 40),
+    "groq": ("gsk_", ALNUM, 52),
+    "xai": ("xai-", ALNUM, 80),
+    "hugging face": ("hf_", string.ascii_letters, 34),
+    "aws": ("AKIA", UPPER, 16),
+    "aws, temporary": ("ASIA", UPPER, 16),
+    "perplexity": ("pplx-", ALNUM, 48),
+    "cerebras": ("csk-", ALNUM, 40),
+    "nvidia": ("nvapi-", ALNUM + "_-", 60),
+    "replicate": ("r8_", ALNUM, 37),
+    "fireworks": ("fw_", ALNUM, 22),
+    "together": ("tgp_v1_", ALNUM + "_-", 40),
+}
+"""How providers' keys begin, what they are made of, and how many letters follow."""
+
+NAMELESS = {"mistral": (ALNUM, 32), "cohere": (ALNUM, 40), "azure": (string.hexdigits.lower(), 32)}
+"""Keys without a form: they are known to the letter, or not at all."""
+
+
+@st.composite
+def keys(draw: st.DrawFn) -> str:
+    name = draw(st.sampled_from(sorted({*FORMS, *NAMELESS})))
+    if name in NAMELESS:
+        letters, count = NAMELESS[name]
+        return draw(st.text(letters, min_size=count, max_size=count))
+    head, letters, count = FORMS[name]
+    # what stands around a key in a text is no letter of it
+    return (
+        head + draw(st.text(letters, min_size=count - 1, max_size=count - 1)) + "a"
+        if name[:3] != "aws"
+        else (head + draw(st.text(letters, min_size=count, max_size=count)))
+    )
+
+
+def exchange(**changed: object) -> Exchange:
+    plain: dict[str, object] = {
+        "method": "POST",
+        "uri": "https://api.example.com/v1/chat",
+        "request_headers": {"content-type": "application/json"},
+        "request_body": b'{"model":"m"}',
+        "status": 200,
+        "reason": "OK",
+        "answer_headers": {"content-type": "application/json"},
+        "answer_body": b'{"id":"x"}',
+    }
+    return Exchange(**{**plain, **changed})  # pyright: ignore[reportArgumentType]
+
+
+def in_json(text: str) -> bytes:
+    return json.dumps({"messages": [{"content": f"my key is {text}, keep it"}]}).encode()
+
+
+PLACES = {
+    "authorization": lambda key: exchange(request_headers={"Authorization": f"Bearer {key}"}),
+    "another scheme": lambda key: exchange(request_headers={"authorization": f"Token {key}"}),
+    "x-api-key": lambda key: exchange(request_headers={"x-api-key": key}),
+    "x-goog-api-key": lambda key: exchange(request_headers={"x-goog-api-key": key}),
+    "api-key": lambda key: exchange(request_headers={"api-key": key}),
+    "a header that is kept": lambda key: exchange(request_headers={"accept": key}),
+    "cookie": lambda key: exchange(request_headers={"cookie": f"session={key}"}),
+    "set-cookie": lambda key: exchange(answer_headers={"set-cookie": f"session={key}; path=/"}),
+    "a header of tomorrow": lambda key: exchange(answer_headers={"x-tomorrow-token": key}),
+    "an answer's header that is kept": lambda key: exchange(answer_headers={"retry-after": key}),
+    "the query": lambda key: exchange(uri=f"https://api.example.com/v1/m:go?key={quote(key, safe='')}&alt=sse"),
+    "a parameter that is kept": lambda key: exchange(uri=f"https://api.example.com/v1/m:go?alt={quote(key, safe='')}"),
+    "the user of the URL": lambda key: exchange(uri=f"https://{quote(key, safe='')}:x@api.example.com/v1"),
+    "the path": lambda key: exchange(uri=f"https://api.example.com/v1/{quote(key, safe='')}/chat"),
+    "a text of the request": lambda key: exchange(request_body=in_json(key)),
+    "a field of the request": lambda key: exchange(request_body=json.dumps({"api_key": key}).encode()),
+    "a text of the answer": lambda key: exchange(answer_body=in_json(key)),
+    "an error's message": lambda key: exchange(
+        status=401, answer_body=json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}).encode()
+    ),
+    "a stream": lambda key: exchange(
+        answer_body=b"event: x\ndata: " + in_json(key) + b"\n\ndata: [DONE]\n\n",
+        answer_headers={"content-type": "text/event-stream"},
+    ),
+    "escaped JSON": lambda key: exchange(
+        answer_body=b'{"text":"' + "".join(f"\\u{ord(char):04x}" for char in key).encode() + b'"}'
+    ),
+    "base64": lambda key: exchange(answer_body=json.dumps({"a": base64.b64encode(key.encode()).decode()}).encode()),
+    "a page of HTML": lambda key: exchange(status=500, answer_body=f"<p>{key}</p>".encode()),
+    "bytes that are no text": lambda key: exchange(answer_body=b"\xff\xfe " + key.encode() + b" \xff"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@settings(max_examples=40, deadline=None)
+@given(key=keys())
+def test_a_key_is_written_nowhere(place: str, key: str, tmp_path_factory: pytest.TempPathFactory):
+    path = tmp_path_factory.getbasetemp() / "scrubbed" / "one.yaml"
+    write_cassette(path, [PLACES[place](key)], PROVENANCE, secrets=(key,))
+    raw = path.read_bytes()
+    assert key.encode() not in raw
+    assert base64.b64encode(key.encode())[:20] not in raw
+    kept = load_cassette(path).exchanges[0]
+    for body in (kept.request_body, kept.answer_body):
+        assert key.encode() not in body
+        assert key not in str(json.loads(body) if body[:1] == b"{" else body)
+
+
+FORMED = [place for place in PLACES if place != "base64"]
+
+
+@pytest.mark.parametrize("place", FORMED)
+@settings(max_examples=20, deadline=None)
+@given(key=keys().filter(lambda key: any(key.startswith(head) for head, _, _ in FORMS.values())))
+def test_a_key_that_nobody_named_is_known_by_its_form(place: str, key: str):
+    told = Scrubber().exchange(PLACES[place](key))
+    assert key not in str(told)
+    assert key.encode() not in told.request_body + told.answer_body
+
+
+OTHERS = {
+    "an organisation": ("org-AbCdEfGhIjKlMnOpQrStUvWx", "organization org-AbCdEfGhIjKlMnOpQrStUvWx on tokens"),
+    "a project": ("proj_AbCdEfGhIjKlMnOpQrStUvWx", "in project proj_AbCdEfGhIjKlMnOpQrStUvWx"),
+    "a project's number": ("123456789012", "API has not been used in project 123456789012 before"),
+    "a project's path": ("my-secret-project", "projects/my-secret-project/locations/us"),
+    "a request's id": ("req_011CSHoEeqs5C35K2UUqR7Fy", "see req_011CSHoEeqs5C35K2UUqR7Fy"),
+    "an address": ("jane.doe+x@mail.acme.co.uk", "write to jane.doe+x@mail.acme.co.uk"),
+    "a web token": ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln", "t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_says_whose_account_it_was_is_taken_out(what: str):
+    secret, text = OTHERS[what]
+    body = json.dumps({"error": {"message": text, "code": 403}}).encode()
+    told = Scrubber().exchange(exchange(status=403, answer_body=body))
+    assert secret not in told.answer_body.decode()
+    assert json.loads(told.answer_body)["error"]["code"] == 403
+
+
+def test_an_errors_account_fields_are_taken_out_and_a_conversations_own_are_kept():
+    fields = {"details": [{"metadata": {"consumer": "projects/4711", "organization": "ACME"}}]}
+    conversation = {"choices": [{"message": {"organization": "ACME"}}], "organization": "mine"}
+    told = Scrubber().exchange(exchange(status=403, answer_body=json.dumps(fields).encode()))
+    assert json.loads(told.answer_body) == {"details": [{"metadata": {"consumer": REDACTED, "organization": REDACTED}}]}
+    kept = json.loads(Scrubber().body(json.dumps(conversation).encode()))
+    assert kept == {"choices": [{"message": {"organization": "ACME"}}], "organization": REDACTED}
+
+
+def test_headers_are_kept_by_a_list_of_what_is_harmless():
+    noise = {"cf-ray": "8a-FRA", "openai-organization": "acme", "x-request-id": "r", "content-type": "text/plain"}
+    told = Scrubber().exchange(exchange(answer_headers=noise, request_headers={**noise, "user-agent": "me"}))
+    assert told.answer_headers == told.request_headers == {"content-type": "text/plain"}
+
+
+@given(text=st.text())
+def test_what_holds_nothing_of_that_kind_is_kept_to_the_byte(text: str):
+    body = json.dumps({"messages": [{"role": "user", "content": "x" + text.replace("@", " ").replace("-", " ")}]})
+    if find_leaks(body):
+        return
+    assert Scrubber().body(body.encode()) == body.encode()
+
+
+SLIPS = {
+    "a key of Anthropic's form": "sk-ant-api03-abcdefghijklmnop",
+    "a key of OpenAI's form": "sk-abcdefghijklmnopqrstuv",
+    "a key of Google's form": "AIzaSyA1234567890abcdefghijk",
+    "a key of Groq's form": "gsk_abcdefghijklmnopqrstuvwx",
+    "a key of xAI's form": "xai-abcdefghijklmnopqrstuvwx",
+    "a key of Hugging Face's form": "hf_abcdefghijklmnopqrstuvwx",
+    "a key of AWS's form": "AKIAABCDEFGHIJKLMNOP",
+    "a key of another provider's form": "pplx-abcdefghijklmnopqrstuv",
+    "a bearer token": "Bearer abcdefghijklmnopqrst",
+    "a basic authorization": "Basic dXNlcjpwYXNzd29yZDEyMw==",
+    "a JSON web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    "a private key": "-----BEGIN RSA PRIVATE KEY-----",
+    "an organisation's id": "org-AbCdEfGhIjKlMnOp",
+    "a project's id": "proj_AbCdEfGhIjKlMnOp",
+    "a request's id": "req_011CSHoEeqs5C35K2UUq",
+    "an e-mail address": "jane@acme.com",
+    "a key in a URL": "https://x.example/?key=abcdefgh",
+}
+
+
+@pytest.mark.parametrize("kind", SLIPS)
+def test_what_scrubbing_misses_is_refused_and_named_by_place_and_kind(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
+    path = tmp_path / "new" / "one.yaml"
+    with pytest.raises(HoldsSecret) as caught:
+        write_cassette(path, [exchange(answer_body=f'{{"a":"{SLIPS[kind]}"}}'.encode())], PROVENANCE)
+    assert kind in str(caught.value)
+    assert "line " in str(caught.value)
+    assert SLIPS[kind] not in str(caught.value)
+    assert not path.parent.exists()
+
+
+def test_the_key_that_was_used_is_known_whatever_its_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
+    for text in ("plain 0123456789abcdef here", base64.b64encode(b"0123456789abcdef").decode()):
+        body = json.dumps({"a": text}).encode()
+        with pytest.raises(HoldsSecret, match="the key that it was recorded with") as caught:
+            write_cassette(
+                tmp_path / "one.yaml", [exchange(answer_body=body)], PROVENANCE, secrets=("0123456789abcdef",)
+            )
+        assert "0123456789abcdef" not in str(caught.value)
+
+
+@pytest.mark.parametrize("header", ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "set-cookie"])
+def test_a_header_with_a_key_is_refused_whatever_stands_in_it(
+    header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
+    with pytest.raises(HoldsSecret):
+        write_cassette(tmp_path / "one.yaml", [exchange(request_headers={header: "tiny"})], PROVENANCE)

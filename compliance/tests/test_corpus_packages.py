@@ -1,0 +1,313 @@
+"""The judges' exam by traffic that others recorded and publish: what a provider took is not refused here.
+
+Every request that was answered with 200 passes schema and rules, decodes, and is rebuilt by our adapter to one
+that means the same. Each exception falls under one of the reasons below, which say why, or is a failure.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance import HarnessError, decode, judge
+from art_compliance.cassettes import BadCassette
+from art_compliance.cassettes.bodies import json_of, stream_items
+from art_compliance.cassettes.corpus import (
+    Found,
+    Package,
+    Unreachable,
+    cache_folder,
+    dialect_of,
+    fetch,
+    load_packages,
+    read_package,
+)
+from art_compliance.commands import app
+from art_compliance.comparison import Expected, compare
+from art_compliance.rules import judge_rules
+from art_compliance.wire import kept
+from art_sdk import (
+    AnthropicAdapter,
+    BaseAdapter,
+    GeminiAdapter,
+    OpenAIAdapter,
+    PromptTranslationFailed,
+    parse_options,
+    parse_prompt,
+)
+from art_sdk.messages import dump_prompt
+
+ADAPTERS: dict[str, type[BaseAdapter]] = {
+    "openai-chat": OpenAIAdapter,
+    "gemini-generate": GeminiAdapter,
+    "anthropic-messages": AnthropicAdapter,
+}
+ACCEPTED = {
+    "langchain-anthropic": 65,
+    "langchain-openai": 5,
+    "opentelemetry-instrumentation-anthropic": 81,
+    "opentelemetry-instrumentation-google-genai": 11,
+    "opentelemetry-instrumentation-groq": 39,
+    "opentelemetry-instrumentation-mistralai": 7,
+    "opentelemetry-instrumentation-ollama": 0,
+    "opentelemetry-instrumentation-openai": 315,
+    "opentelemetry-instrumentation-openai-v2": 37,
+}
+"""How many calls of a dialect of ours were answered with 200. Ollama's own API is none of them yet."""
+
+
+class Accepted(NamedTuple):
+    """A request that its provider answered with 200."""
+
+    id: str
+    dialect: str
+    body: Any
+    url: str | None
+    answer: bytes
+
+
+def accepted(packaged: tuple[Found, ...]) -> Iterator[Accepted]:
+    for found in packaged:
+        dialect, exchange = dialect_of(found), found.exchange
+        if dialect is not None and exchange.status == 200:
+            url = None if "REDACTED" in exchange.uri else exchange.uri
+            yield Accepted(found.id, dialect, json_of(exchange.request_body), url, exchange.answer_body)
+
+
+OWN_DIALECTS = {"api.deepseek.com": "deepseek-chat", "api.mistral.ai": "mistral-chat"}
+
+NO_SLOT = "the format has no slot for it"
+TOOLS_OF_THE_PROVIDER = "tools that the provider runs itself"
+OF_OLD = "functions, which tools came in the place of"
+BETA = "a beta's"
+
+OPAQUE = {
+    r"/(n|seed|stream_options|service_tier|reasoning_effort)": NO_SLOT,
+    r"/(thinking|container|context_management|mcp_servers|output_format)": BETA,
+    r"/(functions|function_call)": OF_OLD,
+    r"/messages/\d+/annotations": NO_SLOT,
+    r"/response_format(/json_schema/(name|description|strict))?": NO_SLOT,
+    r"/(system|tools|messages/\d+/content)/\d+/cache_control": NO_SLOT,
+    r"/messages/\d+/content/\d+/content/\d+/(title|source|citations|content|type)": TOOLS_OF_THE_PROVIDER,
+    r"/messages/\d+/content/\d+/(citations|caller|source|type|tool)": TOOLS_OF_THE_PROVIDER,
+    r"/tools/\d+/(type|name|max_uses|allowed_callers|citations|mcp_server_name)": TOOLS_OF_THE_PROVIDER,
+    r"/tools/\d+/(allowed_domains|blocked_domains|max_content_tokens|defer_loading|strict)": TOOLS_OF_THE_PROVIDER,
+    r"/tools/\d+/codeExecution": TOOLS_OF_THE_PROVIDER,
+    r"/generationConfig/thinkingConfig": NO_SLOT,
+}
+"""What a recorded request holds beyond the standard format, by JSON pointer. Nothing else may be opaque."""
+
+REFUSALS = {
+    "'streaming' is not declared": "a feature of a later version of the adapters",
+    "have a block at 4, where none can stand": "texts between the provider's own blocks: a message has one text",
+}
+"""Why our adapter may refuse what a provider took."""
+
+DECLARED_REPAIRS: dict[str, frozenset[str]] = {
+    "openai-chat": frozenset({"maps_call_ids"}),
+    "gemini-generate": frozenset({"joins_turns"}),
+    "anthropic-messages": frozenset(),
+}
+
+
+def test_every_package_holds_what_it_held(packaged: tuple[Found, ...]):
+    name = packaged[0].package
+    files = {found.file for found in packaged}
+    assert len(files) == next(package.holds for package in load_packages() if package.name == name)
+    assert len(list(accepted(packaged))) == ACCEPTED[name]
+
+
+def test_a_request_that_was_accepted_is_not_refused_here(packaged: tuple[Found, ...]):
+    refused = [
+        (one.id, finding.pointer, finding.message)
+        for one in accepted(packaged)
+        for finding in judge(one.dialect, one.body, url=one.url)
+        if finding.severity == "reject"
+    ]
+    assert refused == []
+
+
+def test_nor_is_it_by_the_rules_of_the_providers_own_dialect(packaged: tuple[Found, ...]):
+    refused = [
+        (one.id, finding.pointer, finding.message)
+        for one in accepted(packaged)
+        for host, dialect in OWN_DIALECTS.items()
+        if one.url and host in one.url
+        for finding in judge_rules(dialect, one.body, url=one.url)
+        if finding.severity == "reject"
+    ]
+    assert refused == []
+
+
+def test_an_accepted_request_decodes_to_a_valid_prompt_and_what_has_no_slot_is_known(packaged: tuple[Found, ...]):
+    unexplained: Counter[str] = Counter()
+    for one in accepted(packaged):
+        decoded = decode(one.dialect, one.body, url=one.url)
+        assert decoded.prompt, one.id
+        assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt, one.id
+        unexplained.update(
+            pointer for pointer in decoded.opaque if not any(re.fullmatch(known, pointer) for known in OPAQUE)
+        )
+    assert unexplained == {}
+
+
+def rebuilt(one: Accepted) -> list[str]:
+    """What our adapter's request of the decoding says otherwise, in words."""
+    adapter = ADAPTERS[one.dialect](api_key="no-key")
+    decoded = decode(one.dialect, one.body, url=one.url)
+    wanted = {name: value for name, value in decoded.options.items() if name != "stream"}
+    options = parse_options({"thread_id": "corpus", "tools": decoded.tools, **wanted})
+    try:
+        payload = adapter.translate(decoded.prompt, options)
+    except PromptTranslationFailed as error:
+        return [] if any(reason in error.message for reason in REFUSALS) else [f"refused: {error.message}"]
+    again = decode(one.dialect, payload, url=adapter.request(payload, options).url)
+    told = compare(Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options=wanted), again)
+    odd = told.repairs - DECLARED_REPAIRS[one.dialect]
+    return [difference.message for difference in told.differences] + [f"repair: {name}" for name in odd]
+
+
+def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(packaged: tuple[Found, ...]):
+    assert {one.id: told for one in accepted(packaged) if (told := rebuilt(one))} == {}
+
+
+def test_a_decoding_without_its_last_message_is_not_taken_for_the_same(packaged: tuple[Found, ...]):
+    for one in accepted(packaged):
+        decoded = decode(one.dialect, one.body, url=one.url)
+        if len(decoded.prompt) < 2:
+            continue
+        whole = Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options={})
+        shorter = type(decoded)(prompt=decoded.prompt[:-1], tools=decoded.tools)
+        assert compare(whole, shorter).differences, one.id
+
+
+# The answers. Those that come whole are read in test_corpus_answers.py.
+
+
+ANSWERED_OTHERWISE = {
+    ("langchain-anthropic", "/type"): "a block of a beta's, which the header asked for",
+    ("langchain-anthropic", "/stop_reason"): "likewise: compaction",
+    ("langchain-anthropic", "/usage/server_tool_use"): "answered before the field web_fetch_requests was there",
+    ("opentelemetry-instrumentation-openai", "/object"): "Azure's first chunk, which tells of filters alone",
+    ("opentelemetry-instrumentation-openai", "/choices/0"): "Azure filtered the answer, and left the message out",
+    ("opentelemetry-instrumentation-openai", ""): "Azure filtered the prompt: an error with status 200",
+}
+"""By package and the end of the pointer: where a recorded answer is not of the schema, and why."""
+
+
+def is_explained(package: str, pointer: str) -> bool:
+    ends = [end for name, end in ANSWERED_OTHERWISE if name == package]
+    return pointer in ends or any(end and pointer.endswith(end) for end in ends)
+
+
+def test_a_recorded_answer_is_of_its_schema(packaged: tuple[Found, ...]):
+    unexplained: list[tuple[str, str, str]] = []
+    for one in accepted(packaged):
+        whole = json_of(one.answer)
+        items = list(stream_items(one.answer)) if whole is None else [whole]
+        schema = kept(f"{one.dialect}.{'stream' if whole is None else 'answer'}")
+        assert items, one.id
+        faults = [fault for item in items for fault in schema.faults(item)]
+        odd = [fault for fault in faults if not is_explained(one.id.partition("/")[0], fault.pointer)]
+        unexplained += [(one.id, fault.pointer, fault.message) for fault in odd]
+    assert unexplained == []
+
+
+# The corpus itself.
+
+
+def sdist(folder: Path, files: dict[str, bytes], **changed: Any) -> Package:
+    """A package that is in the cache already."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"p-1/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    digest = hashlib.sha256(raw.getvalue()).hexdigest()
+    told = {"sha256": digest, "paths": ("tests/*.yaml*",), "holds": 1, "licence": "MIT", **changed}
+    package = Package(name="no-such-package-of-ours", version="1", **told)
+    kept_at = folder / package.sha256[:16]
+    kept_at.mkdir()
+    (kept_at / "p-1.tar.gz").write_bytes(raw.getvalue())
+    return package
+
+
+ONE = b"""
+interactions:
+- request: {method: POST, uri: 'https://api.openai.com/v1/chat/completions', body: '{"model":"m"}', headers: {}}
+  response: {status: {code: 200, message: OK}, headers: {}, body: {string: '{}'}}
+version: 1
+"""
+TWO_LISTS = b"""
+requests:
+- {method: POST, uri: '**REDACTED**', body: '{"messages":[]}', headers: {}}
+responses:
+- {status: {code: 200, message: OK}, headers: {}, body: {string: '{}'}}
+"""
+
+
+def test_cassettes_are_read_out_of_the_distribution_in_both_forms(tmp_path: Path):
+    files = {"tests/a.yaml": ONE, "tests/b.yaml.gz": gzip.compress(TWO_LISTS), "docs/c.yaml": b"no: cassette"}
+    package = sdist(tmp_path, files)
+    assert [found.file for found in read_package(package, tmp_path)] == ["tests/a.yaml", "tests/b.yaml.gz"]
+
+
+def test_what_its_authors_say_was_made_up_is_left_out(tmp_path: Path):
+    package = sdist(tmp_path, {"tests/a.yaml": b"# made by hand" + ONE, "tests/b.yaml": ONE}, made_up="made by hand")
+    assert [found.file for found in read_package(package, tmp_path)] == ["tests/b.yaml"]
+
+
+def test_a_distribution_that_is_not_the_pinned_one_is_refused_and_removed(tmp_path: Path):
+    package = sdist(tmp_path, {"tests/a.yaml": ONE}, sha256="0" * 64)
+    with pytest.raises(HarnessError, match=r"its sha256 is .*, pinned is 0000"):
+        fetch(package, tmp_path)
+    assert not list(tmp_path.rglob("*.tar.gz"))
+
+
+def test_an_index_that_does_not_have_it_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+    with pytest.raises(Unreachable, match=r"no-such-package-of-ours 1: pip download ended with 1: ERROR: No matching"):
+        fetch(package, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"interactions: [", "no YAML that can be read"), (b"\x1f\x8bxx", "gzip data is cut or damaged")],
+)
+def test_a_broken_file_in_a_distribution_is_named(content: bytes, message: str, tmp_path: Path):
+    package = sdist(tmp_path, {"tests/a.yaml": content})
+    with pytest.raises(BadCassette, match=message):
+        read_package(package, tmp_path)
+
+
+def test_the_cache_is_the_users():
+    assert cache_folder({"ART_CORPUS_CACHE": "/x"}) == Path("/x")
+    assert cache_folder({"XDG_CACHE_HOME": "/y"}) == Path("/y/art-compliance/corpus")
+    assert cache_folder({}).parts[-3:] == (".cache", "art-compliance", "corpus")
+
+
+def test_a_bad_list_of_packages_is_refused_with_its_field(tmp_path: Path):
+    path = tmp_path / "corpus.toml"
+    path.write_text('[[package]]\nname = "a"\nversion = 1\n', encoding="utf-8")
+    with pytest.raises(HarnessError, match=r"corpus\.toml: Expected `str`, got `int` - at `\$\[0\]\.version`"):
+        load_packages(path)
+
+
+def test_the_command_says_what_there_is_and_what_is_not_to_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("ART_CORPUS_CACHE", str(tmp_path))
+    result = CliRunner().invoke(app, ["corpus"])
+    assert result.exit_code == 2
+    assert "langchain-openai 1.7.4: pip download ended with" in result.output

@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest unmeasured bench clean python
+.PHONY: certify test static pytest unmeasured bench mutants clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -32,6 +32,11 @@ unmeasured: $(VENV)/test
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
+
+# make mutants MODULE=compliance/art_compliance/dialects/numbering.py (see mutants/targets.toml)
+mutants: $(VENV)/test
+	$(PIP) cosmic-ray==8.7.0
+	$(BIN)/python mutants/run.py $(MODULE)
 
 clean:
 	rm -rf .venv .coverage art-report

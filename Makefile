@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest unmeasured bench cassettes record-local clean python
+.PHONY: certify test static pytest unmeasured bench cassettes record-local mutants clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -38,6 +38,11 @@ cassettes: $(VENV)/certify
 
 record-local: $(VENV)/certify
 	$(BIN)/python compliance/local_engine/record.py
+
+# make mutants MODULE=compliance/art_compliance/dialects/numbering.py (see mutants/targets.toml)
+mutants: $(VENV)/test
+	$(PIP) cosmic-ray==8.7.0
+	$(BIN)/python mutants/run.py $(MODULE)
 
 clean:
 	rm -rf .venv .coverage art-report

@@ -49,7 +49,7 @@ def swaps_results(adapter: Any) -> None:
 @miniature("translation.results-survive", "translation.order-of-answers-means-nothing")
 def trusts_the_order_of_results(adapter: Any) -> None:
     """The first result is taken for the first call's, whatever id it carries."""
-    change_prompt(adapter, _linked_by_order)
+    change_prompt(adapter, linked_by_order)
 
 
 @miniature("translation.result-status-survives")
@@ -123,7 +123,8 @@ def _swapped(prompt: Prompt) -> Prompt:
     return told
 
 
-def _linked_by_order(prompt: Prompt) -> Prompt:
+def linked_by_order(prompt: Prompt) -> Prompt:
+    """The prompt with every result linked to the next call that waits, whatever id it carries."""
     waiting: list[str] = []
     told: Prompt = []
     for message in prompt:

@@ -19,7 +19,7 @@ from art_compliance.miniatures.base import (
     recall,
     retranslate,
 )
-from art_sdk.json_data import is_object
+from art_compliance.miniatures.calls import linked_by_order
 
 
 @miniature("properties.every-prompt-has-an-outcome")
@@ -66,9 +66,9 @@ def cools_down_for_markup(adapter: Any) -> None:
 
 
 @miniature("properties.order-of-answers-means-nothing")
-def trusts_the_order_of_failures(adapter: Any) -> None:
-    """Where the first of several results failed, results are told in the order of the calls, whatever their ids."""
-    change_prompt(adapter, _failures_first)
+def trusts_the_order_of_answers(adapter: Any) -> None:
+    """Beyond two messages, results are taken for the calls' in their order, whatever ids they carry."""
+    change_prompt(adapter, lambda prompt: linked_by_order(prompt) if len(prompt) > 2 else prompt)
 
 
 @miniature("properties.tool-means-tool-result")
@@ -131,28 +131,3 @@ def _with_a_marked_end(prompt: Prompt) -> Prompt:
 def _cooler_for_markup(translate: Translate, prompt: Prompt, options: Options) -> Any:
     told = any("<" in str(message["content"]) for message in prompt)
     return translate(prompt, {**options, "temperature": 0.125} if told else options)
-
-
-def _failures_first(prompt: Prompt) -> Prompt:
-    told: Prompt = []
-    waiting: list[str] = []
-    for message in prompt:
-        if message["role"] == "tool_request" and is_object(message["content"]):
-            waiting.append(message["content"]["id"])
-        waiting += [call["id"] for call in message.get("tool_calls", ())]
-        if message["role"] == "tool_result" and len(waiting) > 1 and message.get("status") == "error":
-            other = next(one for one in waiting if one != message["tool_call_id"])
-            return _exchanged(prompt, message["tool_call_id"], other)
-        if message["role"] == "tool_result" and message["tool_call_id"] in waiting:
-            waiting.remove(message["tool_call_id"])
-        told.append(message)
-    return told
-
-
-def _exchanged(prompt: Prompt, one: str, other: str) -> Prompt:
-    """The results of two calls, exchanged."""
-    ids = {one: other, other: one}
-    bare = [{key: value for key, value in m.items() if key != "name" or "tool_call_id" not in m} for m in prompt]
-    return [
-        {**m, "tool_call_id": ids.get(m["tool_call_id"], m["tool_call_id"])} if "tool_call_id" in m else m for m in bare
-    ]

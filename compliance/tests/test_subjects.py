@@ -161,7 +161,7 @@ class Toolless(OpenAIAdapter):
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
     report = certify(Toolless)
     assert failed(report) == set()
-    assert set(report.levels) == {"core"}
+    assert {name for name, count in report.levels.items() if count.is_applicable} == {"core"}
     assert report.is_certified
 
 
@@ -354,7 +354,8 @@ def test_an_adapter_that_refuses_everything_has_no_level_but_core():
                 raise Refusal("not this")
             return super().translate(prompt, options)
 
-    assert set(certify(Refuser).levels) == {"core"}
+    levels = certify(Refuser).levels
+    assert {name for name, count in levels.items() if count.is_applicable} == {"core"}
 
 
 @pytest.mark.parametrize(

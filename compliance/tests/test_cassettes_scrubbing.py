@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import string
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -148,6 +149,8 @@ OTHERS = {
     "a project's number": ("123456789012", "API has not been used in project 123456789012 before"),
     "a project's path": ("my-secret-project", "projects/my-secret-project/locations/us"),
     "a request's id": ("req_011CSHoEeqs5C35K2UUqR7Fy", "see req_011CSHoEeqs5C35K2UUqR7Fy"),
+    "a signed URL": ("aBcD1234%2Bx%3D", "https://blob.example/a.png?se=2030&sig=aBcD1234%2Bx%3D"),
+    "a signed URL, escaped": ("aBcD1234", "https://blob.example/a.png?se=2030\\u0026sig=aBcD1234"),
     "an address": ("jane.doe+x@mail.acme.co.uk", "write to jane.doe+x@mail.acme.co.uk"),
     "a web token": ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln", "t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln"),
 }
@@ -169,6 +172,22 @@ def test_an_errors_account_fields_are_taken_out_and_a_conversations_own_are_kept
     assert json.loads(told.answer_body) == {"details": [{"metadata": {"consumer": REDACTED, "organization": REDACTED}}]}
     kept = json.loads(Scrubber().body(json.dumps(conversation).encode()))
     assert kept == {"choices": [{"message": {"organization": "ACME"}}], "organization": REDACTED}
+
+
+WORDS = [
+    "a basic understanding of bearer responsibilities",
+    "org_creationdate, req_uirements, user-friendliness, project-management",
+    "task-management-systems, risk-adjusted-return-on-capital",
+    "CqUCCkYICxgCKkDfwvq13abcdEFGH0123456789xyz+hf1B7Mabcdefgh01234567/r8SpWuabcdefghij0123456789",
+]
+"""Words, and a signature as models send it with their reasoning."""
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_words_and_signatures_are_no_secrets(text: str):
+    body = json.dumps({"content": text}).encode()
+    assert Scrubber().body(body) == body
+    assert find_leaks(body.decode()) == []
 
 
 def test_headers_are_kept_by_a_list_of_what_is_harmless():
@@ -194,7 +213,7 @@ SLIPS = {
     "a key of Hugging Face's form": "hf_abcdefghijklmnopqrstuvwx",
     "a key of AWS's form": "AKIAABCDEFGHIJKLMNOP",
     "a key of another provider's form": "pplx-abcdefghijklmnopqrstuv",
-    "a bearer token": "Bearer abcdefghijklmnopqrst",
+    "a bearer token": "Bearer abcdefghij4klmnopqrst",
     "a basic authorization": "Basic dXNlcjpwYXNzd29yZDEyMw==",
     "a JSON web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
     "a private key": "-----BEGIN RSA PRIVATE KEY-----",
@@ -238,3 +257,12 @@ def test_a_header_with_a_key_is_refused_whatever_stands_in_it(
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
     with pytest.raises(HoldsSecret):
         write_cassette(tmp_path / "one.yaml", [exchange(request_headers={header: "tiny"})], PROVENANCE)
+
+
+def test_a_long_body_is_scrubbed_in_time_that_grows_with_its_length():
+    body = json.dumps({"image": "A" * 3_000_000, "to": "jane@acme.com"}).encode()
+    began = time.perf_counter()
+    told = Scrubber().body(body).decode()
+    assert find_leaks(told) == []
+    assert time.perf_counter() - began < 10
+    assert "jane" not in told

@@ -30,20 +30,25 @@ _EDGE: Final = r"(?<![A-Za-z0-9])"
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(pattern), put)
     for pattern, put in (
-        (r"(?i)\b(bearer|basic)(\s+|%20|\+)[A-Za-z0-9._~+/=*-]{8,}", r"\1 REDACTED"),
+        (r"(?i)\b(bearer|basic)(\s+|%20|\+)(?=[a-z._~+/*-]*[0-9=])[A-Za-z0-9._~+/=*-]{8,}", r"\1 REDACTED"),
         (_EDGE + r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_-]*)?", REDACTED),
         (_EDGE + r"(sk|pk|rk|csk|pplx|nvapi|xai|tgp|gw|vck)[-_][A-Za-z0-9_*-]{8,}", REDACTED),
-        (_EDGE + r"(gsk|hf|r8|fw|fpk|tgp_v1|dapi|ghp|gho|github_pat|api_org)_?[A-Za-z0-9_*]{16,}", REDACTED),
+        (_EDGE + r"(gsk|hf|r8|fw|fpk|tgp_v1|ghp|gho|github_pat|api_org)_[A-Za-z0-9_*-]{16,}", REDACTED),
+        (_EDGE + r"dapi[0-9a-f]{32}", REDACTED),
         (_EDGE + r"AIza[A-Za-z0-9_*-]{16,}", REDACTED),
         (_EDGE + r"AQ\.[A-Za-z0-9_-]{20,}", REDACTED),
         (_EDGE + r"ya29\.[A-Za-z0-9_.-]{8,}", REDACTED),
         (_EDGE + r"(AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}", REDACTED),
+        (r"((?:[?&]|\\\\u0026)(?:key|api_?key|access_token|token|sig|signature)=)[^&\\s'\"\\\\]+", r"\1REDACTED"),
         (r"-----BEGIN [A-Z ]*PRIVATE KEY-----(.|\n)*?(-----END [A-Z ]*PRIVATE KEY-----|$)", REDACTED),
-        (_EDGE + r"(req|org|proj|acct|wrkspc)_[A-Za-z0-9]{8,}", r"\1_REDACTED"),
-        (_EDGE + r"(org|user|proj)-[A-Za-z0-9]{10,}", r"\1-REDACTED"),
+        (_EDGE + r"(req|org|proj|acct|wrkspc)_([A-Za-z0-9]{16,}|(?=[A-Za-z]*\d)[A-Za-z0-9]{8,})", r"\1_REDACTED"),
+        (_EDGE + r"(org|user|proj)-([A-Za-z0-9]{16,}|(?=[A-Za-z]*\d)[A-Za-z0-9]{10,})", r"\1-REDACTED"),
         (r"\bprojects/(?!REDACTED)[A-Za-z0-9_-]+(?=/|\b)", "projects/REDACTED"),
         (r"(?i)\bproject(s|[ _]number|[ _]id)?([ :=\"']{1,4})\d{5,}", r"project\1\2REDACTED"),
-        (r"[A-Za-z0-9._%+-]+@(?!example\.(com|org|net)\b)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}", REDACTED),
+        (
+            r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@(?!example\.(com|org|net)\b)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}",
+            REDACTED,
+        ),
     )
 )
 """What is taken out of any text, and what is put there."""

@@ -90,11 +90,6 @@ class Answered(Struct, frozen=True):
         event = next(self.of_kind("ERROR"), None)
         return None if event is None else event.get("error") or {}
 
-    @property
-    def is_failure(self) -> bool:
-        """Whether it is a failure as it should be told: ERROR, then END without a message."""
-        return self.kinds == ("ERROR", "END") and self.finish == "error" and not self.message
-
     def of_kind(self, kind: str) -> Iterator[dict[str, Any]]:
         """The events of a type."""
         return (event for event in self.events if event.get("type") == kind)

@@ -96,6 +96,13 @@ CHECK_IDS = [
     "faults.show-no-key",
     "load.calls-at-once-do-not-mix",
     "load.memory-stays-flat",
+    "replay.cassette-is-sound",
+    "replay.request-is-the-recorded-one",
+    "replay.answer-is-read",
+    "replay.events-keep-their-order",
+    "replay.message-is-whole",
+    "replay.tokens-are-counted",
+    "live.call-is-answered",
     "properties.every-prompt-has-an-outcome",
     "properties.requests-are-accepted",
     "properties.nothing-is-lost",
@@ -107,13 +114,6 @@ CHECK_IDS = [
     "properties.tool-means-tool-result",
     "properties.what-is-translated-is-sent",
     "properties.other-processes-agree",
-    "replay.cassette-is-sound",
-    "replay.request-is-the-recorded-one",
-    "replay.answer-is-read",
-    "replay.events-keep-their-order",
-    "replay.message-is-whole",
-    "replay.tokens-are-counted",
-    "live.call-is-answered",
 ]
 
 

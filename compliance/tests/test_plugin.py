@@ -135,7 +135,7 @@ def test_a_missing_fixture_is_told(run, pytester):
         (
             {},
             ("--art-adapter", "openai", "--art-dialect", "klingon"),
-            "unknown dialect 'klingon'; known: anthropic-messages, gemini-generate",
+            "unknown dialect 'klingon'; known: anthropic-messages, deepseek-chat",
         ),
         ({}, ("--art-adapter", "openai", "--art-check", "translation.is-totl"), "did you mean translation.is-total"),
         ({}, ("--art-adapter", "openai", "--art-scenario", "one-qestion"), "did you mean one-question"),

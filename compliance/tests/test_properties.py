@@ -103,7 +103,7 @@ def test_a_kept_file_that_is_broken_is_told(tmp_path: Path):
 
 
 def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "wrong_adapter.py").write_text(
+    (tmp_path / "trimming_adapter.py").write_text(
         "from art_compliance.miniatures.content import trims_user_text\n"
         "from art_sdk import OpenAIAdapter\n"
         "class Plain(OpenAIAdapter):\n    dialect = None\n"
@@ -111,7 +111,7 @@ def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    asked = ["wrong_adapter:Wrong", "--dialect", "openai-chat", "--seed", "11", "--profile", "quick"]
+    asked = ["trimming_adapter:Wrong", "--dialect", "openai-chat", "--seed", "11", "--profile", "quick"]
     result = CliRunner().invoke(app, ["certify", *asked, "--check", "properties.nothing-is-lost"])
     assert result.exit_code == 1, result.output
     told = {line.split()[0]: line.split(maxsplit=1)[1] for line in result.output.splitlines() if line.startswith("  ")}

@@ -46,7 +46,7 @@ STAGE_6 = (
 )
 BENIGN = (
     *("slow", "byte-by-byte", "one-piece", "whole-gzip", "unknown-event"),
-    *("comments", "lines-end-with-crlf", "lines-end-with-cr", "byte-order-mark"),
+    *("comments", "lines-end-with-crlf", "lines-end-with-cr"),
 )
 
 

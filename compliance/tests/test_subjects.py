@@ -29,6 +29,9 @@ OWN_BOOKS = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
 KNOWN_OPTIONS = ("temperature", "top_p", "max_tokens", "stop")
 
 
+FINISHES = {name: name for name in ("stop", "length", "content_filter")}
+
+
 class Refusal(Exception):
     code = "PROMPT_TRANSLATION_FAILED"
 
@@ -98,7 +101,7 @@ class OwnAdapter:
         if not isinstance(text, str) or not isinstance(finish, str) or "tool_calls" in choice["message"]:
             raise TypeError("this is no answer")
         metadata = {
-            "stopReason": finish,
+            "stopReason": FINISHES.get(finish, "other"),
             "inputTokens": usage["prompt_tokens"],
             "outputTokens": usage["completion_tokens"],
             "cachedTokens": usage["prompt_tokens_details"]["cached_tokens"],
@@ -107,7 +110,7 @@ class OwnAdapter:
         return [
             {"type": "TOKEN", "text": text, "token_type": token_type},
             {"type": "METADATA", "metadata": metadata},
-            {"type": "END", "message": {"role": "assistant", "content": text}, "finish": finish},
+            {"type": "END", "message": {"role": "assistant", "content": text}, "finish": metadata["stopReason"]},
         ]
 
     def failed(self, status: int, words: str, wait: float | None = None) -> list[dict[str, Any]]:

@@ -178,7 +178,8 @@ def thinking_stands_apart(told: Told) -> Iterator[str]:
         raise NotApplicable(message)
     if thinking.strip() in f"{told.answered.text} {told.answered.told_text}":
         yield "the reasoning stands in the answer's text"
-    if told.answered.told_thinking != thinking:
+    is_to_be_told = "reasoning" in told.trial.subject.capabilities or told.answered.told_thinking
+    if is_to_be_told and told.answered.told_thinking != thinking:
         yield f"the thinking tokens are not the reasoning: {describe_change(thinking, told.answered.told_thinking)}"
 
 

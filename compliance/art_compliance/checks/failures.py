@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from art_compliance.answered import Answered
 from art_compliance.checks.base import check
+from art_compliance.checks.streaming import wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import TEST_KEY, Crashed, Refused
+from art_compliance.subjects import TEST_KEY, Crashed
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
@@ -23,7 +24,6 @@ _FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
 """What stays wrong however often it is asked again."""
 
 _WAIT: Final = 1.0
-_PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"
 
 
 @check(
@@ -39,28 +39,12 @@ def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
         body = trial.dialect.write_error(status, words)
         headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
         heard = trial.call_with(Response(status, body, headers=headers))
-        faults = list(_wrong_failure(trial, heard))
+        faults = list(wrong_failure(trial, heard))
         if isinstance(heard, Answered):
             faults += _wrong_error(heard.error or {}, status, words)
         if status in _FINAL and (asked := trial.subject.asked - before) != 1:
             faults.append(f"it was asked {asked} times; what is refused stays refused")
         yield from (Finding(check=name, message=f"answered {status}: {fault}") for fault in faults)
-
-
-def _wrong_failure(trial: Trial, heard: Answered | Refused | Crashed) -> Iterator[str]:
-    """What is wrong with how a failure is told."""
-    if not isinstance(heard, Answered):
-        told = f"call raised {heard.code}; tell it by ERROR and END" if isinstance(heard, Refused) else str(heard)
-        yield told
-        return
-    if not heard.is_failure:
-        message = f", the message {str(heard.message)[:60]}" if heard.message else ""
-        yield f"expected ERROR and END, got {', '.join(heard.kinds) or 'no events'}; finish {heard.finish!r}{message}"
-    elif (heard.error or {}).get("code") != _PROVIDER_ERROR:
-        yield f"the error's code is {(heard.error or {}).get('code')!r}, not {_PROVIDER_ERROR}"
-    thread = trial.scenario.call_options()["thread_id"]
-    if {event.get("thread_id") for event in heard.events} != {thread}:
-        yield "the events do not carry the thread_id of the call"
 
 
 def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str]:
@@ -84,7 +68,7 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Finding]:
     name = "response.broken-answer-is-an-error"
     for what, response in _broken(trial):
         heard = trial.call_with(response)
-        yield from (Finding(check=name, message=f"{what}: {fault}") for fault in _wrong_failure(trial, heard))
+        yield from (Finding(check=name, message=f"{what}: {fault}") for fault in wrong_failure(trial, heard))
         if isinstance(heard, Crashed) and "did not come back" in heard.error:
             return  # the others would not come back either
 

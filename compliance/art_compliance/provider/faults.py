@@ -227,6 +227,7 @@ _TABLE: Final = (
         id="wrong-content-type",
         words="the good answer under the content type text/html",
         spoil=lambda good: Response(200, content_type="text/html", steps=tuple(map(Send, good.events))),
+        expects="either",  # the official clients read it, and nothing of it is lost
         on=STREAMED,
     ),
     Fault(
@@ -296,6 +297,7 @@ _TABLE: Final = (
         id="missing-end",
         words="the last event is missing, and the stream ends in order",
         spoil=lambda good: good.resend(good.events[:-1]),
+        expects="either",  # what is missing may be the mark alone, after everything was said
         on=STREAMED,
     ),
     Fault(
@@ -364,7 +366,7 @@ _TABLE: Final = (
         id="byte-order-mark",
         words="a byte order mark ahead of the first event",
         spoil=lambda good: good.resend([b"\xef\xbb\xbf" + good.events[0], *good.events[1:]]),
-        expects="whole",
+        expects="either",  # the standard skips it, two official clients do not, and no provider was seen to send it
         on=STREAMED,
     ),
 )

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import re
 from contextlib import aclosing
-from typing import Any, ClassVar
+from typing import Any
 
 import anthropic
 import openai
@@ -28,7 +28,7 @@ class OpenAIClient:
     """`openai.AsyncOpenAI`."""
 
     dialect, capabilities = "openai-chat", ("system", "late_system", "streaming")
-    names: ClassVar = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_completion_tokens"}
+    tokens, most = "max_completion_tokens", (2, 1)
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
         self.client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
@@ -38,12 +38,11 @@ class OpenAIClient:
         await self.client.close()
 
     def call(self, prompt: Any, options: Any) -> Any:
-        own = refuse_all_but_texts(prompt, options, self)
-        said = [{name: value for name, value in message.items() if value != []} for message in prompt]
+        given, own = what_is_taken(self, prompt, options)
+        said = [{name: message[name] for name in ("role", "content", "name") if name in message} for message in prompt]
         if not all(re.fullmatch(r"[^\s<|\\/>]+", message.get("name", "none")) for message in said):
             raise PromptTranslationFailed("such names are not taken")
-        request = {"model": options.get("model") or self.model, "messages": said, "extra_body": own}
-        request |= {own: options[name] for name, own in self.names.items() if options.get(name) is not None}
+        request = {"model": options.get("model") or self.model, "messages": said, **given, "extra_body": own}
         if options.get("stream"):
             request |= {"stream": True, "stream_options": {"include_usage": True}}
         return tell(self.pieces(request), options, self.client.api_key)
@@ -55,78 +54,88 @@ class OpenAIClient:
             for choice in chunk.choices:
                 said, finish = choice.delta if "stream" in request else choice.message, choice.finish_reason or finish
                 yield said.content or said.refusal or ""
-        details = usage.prompt_tokens_details
-        counts = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
-        yield {
-            **counts,
-            "cached_tokens": details and details.cached_tokens,
-            "stop_reason": FINISHES.get(finish, "other"),
-        }
+        hold_end(finish)
+        known = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens} if usage else {}
+        cached = usage and usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+        yield {**known, "cached_tokens": cached, "stop_reason": FINISHES.get(finish, "other")}
 
 
 class AnthropicClient:
-    """`anthropic.AsyncAnthropic`."""
+    """`anthropic.AsyncAnthropic`. It adds `/v1` itself, and has no parameters for sampling any more."""
 
     dialect, capabilities, losses = "anthropic-messages", ("system", "streaming"), ("message_name",)
-    names: ClassVar = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens"}
+    repairs, tokens, most = ("hoists_late_system", "drops_blank_text"), "max_tokens", (1, 1)
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
-        base_url = base_url and base_url.removesuffix("/v1")  # the client adds it itself
-        self.client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, max_retries=0, timeout=600)
-        self.model = model or "claude-sonnet-4-5"
+        url = base_url and base_url.removesuffix("/v1")
+        self.client = anthropic.AsyncAnthropic(api_key=api_key, base_url=url, max_retries=0, timeout=600)
+        self.model = model or "claude-haiku-4-5"
 
     async def aclose(self) -> None:
         await self.client.close()
 
     def call(self, prompt: Any, options: Any) -> Any:
-        own = refuse_all_but_texts(prompt, options, self)
-        first = next((at for at, message in enumerate(prompt) if message["role"] != "system"), len(prompt))
-        if first == len(prompt) or any(message["role"] == "system" for message in prompt[first:]):
-            raise PromptTranslationFailed("a system message stands first, and not alone")
-        said = [{"role": message["role"], "content": message["content"]} for message in prompt]
-        named = {name: options[name] for name in ("temperature", "top_p") if options.get(name) is not None}
-        request = {"model": options.get("model") or self.model, "messages": said[first:], "extra_body": own | named}
-        request["max_tokens"] = options.get("max_tokens") or 4096
-        if first:
-            request["system"] = [{"type": "text", "text": message["content"]} for message in said[:first]]
-        return tell(self.pieces(request, stream=bool(options.get("stream"))), options, self.client.api_key)
+        given, own = what_is_taken(self, prompt, options)
+        turns = [{"role": message["role"], "content": blocks(message["content"])} for message in prompt]
+        first = next((at for at, turn in enumerate(turns) if turn["role"] != "system"), len(turns))
+        late = options.get("late_system") != "hoist" and any(turn["role"] == "system" for turn in turns[first:])
+        if late or first == len(turns) or {*given} >= {"temperature", "top_p"} or not all(t["content"] for t in turns):
+            raise PromptTranslationFailed("a system message stands first, and not alone; a text is not blank")
+        request = {"max_tokens": given.pop("max_tokens", 4096), "extra_body": own | given}
+        request |= {"messages": [turn for turn in turns if turn["role"] != "system"]}
+        request |= {"system": [block for turn in turns if turn["role"] == "system" for block in turn["content"]]}
+        request |= {"model": options.get("model") or self.model, "stream": bool(options.get("stream"))}
+        return tell(self.pieces(request), options, self.client.api_key)
 
-    async def pieces(self, request: Any, *, stream: bool) -> Any:
-        if stream:
-            async with self.client.messages.stream(**request) as answer:
-                hold_stream(answer.response)
-                async for text in answer.text_stream:
-                    yield text
-                message = await answer.get_final_message()
-        else:
-            message = await self.client.messages.create(**request)
-            yield "".join(block.text for block in message.content if block.type == "text")
-        if not isinstance(message.stop_reason, str):
-            raise TypeError("it ended before its stop_reason")  # the client lets that through
-        cached, usage = message.usage.cache_read_input_tokens or 0, message.usage
-        counts = {"input_tokens": usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0)}
-        counts |= {"output_tokens": usage.output_tokens, "cached_tokens": cached}
-        yield {**counts, "stop_reason": REASONS.get(message.stop_reason, "other")}
+    async def pieces(self, request: Any) -> Any:
+        usage, reason = {}, None
+        async for event in read(await self.client.messages.create(**request)):
+            told = event.message if event.type == "message_start" else event
+            usage |= {name: value for name, value in vars(getattr(told, "usage", told)).items() if value is not None}
+            reason = getattr(getattr(event, "delta", event), "stop_reason", None) or reason
+            for block in [*getattr(event, "content", ()), getattr(event, "delta", None)]:
+                if getattr(block, "type", None) in {"text", "text_delta"}:
+                    yield "" + block.text  # the client takes a text without text
+        hold_end(reason)
+        whole = usage["input_tokens"] + usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
+        known = {"input_tokens": whole, "cached_tokens": usage["cache_read_input_tokens"]}
+        yield {**known, "output_tokens": usage["output_tokens"], "stop_reason": REASONS.get(reason, "other")}
 
 
-def refuse_all_but_texts(prompt: Any, options: Any, wrapper: Any) -> dict[str, Any]:
-    """Gives the provider's own fields."""
+def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options by the provider's names, and the provider's own fields."""
     books = {"thread_id", "trace_id", "session_id", "user_id", "call_context", "timeouts", "late_system", "stream"}
     own = options.get("provider", {}).get(wrapper.dialect, {})
-    given = {name for name, value in options.items() if value not in (None, [], "")}
-    if given - books - {"model", "provider", *wrapper.names} or own.keys() & {*FIELDS, *wrapper.names.values()}:
+    given = {name: value for name, value in options.items() if value not in (None, [], "")}
+    names = {"temperature": "temperature", "top_p": "top_p", "max_tokens": wrapper.tokens}
+    named = {names[name]: value for name, value in given.items() if name in names}
+    other = given.keys() - books - {"model", "provider", *names}
+    too_much = any(not 0 <= given.get(name, 0) <= most for name, most in zip(names, wrapper.most, strict=False))
+    if other or too_much or own.keys() & {"model", "messages", "system", "stream", "stream_options", *named}:
         raise PromptTranslationFailed("such options are not taken")
     for message in prompt:
-        plain = isinstance(message["content"], str) and message["content"].strip()
-        other = {name for name, value in message.items() if value != []} - {"role", "content", "name"}
-        if message["role"] not in {"system", "user", "assistant"} or other or not plain:
+        known = {"role", "content", "name"} | {name for name, value in message.items() if value == []}
+        extended = wrapper.dialect in message.get("extensions", {}) or message.keys() - known - {"extensions"}
+        if message["role"] not in {"system", "user", "assistant"} or extended or not texts(message["content"]):
             raise PromptTranslationFailed("texts alone are taken")
-    if not prompt or prompt[-1]["role"] != "user":
-        raise PromptTranslationFailed("the user speaks last")
-    return own
+    if not prompt or prompt[-1]["role"] == "assistant":
+        raise PromptTranslationFailed("an answer is not continued")
+    return named, own
 
 
-FIELDS = ("model", "messages", "system", "stream", "stream_options")
+def texts(content: Any) -> bool:
+    return isinstance(content, str) or (bool(content) and all(part["type"] == "text" for part in content))
+
+
+def blocks(content: Any) -> list[dict[str, str]]:
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [part for part in parts if part["text"].strip()]
+
+
+def hold_end(reason: Any) -> None:
+    """The clients take an answer that stops before its end for a whole one."""
+    if not isinstance(reason, str):
+        raise TypeError("it does not say why it ended")
 
 
 async def read(answer: Any) -> Any:

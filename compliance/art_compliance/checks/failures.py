@@ -82,7 +82,7 @@ def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
         yield f"the body {shown[:10].decode()}", Response(200, shown)
     yield "half of an answer", Response(200, text[: len(text) // 2])
     yield "text that is not UTF-8", Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
-    for body in (text, call):
+    for body in (text, call) if "tools" in trial.subject.capabilities else (text,):
         yield from _spoiled(json.loads(body), trial.dialect.essential)
 
 

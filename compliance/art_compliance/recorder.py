@@ -120,8 +120,7 @@ def _is_reality(path: Path) -> bool:
 
 def answerer_for(scenario: Scenario) -> Answerer:
     """What the strict provider answers: the scenario's own answer, else what the request asks for."""
-    written = scenario.answer
-    return lambda asked: answer_strictly(asked, compose if written is None else lambda _: written)
+    return lambda asked: answer_strictly(asked, lambda _: scenario.answer or compose(asked))
 
 
 def _explain_silence(told: object, others: int) -> str:

@@ -39,8 +39,12 @@ def refeed(adapter: Any, change: Callable[[bytes], bytes]) -> None:
 
     def stream_reader(head: Any, info: Any) -> Any:
         reader = own(head, info)
-        feed = reader.feed
-        reader.feed = lambda chunk: feed(change(chunk))
+        feed: Callable[[bytes], Any] = reader.feed
+
+        def changed(chunk: bytes) -> Any:
+            return feed(change(chunk))
+
+        reader.feed = changed
         return reader
 
     adapter.stream_reader = stream_reader
@@ -141,7 +145,7 @@ def reads_a_stream_to_its_end_first(adapter: Any) -> None:
 @miniature("stream.closing-ends-the-call")
 def keeps_reading_when_it_is_closed(adapter: Any) -> None:
     """Closing the events leaves the connection as it is."""
-    own, kept = adapter.call, []
+    own, kept = adapter.call, list[Any]()
 
     def call(prompt: Any, options: Any) -> Any:
         kept.append(own(prompt, options))

@@ -85,7 +85,7 @@ def _chunks(body: dict[str, Any], style: ChatStyle, *, wants_usage: bool) -> Ite
     for delta in _deltas(message, style):
         yield {**head, "choices": [{**choice, "delta": delta, "finish_reason": None}], **unused}
     told = {"usage": usage} if style.usage_at_finish else unused
-    end = {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}]}
+    end: dict[str, Any] = {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}]}
     if style.says_finish_twice:
         yield end
     yield {**end, **told}

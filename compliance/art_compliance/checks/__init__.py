@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from art_compliance.checks import (
+    asking_again,
     canary,
     conservation,
     failures,
@@ -14,6 +15,7 @@ from art_compliance.checks import (
     live,
     load,
     payload,
+    pieces,
     preflight,
     properties,
     replay,
@@ -38,7 +40,9 @@ _MODULES: Final = (
     ways,
     failures,
     stream,
+    pieces,
     faults,
+    asking_again,
     load,
     replay,
     live,

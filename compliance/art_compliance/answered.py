@@ -145,6 +145,9 @@ _FIELDS: Final[dict[str, tuple[str, ...]]] = {
 }
 """What is read of an object that is no mapping: by these names, and no other of its attributes."""
 
+_OWN_NAMES: Final = {kind: {_camel(name): name for name in _FIELDS[kind] if "_" in name} for kind in ("event", "error")}
+"""What is called so in camelCase, which is as good, by its name here. `metadata` has a reader of its own."""
+
 _ELEMENTS: Final = {"tool_calls": "call"}
 
 
@@ -163,7 +166,8 @@ def _read(value: Any, kind: str) -> Any:
     if isinstance(value, BaseException):
         return {**{name: getattr(value, name, None) for name in _ERROR_FACTS}, "shown": _show(value)}
     if _is_mapping(value):
-        return {str(name): _read(item, str(name)) for name, item in value.items()}
+        own = _OWN_NAMES.get(kind, {})
+        return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
     if isinstance(value, Struct) and kind != "event":
         return msgspec.to_builtins(value)
     if is_array(value) and not hasattr(value, "_fields"):
@@ -178,7 +182,9 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 def _read_fields(value: Any, kind: str) -> Any:
     config = getattr(value, "__struct_config__", None)
     tag = {config.tag_field: config.tag} if config is not None and config.tag_field else {}
-    found = {name: _read(getattr(value, name), name) for name in _FIELDS.get(kind, ()) if hasattr(value, name)}
+    own, fields = _OWN_NAMES.get(kind, {}), _FIELDS.get(kind, ())
+    names = {own.get(name, name): name for name in (*own, *fields) if hasattr(value, name)}
+    found = {name: _read(getattr(value, told), name) for name, told in names.items()}
     return {**tag, **found} if tag or found else repr(value)
 
 

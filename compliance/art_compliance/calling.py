@@ -65,14 +65,21 @@ class Caller:
         closing: Future[float] = self._portal.start_task_soon(_close_early_async, given)
         return await_bounded(closing)
 
-    def cancel_early(self, prompt: Any, options: Any) -> bool:
-        """Cancels the call while it waits for more than its first token: whether that ended it. Raises CannotDo."""
+    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool = True) -> bool:
+        """Cancels the call while it waits for more than its first token, or for that: whether it ended so.
+
+        Raises CannotDo.
+        """
         given = self._begin(prompt, options, "call")
         if not _is_async(given):
             message = "the call is not asynchronous"
             raise CannotDo(message)
-        cancelling: Future[bool] = self._portal.start_task_soon(_cancel_early, given)
+        cancelling: Future[bool] = self._portal.start_task_soon(_cancel_early, given, after_token)
         return await_bounded(cancelling)
+
+    def count_tasks(self) -> int:
+        """How many tasks there are in the event loop of asynchronous calls."""
+        return self._portal.call(lambda: len(anyio.get_running_tasks()))
 
     def _start(self, prompt: Any, options: Any, method: str) -> Future[Answered]:
         given = self._begin(prompt, options, method)
@@ -167,7 +174,7 @@ async def _close_early_async(given: Any) -> float:
 _NOT_CLOSABLE: Final = "the events cannot be closed: they are no generator"
 
 
-async def _cancel_early(given: Any) -> bool:
+async def _cancel_early(given: Any, after_token: bool) -> bool:  # noqa: FBT001 - the portal takes no keywords
     has_token, ended = anyio.Event(), False
 
     async def read() -> None:
@@ -181,8 +188,9 @@ async def _cancel_early(given: Any) -> bool:
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
-        with anyio.move_on_after(1):
-            await has_token.wait()
+        if after_token:
+            with anyio.move_on_after(1):
+                await has_token.wait()
         await anyio.sleep(BREATH)
         group.cancel_scope.cancel()
     return not ended

@@ -15,7 +15,7 @@ from google import genai
 from google.genai import errors as genai_errors
 
 from art_compliance.provider import StrictProvider
-from art_compliance.provider.faults import FAULTS, find_fault
+from art_compliance.provider.faults import FAULTS, STUMBLES, find_fault
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 
@@ -267,12 +267,6 @@ def test_the_official_client_raises_on_an_error_inside_a_stream(make: Any):
 
 
 # Benign faults are benign to those who wrote the clients.
-
-STUMBLES = {
-    "byte-order-mark": ("anthropic-messages", "gemini-generate"),
-    "comments": ("gemini-generate",),
-}
-"""What the standard of server-sent events takes, and a client of these versions does not: seen, and its own fault."""
 
 BENIGN = [
     pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from art_compliance.checks import (
+    asking_again,
     canary,
     conservation,
     failures,
@@ -14,6 +15,7 @@ from art_compliance.checks import (
     live,
     load,
     payload,
+    pieces,
     preflight,
     properties,
     replay,
@@ -38,14 +40,18 @@ _MODULES: Final = (
     ways,
     failures,
     stream,
+    pieces,
     faults,
+    asking_again,
     load,
     replay,
     live,
 )
 
+_ALL: Final = (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+
 CHECKS: Final[Mapping[str, Check]] = {
-    check.id: check for check in (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+    check.id: check for check in sorted(_ALL, key=lambda check: STAGES.index(check.stage))
 }
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

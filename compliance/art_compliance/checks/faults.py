@@ -8,9 +8,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 
 from art_compliance.answered import Answered
 from art_compliance.checks.base import check
@@ -18,17 +19,21 @@ from art_compliance.checks.streaming import Heard, differences, require_read, wr
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
 from art_compliance.pointers import leaves
-from art_compliance.provider import Asked, Request, Response
-from art_compliance.provider.faults import FAULTS, Fault
+from art_compliance.provider import Asked, Request, Response, Send
+from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY, STUMBLES, Fault
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import TEST_KEY
+from art_compliance.subjects import TEST_KEY, Refused
 
 
 class Case(NamedTuple):
-    """A fault, and whether it befalls a streamed answer."""
+    """A fault, whether it befalls a streamed answer, and what is to come of it.
+
+    An adapter may rest on the provider's own client: what that one stumbles over need not be read.
+    """
 
     fault: Fault
     streamed: bool
+    expects: Literal["whole", "error", "either"]
 
     def __str__(self) -> str:
         return f"{self.fault.id} ({'streamed' if self.streamed else 'unstreamed'})"
@@ -41,16 +46,8 @@ class Seen(NamedTuple):
     heard: Heard
 
 
-_ANSWER: Final = WrittenAnswer(content="This answer was written, and something is wrong with its way here.")
-
-LIMIT: Final = 0.4
-"""Seconds of every time limit of a call whose answer never comes."""
-
-GRACE: Final = 0.25
-"""Seconds that a call may take beyond its time limit."""
-
-_PATIENCE: Final = 4.0
-"""Seconds until a call that keeps no time limit is left alone."""
+ANSWER: Final = WrittenAnswer(content="This answer was written, and something is wrong with its way here.")
+"""What is answered, were nothing wrong."""
 
 
 def cases(trial: Trial) -> list[Case]:
@@ -59,11 +56,16 @@ def cases(trial: Trial) -> list[Case]:
     if not trial.subject.has_call:
         message = "the adapter has no call"
         raise NotApplicable(message)
-    trial.once(_good)
+    trial.once(good)
     accepted = {name for request in trial.watched.requests for name in _accepted(request)}
     kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
     faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
-    return [Case(fault, kind == "streamed") for fault in faults for kind in kinds if kind in fault.on]
+    return [
+        Case(fault, kind == "streamed", "either" if trial.dialect.name in STUMBLES.get(fault.id, ()) else fault.expects)
+        for fault in faults
+        for kind in kinds
+        if kind in fault.on
+    ]
 
 
 def _accepted(request: Request) -> Iterator[str]:
@@ -71,28 +73,30 @@ def _accepted(request: Request) -> Iterator[str]:
     return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
 
 
-def _call(trial: Trial, case: Case) -> Heard:
-    options = _options(trial, streamed=case.streamed)
-    return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(_ANSWER, asked))
+def call(trial: Trial, case: Case) -> Heard:
+    """What a call gives that this befalls."""
+    options = options_for(trial, streamed=case.streamed)
+    return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))
 
 
-def _options(trial: Trial, *, streamed: bool) -> dict[str, Any]:
+def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
+    """The scenario's options, streaming asked for or not."""
     return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
 
 
-def _good(trial: Trial) -> Answered:
+def good(trial: Trial) -> Answered:
     """The answer to which nothing happened. Raises NotApplicable."""
     return _read_well(trial, streamed=False)
 
 
-def _good_stream(trial: Trial) -> Answered:
+def good_stream(trial: Trial) -> Answered:
     """The same, streamed. Raises NotApplicable."""
     return _read_well(trial, streamed=True)
 
 
 def _read_well(trial: Trial, *, streamed: bool) -> Answered:
-    options = _options(trial, streamed=streamed)
-    return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(_ANSWER)))
+    options = options_for(trial, streamed=streamed)
+    return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(ANSWER)))
 
 
 class Run(NamedTuple):
@@ -104,22 +108,101 @@ class Run(NamedTuple):
 
 def _run(trial: Trial) -> Run:
     with _listening() as logs:
-        seen = [Seen(case, _call(trial, case)) for case in cases(trial) if not case.fault.hangs]
+        seen = [Seen(case, call(trial, case)) for case in cases(trial) if not case.fault.hangs]
     return Run(seen, logs.getvalue())
 
 
 @contextmanager
 def _listening() -> Generator[io.StringIO]:
-    """Everything that is logged, at every level."""
+    """Everything that is logged, at every level, and whatever is printed."""
     root, written = logging.getLogger(), io.StringIO()
     handler, before = logging.StreamHandler(written), root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
     try:
-        yield written
+        with redirect_stdout(written), redirect_stderr(written):
+            yield written
     finally:
         root.setLevel(before)
         root.removeHandler(handler)
+
+
+class Waited(NamedTuple):
+    """A call that waits, and the one time limit of it that is short."""
+
+    case: Case
+    limit: str
+
+    def __str__(self) -> str:
+        return f"{self.case}, with the time limit {self.limit}"
+
+
+LIMIT: Final = 0.4
+"""Seconds of the one limit that is short; the others are long."""
+
+GRACE: Final = 0.25
+"""Seconds that a call may take beyond its time limit."""
+
+_LONG_LIMIT: Final = 60.0
+_PATIENCE: Final = 4.0
+"""Seconds until a call that keeps no time limit is left alone."""
+
+_ENDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "hang-before-head": ("first_byte", "whole_call"),
+    "hang-after-head": ("between_bytes", "whole_call"),
+    "hang-mid-body": ("between_bytes", "whole_call"),
+    "trickle": ("whole_call",),
+    "steady": ("first_byte", "between_bytes"),
+}
+"""The limits that end a call that waits so. A steady answer takes longer in all, and none of them ends it."""
+
+
+def wait(trial: Trial) -> list[tuple[Waited, Heard]]:
+    """Every fault that hangs, and a steady answer: all at once, told apart by their prompts."""
+    known = cases(trial)
+    steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
+    waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
+    by_name = {str(one): one for one in waited}
+
+    def answer(asked: Asked) -> Response:
+        (found,) = (one for name, one in by_name.items() if name in str(asked.payload))
+        return found.case.fault.make(ANSWER, asked)
+
+    heard = trial.subject.call_together(
+        [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
+        answer,
+        seconds=_PATIENCE,
+    )
+    return list(zip(waited, heard, strict=True))
+
+
+def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
+    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), _LONG_LIMIT)
+    return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: LIMIT}}
+
+
+@check(
+    "faults.end-in-time",
+    clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
+    once=True,
+)
+def end_in_time(trial: Trial) -> Iterator[Finding]:
+    """An agent that waits for ever is a broken one."""
+    for waited, heard in trial.once(wait):
+        if isinstance(heard, Refused):
+            message = f"the option timeouts is refused ({heard.code}): nobody knows how long it waits"
+            raise NotApplicable(message)
+        for fault in _wrong_wait(trial, waited.case, heard):
+            yield Finding(check="faults.end-in-time", message=f"{waited} = {LIMIT} s: {fault}")
+
+
+def _wrong_wait(trial: Trial, case: Case, heard: Heard) -> Iterator[str]:
+    if case.expects == "whole" and isinstance(heard, Answered):
+        yield from differences(heard, trial.once(good_stream if case.streamed else good))
+        return
+    yield from wrong_failure(trial, heard)
+    if isinstance(heard, Answered) and heard.at and heard.at[-1] > LIMIT + GRACE:
+        yield f"it took {heard.at[-1]:.2f} s"
 
 
 @check(
@@ -130,8 +213,8 @@ def _listening() -> Generator[io.StringIO]:
 def are_told_as_errors(trial: Trial) -> Iterator[Finding]:
     """The caller tells a fault from an answer by the events alone."""
     for case, heard in trial.once(_run).seen:
-        if case.fault.expects == "error" or (case.fault.expects == "either" and not _is_good(heard)):
-            for fault in (*wrong_failure(trial, heard), *_wrong_status(case, heard)):
+        if case.expects == "error" or (case.expects == "either" and not _is_good(heard)):
+            for fault in (*wrong_failure(trial, heard), *_wrong_error(case, heard)):
                 yield Finding(check="faults.are-told-as-errors", message=f"{case}: {fault}")
 
 
@@ -139,10 +222,18 @@ def _is_good(heard: Heard) -> bool:
     return isinstance(heard, Answered) and heard.error is None
 
 
-def _wrong_status(case: Case, heard: Heard) -> Iterator[str]:
-    status = (heard.error or {}).get("status") if isinstance(heard, Answered) else None
-    if case.fault.status is not None and status != case.fault.status:
-        yield f"the error's status is {status!r}"
+def _wrong_error(case: Case, heard: Heard) -> Iterator[str]:
+    """What an error of a status does not tell: the status, the provider's words, how long to wait."""
+    error, status = (heard.error or {}) if isinstance(heard, Answered) else {}, case.fault.status
+    if status is None:
+        return
+    if error.get("status") != status:
+        yield f"the error's status is {error.get('status')!r}"
+    words = f"written error {status}"
+    if case.fault.id == f"status-{status}" and words not in str(error.get("provider_message") or error.get("message")):
+        yield f"the provider's words {words!r} are not told"
+    if status == 429 and error.get("retry_after") != RETRY_AFTER:
+        yield f"retry_after is {error.get('retry_after')!r}; the answer says {RETRY_AFTER} s"
 
 
 @check(
@@ -152,68 +243,31 @@ def _wrong_status(case: Case, heard: Heard) -> Iterator[str]:
 )
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
     """Proxies and providers add such things without asking."""
-    seen = [one for one in trial.once(_run).seen if one.case.fault.expects != "error"]
+    seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
     for case, heard in seen:
         faults: list[str] = []
         if not isinstance(heard, Answered):
-            faults = [str(heard)] if case.fault.is_benign else []
-        elif case.fault.is_benign or heard.error is None:
-            whole = trial.once(_good_stream if case.streamed else _good)
+            faults = [str(heard)] if case.expects == "whole" else []
+        elif case.expects == "whole" or heard.error is None:
+            whole = trial.once(good_stream if case.streamed else good)
             faults = [f"it differs in {one}" for one in differences(heard, whole)]
         yield from (Finding(check="faults.benign-ones-change-nothing", message=f"{case}: {one}") for one in faults)
 
 
 @check(
-    "faults.end-in-time",
-    clause="A provider that says nothing more is left when the call's time limits say so, and told as an error.",
-    once=True,
-)
-def end_in_time(trial: Trial) -> Iterator[Finding]:
-    """An agent that waits for ever is a broken one. The limits are those of the call: connect, first_byte and so on."""
-    hanging = [case for case in cases(trial) if case.fault.hangs]
-    for case, heard in zip(hanging, _hang_together(trial, hanging), strict=True):
-        faults = list(wrong_failure(trial, heard))
-        if isinstance(heard, Answered) and heard.at and heard.at[-1] > LIMIT + GRACE:
-            faults.append(f"it took {heard.at[-1]:.2f} s; the limits are {LIMIT} s")
-        yield from (Finding(check="faults.end-in-time", message=f"{case}: {fault}") for fault in faults)
-
-
-def _hang_together(trial: Trial, hanging: list[Case]) -> list[Heard]:
-    """All at once, told apart by their prompts: each waits for nothing but its limit."""
-    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), LIMIT)
-    by_name = {str(case): case for case in hanging}
-
-    def answer(asked: Asked) -> Response:
-        (case,) = (case for name, case in by_name.items() if name in str(asked.payload))
-        return case.fault.make(_ANSWER, asked)
-
-    return trial.subject.call_together(
-        [
-            (
-                [{"role": "user", "content": name}],
-                {**_options(trial, streamed=case.streamed), "timeouts": limits},
-            )
-            for name, case in by_name.items()
-        ],
-        answer,
-        seconds=_PATIENCE,
-    )
-
-
-@check(
     "faults.leave-nothing-behind",
-    clause="Faults leave no socket, file or thread behind.",
+    clause="Faults leave no socket, file, thread or task behind.",
     once=True,
 )
 def leave_nothing_behind(trial: Trial) -> Iterator[Finding]:
     """What leaks once a fault stops a service after a day of them."""
     short = [case for case in cases(trial) if not case.fault.hangs and case.fault.id not in _LONG]
     trial.once(_run)  # pools and threads that are kept on purpose are there now
-    before = _count_open()
+    before = _count_open(trial)
     for case in short:
-        _call(trial, case)
+        call(trial, case)
     ends = time.monotonic() + 1
-    while (left := _grown(before)) and time.monotonic() < ends:
+    while (left := _grown(trial, before)) and time.monotonic() < ends:
         gc.collect()
         time.sleep(0.02)
     for what, count in left.items():
@@ -226,15 +280,15 @@ _TOLERATED: Final = 3
 """A pool may have grown by chance."""
 
 
-def _count_open() -> dict[str, int]:
-    counted = {"threads": threading.active_count()}
+def _count_open(trial: Trial) -> dict[str, int]:
+    counted = {"threads": threading.active_count(), "tasks": trial.subject.caller.count_tasks()}
     with suppress(OSError):  # a system that does not tell
         counted["open sockets and files"] = len(os.listdir("/dev/fd"))  # noqa: PTH208 - a count, no paths
     return counted
 
 
-def _grown(before: dict[str, int]) -> dict[str, int]:
-    now = _count_open()
+def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
+    now = _count_open(trial)
     grown = {name: now[name] - count for name, count in before.items()}
     return {name: count for name, count in grown.items() if count > _TOLERATED}
 
@@ -247,7 +301,7 @@ def _grown(before: dict[str, int]) -> dict[str, int]:
 def show_no_key(trial: Trial) -> Iterator[Finding]:
     """Faults are what logs are full of."""
     run = trial.once(_run)
-    for case, heard in run.seen:
+    for case, heard in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
         told: Any = heard.events if isinstance(heard, Answered) else str(heard)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(told)):
             yield Finding(check="faults.show-no-key", message=f"{case}: what is told shows the key")
@@ -256,3 +310,21 @@ def show_no_key(trial: Trial) -> Iterator[Finding]:
             hidden = line.replace(TEST_KEY, "[the key]")
             yield Finding(check="faults.show-no-key", message=f"a log shows the key: {hidden[:200]}")
             return
+
+
+def _with_the_key(trial: Trial) -> Iterator[tuple[str, Heard]]:
+    """Streams that fail with words in which the provider repeats the key."""
+    if "streaming" not in trial.subject.capabilities:
+        return
+    words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)
+    dialect = trial.dialect
+    event = Response(200, content_type=dialect.stream_type, steps=(Send(dialect.write_stream_error(401, words)),))
+    for what, response in (
+        ("status 401 that repeats the key (streamed)", Response(401, dialect.write_error(401, words))),
+        ("an error event that repeats the key", event),
+    ):
+        yield what, trial.subject.call(trial.scenario.prompt, options, partial(_answer_with, response))
+
+
+def _answer_with(response: Response, _: Asked) -> Response:
+    return response

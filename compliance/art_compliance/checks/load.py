@@ -13,14 +13,14 @@ from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
-from art_compliance.provider import Asked, Response
+from art_compliance.provider import Asked, Drop, Pause, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subjects import Crashed, Refused
 
 
 @check(
     "load.calls-at-once-do-not-mix",
-    clause="Of many calls at once, each gets its own answer, whole, under its own ids.",
+    clause="Of many calls at once, each gets its own answer, whole, under its own ids, also where some of them fail.",
     once=True,
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Finding]:
         message = "the adapter has no call"
         raise NotApplicable(message)
     asked = [_ask(trial, number) for number in range(AT_ONCE)]
-    heard = trial.subject.call_together(asked, _echo, seconds=_PATIENCE)
+    heard = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
     wrong = [f"call {number}: {fault}" for number, one in enumerate(heard) if (fault := _wrong(number, one))]
     for fault in wrong[:_SHOWN]:
         yield Finding(check=name, message=fault)
@@ -59,6 +59,23 @@ def _echo(asked: Asked) -> Response:
     return asked.answer(WrittenAnswer(content=_answer(int(found[1]) if found else -1)))
 
 
+def _is_to_fail(number: int) -> bool:
+    """One in ten: what befalls it is its own affair."""
+    return number % 10 == 9
+
+
+def _echo_most(asked: Asked) -> Response:
+    found = _MARK.search(str(asked.payload))
+    if found is None or not _is_to_fail(int(found[1])):
+        return _echo(asked)
+    begun = Send(asked.dialect.write_stream(_BEGUN, asked.payload)[0])
+    cut = Response(200, content_type=asked.dialect.stream_type, steps=(begun, Pause(0.05), Drop()))
+    return cut if asked.wants_stream else Response(400, asked.dialect.write_error(400, "written error 400"))
+
+
+_BEGUN: Final = WrittenAnswer(content="This answer is never told to its end.")
+
+
 def _answer(number: int) -> str:
     return f"This is the answer to the question number {number}, and to no other question than {number}."
 
@@ -66,6 +83,8 @@ def _answer(number: int) -> str:
 def _wrong(number: int, heard: Answered | Refused | Crashed) -> str | None:
     if not isinstance(heard, Answered):
         return str(heard)
+    if _is_to_fail(number):
+        return None if heard.finish == "error" else f"it was to fail, and ended by {heard.finish!r}: {heard.text!r}"
     if heard.error is not None:
         return f"an ERROR event: {heard.error.get('message')}"
     if not heard.text == heard.told_text == _answer(number):

@@ -172,19 +172,19 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Finding]:
     """Providers add fields without asking."""
     name, first = "response.unknown-fields-are-ignored", trial.answered
     body = json.loads(trial.dialect.write_response(trial.written))
-    heard = trial.call_with(Response(200, json.dumps(_with_new_fields(body)).encode()))
+    heard = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
     if not isinstance(heard, Answered) or heard.error is not None:
         yield Finding(check=name, message=f"with unknown fields it is not read: {_explain_unread(heard)}")
     elif (heard.text, heard.calls, heard.finish) != (first.text, first.calls, first.finish):
         yield Finding(check=name, message="with unknown fields another answer is read")
 
 
-def _with_new_fields(value: Any) -> Any:
+def with_new_fields(value: Any) -> Any:
     """Every object with one field more; but a call's arguments are the caller's own."""
     if is_object(value):
-        kept = {key: item if key in _CALLERS_OWN else _with_new_fields(item) for key, item in value.items()}
+        kept = {key: item if key in _CALLERS_OWN else with_new_fields(item) for key, item in value.items()}
         return {**kept, "x_new_field": {"since": 2027}}
-    return [_with_new_fields(item) for item in value] if is_array(value) else value
+    return [with_new_fields(item) for item in value] if is_array(value) else value
 
 
 _CALLERS_OWN: Final = frozenset({"args", "input", "arguments"})

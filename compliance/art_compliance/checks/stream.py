@@ -12,8 +12,10 @@ from art_compliance.calling import CannotDo
 from art_compliance.checks.answer_laws import LAWS, Told, check_of
 from art_compliance.checks.base import check
 from art_compliance.checks.streaming import (
+    Heard,
     differences,
     events_of,
+    half_of,
     heard_streamed,
     in_pieces,
     paused,
@@ -45,6 +47,21 @@ def answer_is_read(trial: Trial) -> Iterator[Finding]:
         yield Finding(check="stream.answer-is-read", message=str(heard))
     elif heard.error is not None:
         yield Finding(check="stream.answer-is-read", message=f"call gave an ERROR event: {heard.error.get('message')}")
+    elif not all(_wants_stream(trial)):
+        message = "streaming is declared, and a call with the option stream did not ask the provider for a stream"
+        yield Finding(check="stream.answer-is-read", message=message)
+
+
+def _wants_stream(trial: Trial) -> list[bool]:
+    """Of each request of a streamed call, whether it asked for a stream."""
+    wanted: list[bool] = []
+
+    def note(asked: Asked) -> Response:
+        wanted.append(asked.wants_stream)
+        return asked.answer(trial.written)
+
+    stream(trial, note)
+    return wanted
 
 
 def _told(trial: Trial) -> Told:
@@ -109,7 +126,15 @@ def cut_short_is_told(trial: Trial) -> Iterator[Finding]:
                 faults = [f"another answer is read: {difference}" for difference in _lost(heard, whole)]
             else:
                 faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
+                faults += _half_calls(heard, whole)
             yield from (Finding(check=name, message=f"{what} of {len(events)}: {fault}") for fault in faults)
+
+
+def _half_calls(heard: Heard, whole: Answered) -> list[str]:
+    """The calls that are told and were never whole. Ids that were missing are made anew each time."""
+    told = heard.told_calls if isinstance(heard, Answered) else []
+    known = [call.get("function") for call in whole.told_calls]
+    return [f"the call {call} is told, and half of it arrived" for call in told if call.get("function") not in known]
 
 
 def _hear_some(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
@@ -171,15 +196,22 @@ def error_event_is_told(trial: Trial) -> Iterator[Finding]:
 )
 def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Finding]:
     """Else there is no reason to stream."""
-    question = trial.with_answer(_TEXT)
+    question = trial.with_answer(_LONG_TEXT)
     heard = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
-    tokens = [at for at, kind in zip(heard.at, heard.kinds, strict=True) if kind == "TOKEN"]
-    if not tokens or heard.at[-1] - tokens[0] < _PAUSE / 2:
-        message = f"the provider paused {_PAUSE} s in mid-answer, and the first token came when all was over"
+    early = [event for event, at in zip(heard.events, heard.at, strict=True) if heard.at[-1] - at > _PAUSE / 2]
+    told, sent = Answered(tuple(early)).told_text, question.once(_sent_before_the_pause)
+    if len(told) < len(sent) / 2:
+        message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
         yield Finding(check="stream.tokens-come-as-they-are-sent", message=message)
 
 
+def _sent_before_the_pause(trial: Trial) -> str:
+    events = _events_asked_for(trial)
+    return text_in(trial.written, events[: half_of(events)]) or ""
+
+
 _PAUSE: Final = 0.2
+_LONG_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in so many pieces " * 3)
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")
 
 
@@ -211,17 +243,24 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
 )
 def cancelling_ends_the_call(trial: Trial) -> Iterator[Finding]:
     """A cancellation that is swallowed leaves a task that nobody can end."""
-    name, asking = "stream.cancelling-ends-the-call", _asking(trial)
+    name = "stream.cancelling-ends-the-call"
+    _ = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
-        try:
-            was_cancelled = trial.subject.caller.cancel_early(*asking)
-        except CannotDo as error:
-            raise NotApplicable(str(error)) from error
-        except Exception as error:  # noqa: BLE001 - as above
-            yield Finding(check=name, message=f"cancelled, it raised {tell(error)}")
-            return
+        yield from _wrong_cancelling(trial, name, "cancelled after its first token", token=True)
+    with trial.subject.answering(lambda _: script(trial, [Hang()])):
+        yield from _wrong_cancelling(trial, name, "cancelled while it waits for the answer's head", token=False)
+
+
+def _wrong_cancelling(trial: Trial, name: str, when: str, *, token: bool) -> Iterator[Finding]:
+    try:
+        was_cancelled = trial.subject.caller.cancel_early(*_asking(trial), after_token=token)
+    except CannotDo as error:
+        raise NotApplicable(str(error)) from error
+    except Exception as error:  # noqa: BLE001 - as above
+        yield Finding(check=name, message=f"{when}, it raised {tell(error)}")
+        return
     if not was_cancelled:
-        yield Finding(check=name, message="cancelled, it went on, and told its events to the end")
+        yield Finding(check=name, message=f"{when}, it went on, and told its events to the end")
     yield from _still_connected(trial, name)
 
 
@@ -233,7 +272,7 @@ def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def _hang_after_half(trial: Trial) -> Any:
     def hang(asked: Asked) -> Response:
         events = trial.dialect.write_stream(_TEXT, asked.payload)
-        return script(trial, [*map(Send, events[: -(-len(events) // 2)]), Hang()])
+        return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
 
     return hang
 

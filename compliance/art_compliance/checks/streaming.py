@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from art_compliance.answered import Answered
+from art_compliance.checks.answer_laws import wrong_ids
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces, to_json
@@ -76,8 +77,13 @@ def script(trial: Trial, steps: Iterable[Step]) -> Response:
 def paused(trial: Trial, asked: Asked, seconds: float) -> Response:
     """The scenario's answer with a pause in the middle of its events."""
     events = events_of(trial, asked)
-    half = -(-len(events) // 2)
+    half = half_of(events)
     return script(trial, [*map(Send, events[:half]), Pause(seconds), *map(Send, events[half:])])
+
+
+def half_of(events: tuple[bytes, ...]) -> int:
+    """How many events are the first half, the odd one included."""
+    return -(-len(events) // 2)
 
 
 def in_pieces(data: bytes, dice: random.Random, count: int) -> Iterator[bytes]:
@@ -158,9 +164,7 @@ def wrong_failure(trial: Trial, heard: Heard, arrived: str | None = None) -> Ite
         return
     if (heard.error or {}).get("code") != PROVIDER_ERROR:
         yield f"the error's code is {(heard.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
-    thread = trial.scenario.call_options()["thread_id"]
-    if {event.get("thread_id") for event in heard.events} != {thread}:
-        yield "the events do not carry the thread_id of the call"
+    yield from wrong_ids(trial, heard)
     if arrived is not None and heard.told_text != arrived:
         yield f"the tokens are {_short(heard.told_text)}; what arrived is {_short(arrived)}"
     if (heard.text or "") != heard.told_text or not same_json(heard.calls, heard.told_calls):

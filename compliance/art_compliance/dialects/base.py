@@ -78,7 +78,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     `write_response` and `write_error` (of a status and a message) give the bodies of answers; `write_stream`
     the events of a streamed one, of the content type `stream_type`, `write_stream_error` the event that ends
-    one after its status 200; `unknown_event` is one that a reader passes over; `stream_order` judges their
+    one after its status 200; `unknown_event` is one that a reader passes over; `mix_calls` has the pieces
+    of a stream's calls come in turns, where the format can tell them apart; `stream_order` judges the events'
     order. `wants_stream` looks at a request's body and target, `wants_array` at the target alone: whether the
     stream is to be a JSON array. By JSON pointer, `finish` is where an unstreamed answer says why it ended,
     `essential` are fields without which it cannot be read. Of the reasoning, the text goes back where it
@@ -99,6 +100,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     write_stream_error: Callable[[int, str], bytes]
     wants_stream: Callable[[object, str], bool]
     wants_array: Callable[[str], bool] | None = None
+    mix_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
     unknown_event: bytes
     stream_order: StreamOrder
     stream_type: str = "text/event-stream"

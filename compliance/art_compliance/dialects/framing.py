@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from art_sdk.json_data import is_object
@@ -29,6 +30,18 @@ def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> 
     """A server-sent event of that data."""
     name = "" if event is None else f"event: {event}{newline}"
     return f"{name}data: {to_json(value)}{newline}{newline}".encode()
+
+
+def change_data(event: bytes, change: Callable[[Any], Any]) -> bytes:
+    """The server-sent event with other JSON as its data; one without JSON as it is."""
+    lines = event.splitlines(keepends=True)
+    return b"".join(map(partial(_change_line, change), lines))
+
+
+def _change_line(change: Callable[[Any], Any], line: bytes) -> bytes:
+    if not line.startswith(b"data: {"):
+        return line
+    return f"data: {to_json(change(json.loads(line.removeprefix(b'data: '))))}\n".encode()
 
 
 def as_array(events: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.miniatures import answers, calls, conduct, content, generated, replay, rules, streams, wire
+from art_compliance.miniatures import answers, calls, conduct, content, generated, pieces, replay, rules, streams, wire
 from art_compliance.miniatures.base import Miniature
 
-_MODULES: Final = (content, calls, conduct, wire, rules, answers, streams, generated, replay)
+_MODULES: Final = (content, calls, conduct, wire, rules, answers, streams, pieces, generated, replay)
 
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(
     value for module in _MODULES for value in vars(module).values() if isinstance(value, Miniature)

@@ -189,6 +189,20 @@ def _with_newlines(newline: bytes, good: Good) -> Response:
     return good.resend([newline.join(event.splitlines()) + newline for event in good.events])
 
 
+def _with_fields(good: Good) -> Response:
+    """With the fields that only who connects again needs."""
+    return good.resend([b"id: %d\nretry: 3000\n%b" % numbered for numbered in enumerate(good.events)])
+
+
+def _without_blanks(good: Good) -> Response:
+    lines = re.compile(rb"^(data|event): ", re.MULTILINE)
+    return good.resend([lines.sub(rb"\1:", event) for event in good.events])
+
+
+def _in_lines(good: Good) -> Response:
+    return good.resend([event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events])
+
+
 def _error_event(good: Good) -> Response:
     at = max(1, len(good.events) // 2)
     return good.resend([*good.events[:at], good.dialect.write_stream_error(503, "written error 503")])
@@ -206,6 +220,12 @@ def _trickle(good: Good) -> Response:
 def _slow(good: Good) -> Response:
     steps = (step for event in good.events for step in (Send(event), Pause(0.02)))
     return good.script(*steps)
+
+
+def _steady(good: Good) -> Response:
+    step = -(-len(good.body) // 6)
+    parts = [good.body[at : at + step] for at in range(0, len(good.body), step)]
+    return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
 
 
 def _half(good: Good) -> bytes:
@@ -349,6 +369,27 @@ _TABLE: Final = (
         on=STREAMED,
     ),
     Fault(
+        id="further-fields",
+        words="events with the fields id and retry",
+        spoil=_with_fields,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="no-blank-after-colon",
+        words="fields whose values follow the colon at once",
+        spoil=_without_blanks,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="data-in-lines",
+        words="data in two lines of one event",
+        spoil=_in_lines,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
         id="lines-end-with-crlf",
         words="lines that end with carriage return and line feed",
         spoil=partial(_with_newlines, b"\r\n"),
@@ -366,13 +407,33 @@ _TABLE: Final = (
         id="byte-order-mark",
         words="a byte order mark ahead of the first event",
         spoil=lambda good: good.resend([b"\xef\xbb\xbf" + good.events[0], *good.events[1:]]),
-        expects="either",  # the standard skips it, two official clients do not, and no provider was seen to send it
+        expects="whole",
         on=STREAMED,
     ),
 )
 
+STUMBLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "byte-order-mark": ("anthropic-messages", "gemini-generate"),
+    "comments": ("gemini-generate",),
+    "further-fields": ("gemini-generate",),
+    "no-blank-after-colon": ("gemini-generate",),
+}
+"""What the standard of server-sent events takes, and the provider's own client of today does not, by dialect.
+
+Source: anthropic 2.12 and google-genai 3.4, whose clients our tests drive through each.
+"""
+
 FAULTS: Final[Mapping[str, Fault]] = {fault.id: fault for fault in _TABLE}
 """Every fault that needs no number."""
+
+
+STEADY: Final = Fault(
+    id="steady",
+    words="a good answer that takes 0.9 s in all, and never pauses for long",
+    spoil=_steady,
+    expects="whole",
+)
+"""To be read whole by whoever limits the pauses and not the whole. It is none of the table: it is what is usual."""
 
 
 # Faults of one event.

@@ -10,7 +10,7 @@ from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH, write
 from art_compliance.dialects.openai_chat.decode import decode
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.rules import RULES, Chat
-from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, write_stream, write_stream_error
+from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, mix_calls, write_stream, write_stream_error
 
 OPENAI_CHAT: Final = Dialect(
     name="openai-chat",
@@ -26,6 +26,7 @@ OPENAI_CHAT: Final = Dialect(
     write_stream=write_stream,
     write_stream_error=write_stream_error,
     wants_stream=body_wants_stream,
+    mix_calls=mix_calls,
     unknown_event=UNKNOWN_EVENT,
     stream_order=ORDER,
     essential=ESSENTIAL,

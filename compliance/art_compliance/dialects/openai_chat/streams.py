@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any, Final
 
 from msgspec import Struct
 
 from art_compliance.dialects.base import WriteStream
-from art_compliance.dialects.framing import data_frame, pieces
+from art_compliance.dialects.framing import change_data, data_frame, pieces
 from art_compliance.dialects.openai_chat.answers import write_error, write_response
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object
@@ -69,6 +70,41 @@ def error_event(write: Callable[[int, str], bytes]) -> Callable[[int, str], byte
 
 
 write_stream_error: Final = error_event(write_error)
+
+
+def mix_calls(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The same calls, their pieces in turns: all begin in one chunk, each with the first of its arguments.
+
+    Nothing but `index` says then whose they are. That providers begin calls so was recorded; in turns is inferred
+    of `ChoiceDeltaToolCall.index`, which the official client joins them by.
+    """
+    of_calls = [event for event in events if b'"tool_calls":[' in event]
+    by_index: dict[int, list[dict[str, Any]]] = {}
+    for event in of_calls:
+        (call,) = _delta_of(event)["tool_calls"]
+        by_index.setdefault(call["index"], []).append(call)
+    for head, first, *_ in by_index.values():
+        head["function"]["arguments"] = first["function"]["arguments"]
+    begun = [[head for head, *_ in by_index.values()]]
+    turns = zip_longest(*(rest for _, _, *rest in by_index.values()))
+    told = [*begun, *([one] for turn in turns for one in turn if one is not None)]
+    mixed = [_with_calls(of_calls[0], calls) for calls in told]
+    at = events.index(of_calls[0])
+    return (*events[:at], *mixed, *events[at + len(of_calls) :])
+
+
+def _delta_of(event: bytes) -> dict[str, Any]:
+    chunk = json.loads(event.removeprefix(b"data: "))
+    delta: dict[str, Any] = chunk["choices"][0]["delta"]
+    return delta
+
+
+def _with_calls(event: bytes, calls: list[dict[str, Any]]) -> bytes:
+    def put(chunk: Any) -> Any:
+        (choice,) = chunk["choices"]
+        return {**chunk, "choices": [{**choice, "delta": {"tool_calls": calls}}]}
+
+    return change_data(event, put)
 
 
 def _asks_for_usage(payload: object) -> bool:

@@ -1,0 +1,194 @@
+"""Adapters that read the usual stream well, and are wrong where its pieces, its end or its caller are unusual."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import msgspec
+
+from art_compliance.answered import Answered
+from art_compliance.dialects.framing import change_data
+from art_compliance.miniatures.base import Events, as_data, miniature
+from art_compliance.miniatures.streams import change_streams, refeed
+
+
+def _with_options(adapter: Any, **other: Any) -> None:
+    """The adapter's streamed calls are made with other options than were given."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        if not as_data(options).get("stream"):
+            return own(prompt, options)
+        if isinstance(options, msgspec.Struct):
+            return own(prompt, msgspec.structs.replace(options, **other))
+        return own(prompt, {**options, **other})
+
+    adapter.call = call
+
+
+@miniature("stream.context-marks-the-tokens")
+def forgets_the_context_when_streaming(adapter: Any) -> None:
+    """A streamed thought is told as an answer."""
+    _with_options(adapter, call_context=None)
+
+
+@miniature("stream.unknown-fields-are-ignored")
+def knows_every_field_of_a_stream(adapter: Any) -> None:
+    """An event with a field that is new is not read."""
+    refeed(adapter, lambda chunk: chunk.replace(b'"x_new_field":', b'"x_new_field" '))
+
+
+@miniature("stream.unknown-end-is-no-stop")
+def takes_new_ends_for_stop(adapter: Any) -> None:
+    """A stream that ends for a reason that is new has ended well."""
+    change_streams(adapter, lambda events: [_stopped(event) for event in events])
+
+
+def _stopped(event: dict[str, Any]) -> dict[str, Any]:
+    return {**event, "finish": "stop"} if event.get("finish") == "other" else event
+
+
+@miniature("stream.pieces-of-calls-are-told-apart")
+def passes_over_first_arguments(adapter: Any) -> None:
+    """Arguments that come in one piece with a call's name are passed over."""
+    refeed(adapter, lambda chunk: change_data(chunk, _without_first_arguments))
+
+
+def _without_first_arguments(chunk: Any) -> Any:
+    for choice in chunk.get("choices") or ():
+        for call in choice["delta"].get("tool_calls") or ():
+            if call.get("id"):
+                call["function"]["arguments"] = ""
+    return chunk
+
+
+@miniature("faults.are-asked-again-with-care")
+def goes_on_where_it_broke_off(adapter: Any) -> None:
+    """A stream that breaks is asked for once more, and what was told of it is passed over."""
+    own = adapter.call
+    adapter.call = lambda prompt, options: _again(lambda: own(prompt, options))
+
+
+async def _again(ask: Any) -> Any:
+    told = 0
+    async for event in ask():
+        (read,) = Answered.of([event]).events
+        if read["type"] == "ERROR" and told:
+            break
+        told += read["type"] == "TOKEN"
+        yield event
+    else:
+        return
+    async for event in ask():
+        (read,) = Answered.of([event]).events
+        told -= read["type"] == "TOKEN"
+        if read["type"] != "TOKEN" or told < 0:
+            yield event
+
+
+@miniature("stream.answer-is-read")
+def pretends_to_stream(adapter: Any) -> None:
+    """Streaming is declared, and every answer is asked for as a whole."""
+    _with_options(adapter, stream=False)
+
+
+@miniature("stream.tokens-come-as-they-are-sent")
+def holds_all_but_the_first_token(adapter: Any) -> None:
+    """The first token is told at once, the others when everything has come."""
+    own = adapter.call
+    adapter.call = lambda prompt, options: _held_back(own(prompt, options))
+
+
+async def _held_back(given: Any) -> Any:
+    held: list[Any] = []
+    async for event in given:
+        if not held:
+            yield event
+        held.append(event)
+    for event in held[1:]:
+        yield event
+
+
+@miniature("stream.cancelling-ends-the-call")
+def swallows_cancellation_before_the_head(adapter: Any) -> None:
+    """A call that is cancelled before anything came ends as if the provider had failed."""
+    own = adapter.call
+    adapter.call = lambda prompt, options: _cancelled_as_told(own(prompt, options))
+
+
+async def _cancelled_as_told(given: Any) -> Any:
+    told = False
+    try:
+        async for event in given:
+            told = True
+            yield event
+    except asyncio.CancelledError:
+        if told:
+            raise
+        for event in _failure():
+            yield event
+
+
+def _failure() -> Events:
+    error = {"code": "LLM_PROVIDER_ERROR", "message": "cancelled"}
+    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
+
+
+@miniature("faults.end-in-time")
+def keeps_the_whole_calls_limit_alone(adapter: Any) -> None:
+    """Of the time limits, those of the first byte and between bytes are not kept."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        limits = as_data(options).get("timeouts") or {}
+        if "whole_call" not in limits:
+            return own(prompt, options)
+        kept = {**dict.fromkeys(limits), "whole_call": limits["whole_call"]}
+        return own(prompt, {**as_data(options), "timeouts": kept})
+
+    adapter.call = call
+
+
+@miniature("faults.leave-nothing-behind")
+def leaves_a_task_to_each_call(adapter: Any) -> None:
+    """Each call starts a task that nobody ends."""
+    own, close_own, tasks = adapter.call, adapter.aclose, list[Any]()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        tasks.append(asyncio.ensure_future(asyncio.sleep(3600)))
+        async for event in own(prompt, options):
+            yield event
+
+    async def aclose() -> None:
+        await close_own()
+        for task in tasks:
+            task.cancel()
+
+    adapter.call, adapter.aclose = call, aclose
+
+
+@miniature("faults.show-no-key")
+def prints_its_headers(adapter: Any) -> None:
+    """Each request's headers are printed."""
+    own = adapter.request
+
+    def request(payload: Any, options: Any) -> Any:
+        made = own(payload, options)
+        print("sending", dict(made.headers), file=sys.stderr)  # noqa: T201 - that is what is wrong with it
+        return made
+
+    adapter.request = request
+
+
+@miniature("faults.are-told-as-errors")
+def hides_a_refusals_words_when_streaming(adapter: Any) -> None:
+    """What the provider says when it refuses a streamed call is not passed on."""
+    change_streams(adapter, lambda events: [_without_words(event) for event in events])
+
+
+def _without_words(event: dict[str, Any]) -> dict[str, Any]:
+    if event["type"] != "ERROR" or event["error"].get("status") is None:
+        return event
+    return {**event, "error": {**event["error"], "message": "refused", "provider_message": None}}

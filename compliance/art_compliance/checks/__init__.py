@@ -44,8 +44,10 @@ _MODULES: Final = (
     live,
 )
 
+_ALL: Final = (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+
 CHECKS: Final[Mapping[str, Check]] = {
-    check.id: check for check in (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+    check.id: check for check in sorted(_ALL, key=lambda check: STAGES.index(check.stage))
 }
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

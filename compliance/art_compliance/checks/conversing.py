@@ -58,7 +58,7 @@ class Dialogue:
     def pending(self) -> list[str]:
         """The ids of the calls that wait for their results."""
         last = self.prompt[-1]
-        calls = last.get("tool_calls") or [] if last["role"] == "assistant" else []
+        calls: list[dict[str, Any]] = last.get("tool_calls") or [] if last["role"] == "assistant" else []
         return [call["id"] for call in calls]
 
     def ask(self, answer: WrittenAnswer, *, is_streamed: bool = False) -> list[str]:
@@ -157,7 +157,7 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
 def _misread(heard: Answered, said: WrittenAnswer) -> Iterator[str]:
     if (heard.text or "") != (said.content or ""):
         yield f"its text was read as {str(heard.text)[:120]!r}"
-    found = [(call.get("id"), call.get("function") or {}) for call in heard.calls]
+    found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in heard.calls]
     wanted = [(call.id, call.function) for call in said.tool_calls]
     if [(one, function.get("name")) for one, function in found] != [(one, function.name) for one, function in wanted]:
         yield f"its calls were read as {str(heard.calls)[:200]}"

@@ -111,16 +111,17 @@ def _with_less_options(request: Request) -> Iterator[Request]:
     options, called = request.options, set(_tools_called(request))
     for name in sorted(options.keys() - {"thread_id", "tools"}):
         yield request._replace(options=_without(options, name))
+    plainer: tuple[dict[str, Any], ...] = ({"description": "a"}, {"inputSchema": _ANYTHING})
     for at, tool in enumerate(options.get("tools", ())):
         others = options["tools"][:at], options["tools"][at + 1 :]
         if tool["name"] not in called and tool["name"] != options.get("tool_choice"):
             yield request._replace(options={**options, "tools": [*others[0], *others[1]]})
-        for plain in ({"description": "a"}, {"inputSchema": _ANYTHING}):
+        for plain in plainer:
             if tool != {**tool, **plain}:
                 yield request._replace(options={**options, "tools": [*others[0], {**tool, **plain}, *others[1]]})
 
 
-_ANYTHING: Final = {"type": "object", "properties": {}}
+_ANYTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 _OPTIONAL: Final = ("name", "extensions", "status")
 
 

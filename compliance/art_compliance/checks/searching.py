@@ -54,14 +54,13 @@ def make_requests(family: str, seed: int, count: int) -> tuple[Request, ...]:
     )
     random = Random(f"{seed} {family}")
     key = f"{family} {seed}".encode()
+
+    def is_found(request: Request) -> bool:
+        made.append(request)
+        return False
+
     try:
-        find(
-            _MADE_BY[family](strategies),
-            lambda one: bool(made.append(one)),
-            settings=told,
-            random=random,
-            database_key=key,
-        )
+        find(_MADE_BY[family](strategies), is_found, settings=told, random=random, database_key=key)
     except NoSuchExample:
         return tuple(made[:count])
     raise AssertionError  # nothing is ever found

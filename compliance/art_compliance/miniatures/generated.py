@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -96,15 +95,19 @@ def orders_by_hash(adapter: Any) -> None:
 
 
 @miniature("properties.answers-are-read-whole")
-def drops_nul_from_answers(adapter: Any) -> None:
-    """An answer's text loses its NULs, in tokens and message."""
-    change_events(adapter, lambda events: _with_texts(events, lambda text: text.replace("\0", "")))
+def drops_high_planes_from_answers(adapter: Any) -> None:
+    """An answer's text loses its characters beyond U+FFFF, in tokens and message."""
+    change_events(adapter, lambda events: _with_texts(events, _low))
 
 
 @miniature("properties.streams-say-what-answers-say")
-def unescapes_streams(adapter: Any) -> None:
-    """What looks like an escape of HTML is expanded in the message of a streamed answer."""
-    change_streams(adapter, lambda events: [*events[:-1], _with_content(events[-1], html.unescape)])
+def keeps_low_planes_of_streams(adapter: Any) -> None:
+    """The message of a streamed answer has no characters beyond U+FFFF."""
+    change_streams(adapter, lambda events: [*events[:-1], _with_content(events[-1], _low)])
+
+
+def _low(text: str) -> str:
+    return "".join(character for character in text if character <= "\uffff")
 
 
 @miniature("properties.conversations-go-on")

@@ -14,8 +14,9 @@ MODULES = {
     "translation": [name for name, one in CHECKS.items() if one.run.__module__.endswith("conservation")],
     "answers": [name for name, one in CHECKS.items() if one.run.__module__.endswith("answer_laws")],
 }
-SILENT = {"openai": {"stream.thinking-stands-apart", "response.thinking-stands-apart", "translation.extensions-survive"}}
-"""A chat completion has no place for reasoning, nor for what goes back with it."""
+NO_REASONING = {"stream.thinking-stands-apart", "response.thinking-stands-apart", "translation.extensions-survive"}
+SILENT = {"openai": {*NO_REASONING, "translation.undeclared-use-is-refused"}}
+"""A chat completion has no place for reasoning, nor for what goes back with it; and nothing is undeclared."""
 
 LEAST = {"translation": 300, "answers": 120}
 """So many trials are passed at least: a check that has nothing to say of anything passes none."""

@@ -39,10 +39,10 @@ cassettes: $(VENV)/certify
 record-local: $(VENV)/certify
 	$(BIN)/python compliance/local_engine/record.py
 
-# make mutants MODULE=compliance/art_compliance/dialects/numbering.py (see mutants/targets.toml)
+# make mutants MODULE=compliance/art_compliance/dialects/numbering.py (see compliance/mutants/targets.toml)
 mutants: $(VENV)/test
 	$(PIP) cosmic-ray==8.7.0
-	$(BIN)/python mutants/run.py $(MODULE)
+	$(BIN)/python compliance/mutants/run.py $(MODULE)
 
 clean:
 	rm -rf .venv .coverage art-report

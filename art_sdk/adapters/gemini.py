@@ -134,7 +134,7 @@ class GeminiAdapter(BaseAdapter):
             self._sign(parts, turn, extensions[self.dialect])
         if not parts:
             self.refuse("an assistant message with neither text nor calls; leave it out", index=turn.index)
-        if turn.calls and not contents:
+        if turn.calls and (not contents or (len(contents) == 1 and contents[0]["role"] == "model")):
             reason = "a conversation cannot begin with a tool call; put the user's message before it"
             self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")
         _append_to_model(contents, parts)

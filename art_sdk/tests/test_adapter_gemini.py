@@ -176,6 +176,13 @@ def test_a_conversation_cannot_begin_with_a_call(
     assert error.details == {"adapter": "gemini", "index": 1, "call_id": "a", "rule": "gemini.call-after-user"}
 
 
+def test_a_call_that_joins_the_models_first_words_begins_the_conversation_too(
+    gemini: GeminiAdapter, call: Messages, result: Messages, refusal: Refusal
+) -> None:
+    error = refusal(gemini, [{"role": "assistant", "content": "Hello."}, call("a"), result("a"), USER])
+    assert error.details == {"adapter": "gemini", "index": 1, "call_id": "a", "rule": "gemini.call-after-user"}
+
+
 @pytest.mark.parametrize("arguments", ["[]", "{", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}', '{"a":' * 999])
 def test_arguments_that_are_no_object_are_refused_where_they_stand(
     gemini: GeminiAdapter, call: Messages, result: Messages, arguments: str, refusal: Refusal

@@ -13,11 +13,15 @@ Verdict = Literal["pass", "fail", "not applicable", "known", "provisional", "har
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """What a finding is of: prompt and options as JSON data, and the payload that they gave, or what came instead."""
+    """What a finding is of: prompt and options as JSON data, and the payload that they gave, or what came instead.
+
+    `answer` is what was answered to it, where that is generated: the fields of a scenario's `answer`.
+    """
 
     prompt: list[dict[str, Any]]
     options: dict[str, Any]
     payload: Any = None
+    answer: Any = None
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):

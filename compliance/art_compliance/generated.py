@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
 
 from art_compliance.normal_form import Entry, normal_form
-from art_compliance.scenarios import Scenario
+from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_sdk import Capability, parse_prompt
 
-Family = Literal["generated-conversations", "generated-broken-conversations"]
+Family = Literal[
+    "generated-conversations",
+    "generated-broken-conversations",
+    "generated-answers",
+    "generated-dialogues",
+]
+
+
+class Request(NamedTuple):
+    """A prompt and options that go with it, as JSON data; `turns`: what is answered, and what comes of that."""
+
+    prompt: list[dict[str, Any]]
+    options: dict[str, Any]
+    turns: Sequence[dict[str, Any]] = ()
+
 
 _OUTCOMES: Final[dict[str, tuple[str, ...]]] = {"default": ("exact", "refused:PROMPT_TRANSLATION_FAILED")}
 _PURPOSES: Final[Mapping[Family, str]] = {
     "generated-conversations": "Prompts that Hypothesis makes: whole conversations that keep every rule.",
     "generated-broken-conversations": "Prompts that Hypothesis makes: well-shaped, each breaking a conversation rule.",
+    "generated-answers": "Answers that Hypothesis makes: texts, calls with rich arguments, reasoning, whole or cut.",
+    "generated-dialogues": "Dialogues that Hypothesis makes: what was answered goes into the next of up to 20 turns.",
 }
 FAMILIES: Final[Mapping[str, Scenario]] = {
     name: Scenario(id=name, group="generated", purpose=purpose, prompt=[], outcomes=_OUTCOMES)
@@ -24,9 +42,11 @@ FAMILIES: Final[Mapping[str, Scenario]] = {
 """What stands in the place of a scenario where the prompts are made while the suite runs."""
 
 
-def as_scenario(family: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Scenario:
-    """A request as a scenario of its own. `exact`, any declared repair and a refusal are all right."""
+def as_scenario(family: str, request: Request) -> Scenario:
+    """A request as a scenario of its own, with its first answer. Any declared repair and a refusal are all right."""
+    prompt, options, turns = request
     told = {name: value for name, value in options.items() if name != "thread_id"}
+    answer = msgspec.convert(turns[0]["answer"], WrittenAnswer) if turns else None
     return Scenario(
         id=family,
         group="generated",
@@ -35,6 +55,7 @@ def as_scenario(family: str, prompt: list[dict[str, Any]], options: dict[str, An
         options=told,
         needs=tuple(needs_of(prompt, told)),
         outcomes=_OUTCOMES,
+        answer=answer,
     )
 
 

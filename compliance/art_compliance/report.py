@@ -26,7 +26,10 @@ REPORT_VERSION: Final = 1
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One check on one scenario; `purpose` is the scenario's, `source` who gave what was replayed from `cassette`."""
+    """One check on one scenario; `purpose` is the scenario's, `source` who gave what was replayed from `cassette`.
+
+    `judged` is how many generated requests the check had something to say of: the profile's time may end them.
+    """
 
     check: str
     scenario: str
@@ -37,6 +40,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
     source: Source | None = None
     cassette: str | None = None
+    judged: int | None = None
     seconds: float = 0.0
 
 

@@ -14,7 +14,7 @@ from art_compliance.checks import CHECKS, Trial
 from art_compliance.checks.properties import judge_alone
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import Example, Finding, HarnessError
-from art_compliance.generated import FAMILIES, as_scenario
+from art_compliance.generated import FAMILIES, Request, as_scenario
 from art_compliance.report import Report, Result
 from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, load_scenario, load_scenarios
@@ -89,7 +89,8 @@ def _scenario_file(result: Result, example: Example, rerun: Rerun) -> dict[str, 
 
 def _scenario_of(result: Result, example: Example, rerun: Rerun) -> Scenario:
     if result.scenario in FAMILIES:
-        return as_scenario(result.scenario, example.prompt, example.options)
+        turns = [{"answer": example.answer}] if example.answer else ()
+        return as_scenario(result.scenario, Request(example.prompt, example.options, turns))
     own = load_scenarios(Path(rerun.scenarios_from)) if rerun.scenarios_from else ()
     return next(scenario for scenario in (*load_scenarios(), *own) if scenario.id == result.scenario)
 

@@ -141,7 +141,7 @@ class Session:
         self.subject = subject
         self._live = live
         self.seed = seed
-        self.search = search
+        self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
         self.rerun = Rerun(
             adapter=subject.name,
             seed=seed,
@@ -186,6 +186,7 @@ class Session:
             reason=reason,
             source=trial.source if is_replay else None,
             cassette=f"{self.subject.provider}/{scenario.id}.yaml" if is_replay else None,
+            judged=trial.judged.get(check.id),
             seconds=round(time.perf_counter() - began, 6),
         )
 

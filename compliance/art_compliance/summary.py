@@ -31,12 +31,24 @@ def describe_counts(report: Report) -> Iterator[str]:
         mark = "pass" if count.is_passed else "n/a " if count.holds else "FAIL"
         numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
         yield f"  {level:<10} {mark}   {numbers}"
+    yield from _describe_generated(report)
     yield from _describe_recordings(report)
     if adapter.losses:
         yield f"  declared losses: {', '.join(adapter.losses)}"
     if adapter.repairs:
         yield f"  declared repairs: {', '.join(adapter.repairs)}"
     yield f"  {describe_verdict(report)}"
+
+
+def _describe_generated(report: Report) -> Iterator[str]:
+    """How many generated requests were judged: by the check that had something to say of most."""
+    most: dict[str, int] = {}
+    for result in report.results:
+        if result.judged is not None:
+            most[result.scenario] = max(most.get(result.scenario, 0), result.judged)
+    if most:
+        told = (f"{count} {family.removeprefix('generated-').replace('-', ' ')}" for family, count in most.items())
+        yield f"  generated and judged: {', '.join(told)}"
 
 
 def _describe_recordings(report: Report) -> Iterator[str]:
@@ -116,6 +128,8 @@ def _describe_example(result: Result) -> Iterator[str]:
         yield f"  prompt  {_shortened(example.prompt)}"
         if options:
             yield f"  options {_shortened(options)}"
+        if example.answer is not None:
+            yield f"  answer  {_shortened(example.answer)}"
         if example.payload is not None:
             yield f"  gave    {_shortened(example.payload)}"
 

@@ -118,6 +118,11 @@ CHECK_IDS = [
     "properties.order-of-answers-means-nothing",
     "properties.tool-means-tool-result",
     "properties.what-is-translated-is-sent",
+    "properties.answers-are-read-whole",
+    "properties.streams-say-what-answers-say",
+    "properties.chunks-change-nothing",
+    "properties.cut-streams-are-told",
+    "properties.conversations-go-on",
     "properties.other-processes-agree",
 ]
 
@@ -145,6 +150,7 @@ NOTHING_TO_BE_WRONG_ABOUT = {
     ("passes-over-first-arguments", "gemini"): "calls come whole",
     ("forgets-what-is-wanted-back", "openai"): "a chat completion has no place for reasoning",
     ("forgets-its-signatures", "openai"): "a chat completion has no place for reasoning",
+    ("forgets-signatures-later", "openai"): "a chat completion has no place for reasoning",
     ("takes-cut-arguments-for-none", "anthropic"): "a call's input is an object",
     ("takes-cut-arguments-for-none", "gemini"): "a call's args are an object",
     ("sends-an-empty-tools-list", "anthropic"): "no rule against it is known",

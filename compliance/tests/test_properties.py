@@ -17,7 +17,7 @@ from art_compliance.checks import CHECKS
 from art_compliance.checks.keeping import folder_of, keep, kept_for
 from art_compliance.checks.searching import make_requests
 from art_compliance.commands import app
-from art_compliance.generated import FAMILIES, needs_of
+from art_compliance.generated import FAMILIES, Request, needs_of
 from art_compliance.miniatures import MINIATURES
 from art_compliance.miniatures.content import drops_system_messages, trims_user_text
 from art_compliance.profiles import PROFILES, Profile, find_profile
@@ -90,7 +90,7 @@ def test_a_failing_prompt_is_kept_and_tried_first(tmp_path: Path):
 def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_path: Path):
     folder = folder_of(tmp_path, "my pkg:Adapter")
     assert folder.name == "my-pkg-Adapter"
-    keep(folder, "law.one", WHOLE, [{"role": "user", "content": "a"}], {})
+    keep(folder, "law.one", WHOLE, Request([{"role": "user", "content": "a"}], {}))
     assert len(list(kept_for(folder, "law.one", WHOLE))) == 1
     assert list(kept_for(folder, "law.two", WHOLE)) == []
     assert list(kept_for(folder, "law.one", "generated-broken-conversations")) == []
@@ -254,6 +254,7 @@ class BlackBox:
 
 
 def test_generated_families_have_no_scenario_of_their_name():
-    assert set(FAMILIES) == {WHOLE, "generated-broken-conversations"}
+    others = {"generated-broken-conversations", "generated-answers", "generated-dialogues"}
+    assert set(FAMILIES) == {WHOLE, *others}
     with pytest.raises(HarnessError, match="there is no scenario 'generated'"):
         Selection(scenarios=("generated",)).plan()

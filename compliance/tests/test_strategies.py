@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -9,7 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from art_compliance.checks.searching import make_requests, shrink
+from art_compliance.checks.reducing import reduce
+from art_compliance.checks.searching import make_requests
+from art_compliance.generated import FAMILIES
 from art_compliance.strategies import (
     BREAKS,
     FLAVORS,
@@ -174,6 +180,16 @@ def test_no_faults_are_no_schedule():
         find(fault_schedules(()), lambda _: True, settings=few)
 
 
+def test_a_seed_gives_the_same_prompts_under_pytest_and_in_a_command(tmp_path: Path):
+    script = (
+        "import json, sys; from art_compliance.checks.searching import make_requests; "
+        "json.dump([make_requests(family, 5, 25) for family in sys.argv[1:]], sys.stdout)"
+    )
+    command = [sys.executable, "-c", script, *FAMILIES]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert told == json.dumps([make_requests(family, 5, 25) for family in FAMILIES])
+
+
 def roles(prompt: list[dict[str, Any]]) -> list[str]:
     return [message["role"] for message in prompt]
 
@@ -194,8 +210,7 @@ def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str, seed: int):
     family, count = "generated-conversations", 200
     made = make_requests(family, seed, count)
     first = next(number for number, request in enumerate(made) if condition(request.prompt))
-    least = shrink(family, seed, after=first, count=count, fails=lambda request: condition(request.prompt), seconds=2)
-    assert least is not None
+    least = reduce(made[first], lambda request: condition(request.prompt), seconds=10, alone=False)
     assert condition(least.prompt)
     assert len(least.prompt) == length
     assert faults_of(least.prompt) == set()

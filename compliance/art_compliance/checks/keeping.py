@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from art_compliance.findings import HarnessError
+from art_compliance.generated import Request
 
 _LONGEST: Final = 80
 
@@ -22,9 +23,11 @@ def folder_of(kept: Path, adapter: str) -> Path:
     return kept / "failing" / name
 
 
-def keep(folder: Path, law: str, family: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Path:
-    """Keeps a prompt for a law; the same one again is the same file. Raises HarnessError."""
-    text = json.dumps({"law": law, "family": family, "prompt": prompt, "options": options}, indent=2) + "\n"
+def keep(folder: Path, law: str, family: str, request: Request) -> Path:
+    """Keeps a request for a law; the same one again is the same file. Raises HarnessError."""
+    prompt, options, turns = request
+    told = {"law": law, "family": family, "prompt": prompt, "options": options, **({"turns": turns} if turns else {})}
+    text = json.dumps(told, indent=2) + "\n"
     path = folder / f"{law}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,13 +38,13 @@ def keep(folder: Path, law: str, family: str, prompt: list[dict[str, Any]], opti
     return path
 
 
-def kept_for(folder: Path, law: str, family: str) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
-    """The prompts that are kept for a law, with their options. Raises HarnessError for a file that is no such thing."""
+def kept_for(folder: Path, law: str, family: str) -> Iterator[Request]:
+    """The requests that are kept for a law. Raises HarnessError for a file that is no such thing."""
     for path in sorted(folder.glob(f"{law}-*.json")):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
             if told["family"] == family:
-                yield told["prompt"], told["options"]
+                yield Request(told["prompt"], told["options"], told.get("turns", ()))
         except (OSError, ValueError, KeyError, TypeError) as error:
             message = f"{path} is no kept prompt ({type(error).__name__}: {error}); repair or delete it"
             raise HarnessError(message) from error

@@ -1,17 +1,21 @@
-"""Makes a failing request smaller still, as data: Hypothesis cannot take the first of several calls away.
+"""Makes a failing request as small as it can be, as data: what is left out is left out of a request that was made.
 
-It shrinks the choices that a prompt was made by, a few neighbours at a time; a call with its result is
-made by a dozen. Here whole messages, calls with their results, tools and options are left out.
+Hypothesis would shrink the choices that a request was made by, a few neighbours at a time, and first make
+every request again up to the one that failed; a call with its result is made by a dozen choices. Here
+whole messages, calls with their results, turns, tools, options, fields and pieces of texts are left out.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from art_sdk.json_data import is_object
 
 if TYPE_CHECKING:
-    from art_compliance.strategies import Request
+    from art_compliance.generated import Request
 
 Prompt = list[dict[str, Any]]
 
@@ -24,7 +28,7 @@ def reduce(request: Request, fails: Callable[[Request], bool], *, seconds: float
     until = time.monotonic() + seconds
     least, is_smaller = request, True
     while is_smaller and time.monotonic() < until:
-        smaller = (one for one in _smaller(least, alone=alone) if fails(one))
+        smaller = (one for one in _smaller(least, alone=alone) if time.monotonic() < until and fails(one))
         found = next(smaller, None)
         is_smaller = found is not None
         least = found or least
@@ -32,17 +36,14 @@ def reduce(request: Request, fails: Callable[[Request], bool], *, seconds: float
 
 
 def _smaller(request: Request, *, alone: bool) -> Iterator[Request]:
-    prompt, options = request
-    for told in (*_without_messages(prompt, alone=alone), *_without_calls(prompt), *_with_short_texts(prompt)):
+    """Requests with something less each, what is large first."""
+    for told in (*_without_messages(request.prompt, alone=alone), *_without_calls(request.prompt)):
         if told:
             yield request._replace(prompt=told)
-    called = set(_tools_called(prompt))
-    for name in sorted(options.keys() - {"thread_id", "tools"}):
-        yield request._replace(options={key: value for key, value in options.items() if key != name})
-    for tool in options.get("tools", ()):
-        if tool["name"] not in called and tool["name"] != options.get("tool_choice"):
-            others = [one for one in options["tools"] if one is not tool]
-            yield request._replace(options={**options, "tools": others})
+    yield from _with_fewer_turns(request)
+    yield from _with_less_options(request)
+    for told in (*_without_fields(request.prompt), *_with_short_texts(request.prompt), *_with_less_said(request)):
+        yield request._replace(prompt=told)
 
 
 def _without_messages(prompt: Prompt, *, alone: bool) -> Iterator[Prompt]:
@@ -70,13 +71,119 @@ def _without_call(message: dict[str, Any], call_id: str) -> dict[str, Any] | Non
     return bare if bare["content"] is not None else None
 
 
+def _with_fewer_turns(request: Request) -> Iterator[Request]:
+    turns = list(request.turns)
+    for at, turn in enumerate(turns):
+        if len(turns) > 1:
+            yield request._replace(turns=[*turns[:at], *turns[at + 1 :]])
+        for simpler in _simpler_turns(turn):
+            yield request._replace(turns=[*turns[:at], simpler, *turns[at + 1 :]])
+
+
+def _simpler_turns(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The turn with less in its answer, and with plain words beside it."""
+    answer = turn["answer"]
+    for bare in (_without(answer, "thinking", "signature", "thinking_tokens"), *_answers_with_fewer_calls(answer)):
+        if bare != answer:
+            yield {**turn, "answer": bare}
+    for shorter in _shorter(answer.get("content") or ""):
+        yield {**turn, "answer": {**answer, "content": shorter}}
+    for name, plain in (("user", "a"), ("results", [{"content": "a"}]), ("is_streamed", False), ("is_reversed", False)):
+        if turn.get(name, plain) != plain:
+            yield {**turn, name: plain}
+
+
+def _answers_with_fewer_calls(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    calls = answer.get("tool_calls", [])
+    for at, call in enumerate(calls):
+        kept = [*calls[:at], *calls[at + 1 :]]
+        if kept:
+            yield {**answer, "tool_calls": kept}
+        elif answer.get("content"):
+            yield {**_without(answer, "tool_calls"), "finish": "stop"}
+        for function in _smaller_functions(call["function"]):
+            yield {**answer, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+    if answer.get("content") and calls:
+        yield {**answer, "content": None}
+
+
+def _with_less_options(request: Request) -> Iterator[Request]:
+    options, called = request.options, set(_tools_called(request))
+    for name in sorted(options.keys() - {"thread_id", "tools"}):
+        yield request._replace(options=_without(options, name))
+    plainer: tuple[dict[str, Any], ...] = ({"description": "a"}, {"inputSchema": _ANYTHING})
+    for at, tool in enumerate(options.get("tools", ())):
+        others = options["tools"][:at], options["tools"][at + 1 :]
+        if tool["name"] not in called and tool["name"] != options.get("tool_choice"):
+            yield request._replace(options={**options, "tools": [*others[0], *others[1]]})
+        for plain in plainer:
+            if tool != {**tool, **plain}:
+                yield request._replace(options={**options, "tools": [*others[0], {**tool, **plain}, *others[1]]})
+
+
+_ANYTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+_OPTIONAL: Final = ("name", "extensions", "status")
+
+
+def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in names}
+
+
+def _without_fields(prompt: Prompt) -> Iterator[Prompt]:
+    for at, message in enumerate(prompt):
+        for name in _OPTIONAL:
+            if name in message:
+                yield [*prompt[:at], _without(message, name), *prompt[at + 1 :]]
+
+
 def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         content = message["content"]
-        if isinstance(content, str) and len(content) > 1:
-            half = len(content) // 2
-            for shorter in ("a", content[:half], content[half:], content[1:], content[:-1]):
-                yield [*prompt[:at], {**message, "content": shorter}, *prompt[at + 1 :]]
+        for shorter in _shorter(content) if isinstance(content, str) else ():
+            yield [*prompt[:at], {**message, "content": shorter}, *prompt[at + 1 :]]
+
+
+def _shorter(text: str) -> Iterator[str]:
+    """A letter, and the text without a piece of it: halves, quarters and so on to single characters."""
+    if len(text) < 2:
+        return
+    yield "a"
+    size = len(text) // 2
+    while size:
+        yield from (text[:at] + text[at + size :] for at in range(0, len(text), size))
+        size //= 2
+
+
+def _with_less_said(request: Request) -> Iterator[Prompt]:
+    """With less in the arguments of calls."""
+    prompt = request.prompt
+    for at, message in enumerate(prompt):
+        for told in _with_smaller_calls(message):
+            yield [*prompt[:at], told, *prompt[at + 1 :]]
+
+
+def _with_smaller_calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if message["role"] == "tool_request" and message["content"]:
+        for function in _smaller_functions(message["content"]):
+            yield {**message, "content": function}
+    calls = message.get("tool_calls", [])
+    for at, call in enumerate(calls):
+        for function in _smaller_functions(call["function"]):
+            yield {**message, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+
+
+def _smaller_functions(function: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    try:
+        arguments: Any = json.loads(function["arguments"] or "{}")
+    except ValueError:
+        return
+    if not is_object(arguments) or not arguments:
+        return
+    yield {**function, "arguments": "{}"}
+    for name in arguments:
+        yield {**function, "arguments": json.dumps(_without(arguments, name))}
+        if arguments[name] not in ("a", 0, None) and len(arguments) == 1:
+            yield {**function, "arguments": json.dumps({name: "a"})}
 
 
 def _ids(message: dict[str, Any]) -> list[str]:
@@ -85,8 +192,10 @@ def _ids(message: dict[str, Any]) -> list[str]:
     return [call["id"] for call in message.get("tool_calls", ())]
 
 
-def _tools_called(prompt: Prompt) -> Iterator[str]:
-    for message in prompt:
+def _tools_called(request: Request) -> Iterator[str]:
+    for message in request.prompt:
         if message["role"] == "tool_request" and message["content"]:
             yield message["content"]["name"]
         yield from (call["function"]["name"] for call in message.get("tool_calls", ()))
+    for turn in request.turns:
+        yield from (call["function"]["name"] for call in turn["answer"].get("tool_calls", ()))

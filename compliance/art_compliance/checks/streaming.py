@@ -87,8 +87,10 @@ def half_of(events: tuple[bytes, ...]) -> int:
 
 
 def in_pieces(data: bytes, dice: random.Random, count: int) -> Iterator[bytes]:
-    """The bytes, cut at random places: also inside characters and line ends."""
-    cuts = sorted(dice.sample(range(1, len(data)), min(count, len(data) - 1)))
+    """The bytes, cut at random places: also, and likelier than by chance, inside characters and line ends."""
+    inside = [at for at in range(1, len(data)) if data[at] & 0xC0 == 0x80 or data[at - 1 : at + 1] == b"\r\n"]
+    drawn = dice.sample(range(1, len(data)), min(count, len(data) - 1)) + dice.sample(inside, min(count, len(inside)))
+    cuts = sorted(set(drawn))
     return (data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True))
 
 
@@ -133,16 +135,19 @@ def _short(value: Any) -> str:
 def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
     """The text that stands in some of the answer's events: they carry its pieces in order, at most one each.
 
-    None where the reasoning may say the same.
+    None where something else may say the same: the reasoning, or what stands around so short a piece.
     """
-    if written.thinking:
-        return None
     waiting, arrived = list(pieces(written.content or "")), 0
+    if written.thinking or (waiting and len(waiting[0]) < _TELLING):
+        return None
     for event in events:
         if arrived < len(waiting) and to_json(waiting[arrived])[1:-1].encode() in event:
             arrived += 1
     return "".join(waiting[:arrived])
 
+
+_TELLING: Final = 4
+"""Characters of a piece that stands nowhere by chance."""
 
 _FINISH: Final = re.compile(rb'"(?:finish_?[rR]eason|stop_reason|blockReason)": ?"')
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -50,7 +50,8 @@ class Trial:
     """What the checks are given.
 
     `seed` makes this run's canaries and prompts, `search` says how hard to look; `cassette` is where the scenario's
-    would be, `player` puts it in force, `live` is the adapter once more, with the real provider behind it.
+    would be, `player` puts it in force, `live` is the adapter once more, with the real provider behind it. `turns`
+    are those of a generated request.
     """
 
     def __init__(
@@ -63,8 +64,12 @@ class Trial:
         cassette: Path | None = None,
         player: Player | None = None,
         live: Subject | None = None,
+        turns: Sequence[dict[str, Any]] = (),
     ) -> None:
         self._live = live
+        self.turns = turns
+        self.judged: dict[str, int] = {}
+        """By check: how many generated requests it had something to say of."""
         self._cassette = cassette
         self._player = player
         self.subject = subject

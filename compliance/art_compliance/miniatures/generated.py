@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
+from art_compliance.answered import Answered
 from art_compliance.miniatures.base import (
+    Events,
     Options,
     Prompt,
     Translate,
+    as_data,
+    change_events,
     change_messages,
     change_payload,
     change_prompt,
@@ -20,6 +24,7 @@ from art_compliance.miniatures.base import (
     retranslate,
 )
 from art_compliance.miniatures.calls import linked_by_order
+from art_compliance.miniatures.streams import change_streams
 
 
 @miniature("properties.every-prompt-has-an-outcome")
@@ -87,6 +92,84 @@ def sends_zero_width_joiners_away(adapter: Any) -> None:
 def orders_by_hash(adapter: Any) -> None:
     """The fields of the payload stand in the order of a set."""
     change_payload(adapter, lambda payload: {key: payload[key] for key in set(payload)})
+
+
+@miniature("properties.answers-are-read-whole")
+def drops_high_planes_from_answers(adapter: Any) -> None:
+    """An answer's text loses its characters beyond U+FFFF, in tokens and message."""
+    change_events(adapter, lambda events: _with_texts(events, _low))
+
+
+@miniature("properties.streams-say-what-answers-say")
+def keeps_low_planes_of_streams(adapter: Any) -> None:
+    """The message of a streamed answer has no characters beyond U+FFFF."""
+    change_streams(adapter, lambda events: [*events[:-1], _with_content(events[-1], _low)])
+
+
+def _low(text: str) -> str:
+    return "".join(character for character in text if character <= "\uffff")
+
+
+@miniature("properties.conversations-go-on")
+def forgets_signatures_later(adapter: Any) -> None:
+    """From the second answer on, END's message has no extensions."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        is_later = any(message["role"] == "assistant" for message in as_data(prompt))
+        return _without_extensions(own(prompt, options)) if is_later else own(prompt, options)
+
+    adapter.call = call
+
+
+async def _without_extensions(given: Any) -> Any:
+    async for event in given:
+        (told,) = Answered.of([event]).events
+        message = told.get("message")
+        kept = message and {name: value for name, value in message.items() if name != "extensions"}
+        yield {**told, "message": kept} if message else event
+
+
+@miniature("properties.conversations-go-on")
+def loses_the_second_result(adapter: Any) -> None:
+    """When it is called after two answers or more, of results side by side the first alone is sent."""
+    recall(adapter, lambda prompt: _first_results(prompt) if _turns(prompt) > 1 else prompt)
+
+
+@miniature("properties.conversations-go-on")
+def reuses_ids_in_streams(adapter: Any) -> None:
+    """The calls of every streamed answer have the ids `call_0`, `call_1` and so on."""
+    change_streams(adapter, _with_numbered_calls)
+
+
+def _turns(prompt: Prompt) -> int:
+    return sum(message["role"] == "assistant" for message in prompt)
+
+
+def _first_results(prompt: Prompt) -> Prompt:
+    pairs = zip([None, *prompt], prompt, strict=False)
+    return [one for before, one in pairs if not (before and before["role"] == one["role"] == "tool_result")]
+
+
+def _with_numbered_calls(events: Events) -> Events:
+    ids = [event["call"]["id"] for event in events if event["type"] == "TOOL_CALL"]
+    text = json.dumps(events)
+    for number, call_id in enumerate(ids):
+        text = text.replace(json.dumps(call_id), json.dumps(f"call_{number}"))
+    told: Events = json.loads(text)
+    return told
+
+
+def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
+    told = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
+    return [_with_content(event, change) for event in told]
+
+
+def _with_content(event: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    message = event.get("message")
+    if not message or not message.get("content"):
+        return event
+    return {**event, "message": {**message, "content": change(message["content"])}}
 
 
 def _stumble(prompt: Prompt) -> Prompt:

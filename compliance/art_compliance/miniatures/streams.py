@@ -118,13 +118,13 @@ def ends_a_stream_with_a_delta(adapter: Any) -> None:
     change_streams(adapter, _each(lambda event: _with_message(event, {"index": 0})))
 
 
-@miniature("stream.cuts-change-nothing")
+@miniature("stream.cuts-change-nothing", "properties.chunks-change-nothing")
 def decodes_each_chunk_by_itself(adapter: Any) -> None:
     """A character that the network cut in two becomes two others."""
     refeed(adapter, lambda chunk: chunk.decode(errors="replace").encode())
 
 
-@miniature("stream.cut-short-is-told")
+@miniature("stream.cut-short-is-told", "properties.cut-streams-are-told")
 def takes_a_cut_for_the_end(adapter: Any) -> None:
     """A stream that is cut off ends well, with what arrived."""
     change_streams(adapter, _without_error)

@@ -14,8 +14,10 @@ extra `compliance` brings.
 
 from __future__ import annotations
 
+from art_compliance.generated import Request
+from art_compliance.strategies.answers import answers, dialogues, exchanges, turns
 from art_compliance.strategies.broken import BREAKS, broken_prompts
-from art_compliance.strategies.options import Request, options, requests
+from art_compliance.strategies.options import options, requests
 from art_compliance.strategies.prompts import FLAVORS, prompts
 from art_compliance.strategies.schemas import arguments_for, json_schemas, tool_schemas, tools
 from art_compliance.strategies.texts import (
@@ -36,11 +38,14 @@ __all__ = [
     "FLAVORS",
     "RESULTS",
     "Request",
+    "answers",
     "arguments_for",
     "blank_texts",
     "broken_prompts",
     "call_ids",
     "chunkings",
+    "dialogues",
+    "exchanges",
     "fault_schedules",
     "json_schemas",
     "json_values",
@@ -54,4 +59,5 @@ __all__ = [
     "tool_names",
     "tool_schemas",
     "tools",
+    "turns",
 ]

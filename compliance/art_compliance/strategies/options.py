@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
 
+from art_compliance.generated import Request
 from art_compliance.strategies.broken import broken_prompts
-from art_compliance.strategies.prompts import Prompt, prompts
+from art_compliance.strategies.prompts import prompts
 from art_compliance.strategies.schemas import tool_schemas, tools
 from art_compliance.strategies.texts import texts
 
@@ -33,13 +34,6 @@ _OPTIONAL: Final[dict[str, SearchStrategy[Any]]] = {
 }
 
 _ONE_AT_A_TIME: Final = st.sampled_from((None, None, None, None, True, False))
-
-
-class Request(NamedTuple):
-    """A prompt and options that go with it, as JSON data."""
-
-    prompt: Prompt
-    options: dict[str, Any]
 
 
 @st.composite

@@ -226,6 +226,16 @@ CHAT: dict[str, tuple[Stream, dict[str, Any]]] = {
         ],
         completion({"content": "ok"}, "stop"),
     ),
+    "verdicts in choices without a delta (Azure)": (
+        [
+            chunk({"content": "ok"}),
+            {"id": "", "choices": [{"index": 0, "finish_reason": None, "content_filter_results": {}}]},
+            chunk({}, "stop", usage=USAGE),
+            {"id": "", "choices": [{"index": 0, "finish_reason": None, "content_filter_results": {}}]},
+            DONE,
+        ],
+        completion({"content": "ok"}, "stop"),
+    ),
     "a refusal": (
         [chunk({"refusal": "I "}), chunk({"refusal": "won't"}), chunk({}, "stop", usage=USAGE), DONE],
         completion({"content": None, "refusal": "I won't"}, "stop"),

@@ -55,7 +55,8 @@ class _OpenBlock:
         self.block = block
         self.kind = kind
         self.text = LongText()
-        self.call = msgspec.convert(block, ToolUse) if kind == "tool_use" else None
+        # llama-server leaves the empty input out, since the deltas bring it: recorded.
+        self.call = msgspec.convert({"input": {}, **block}, ToolUse) if kind == "tool_use" else None
         self.has_spoken = False
         self.is_blank = True
 
@@ -175,6 +176,8 @@ class MessageStream:
         self._open = None
         text, block = opened.text.read(), opened.block
         if opened.call is not None:
+            if not text and "input" not in block:
+                raise ValueError(_NO_INPUT)
             own_ids = self._info.id_map
             arguments = _arguments(text, opened.call.input)
             yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
@@ -200,6 +203,7 @@ class MessageStream:
 
 _TOLD: Final = "an event with an error"
 _UNTYPED: Final = "a block of the content has no type"
+_NO_INPUT: Final = "a tool_use block has neither an input nor a delta of it"
 _WITHOUT_INPUT: Final = frozenset({"text", "thinking", "redacted_thinking", "compaction"})
 _DELTAS: Final = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta", "compaction_delta"})
 

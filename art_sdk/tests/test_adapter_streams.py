@@ -257,6 +257,9 @@ CHAT: dict[str, tuple[Stream, dict[str, Any]]] = {
 }
 
 
+CALLED = {"type": "tool_use", "id": "a", "name": "f"}
+
+
 def started(**usage: int) -> tuple[str, Any]:
     message = {"id": "m1", "type": "message", "role": "assistant", "content": [], "stop_reason": None, "usage": usage}
     return "message_start", {"type": "message_start", "message": message}
@@ -332,6 +335,14 @@ ANTHROPIC: dict[str, tuple[Stream, dict[str, Any]]] = {
             input_tokens=6,
             output_tokens=7,
         ),
+    ),
+    "a call whose input comes in deltas alone (llama-server)": (
+        [
+            started(input_tokens=5, output_tokens=1),
+            *block(0, CALLED, {"type": "input_json_delta", "partial_json": '{"x": 1}'}),
+            *stopped("tool_use", output_tokens=7),
+        ],
+        message([CALLED | {"input": {"x": 1}}], "tool_use", input_tokens=5, output_tokens=7),
     ),
     "thinking with its signature, redacted thinking, a server's tool": (
         [
@@ -708,6 +719,7 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
         "an event 'ping' with data of the type 'content_block_start'",
     ),
     "data without a type": ([{"index": 0}], "missing required field `type`"),
+    "a call without any input": ([started(), *block(0, CALLED)], "neither an input nor a delta of it"),
     "a server's tool with broken input": (
         [started(), *block(0, SEARCH, {"type": "input_json_delta", "partial_json": "{"})],
         "Input data was truncated",

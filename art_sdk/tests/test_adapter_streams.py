@@ -258,6 +258,7 @@ CHAT: dict[str, tuple[Stream, dict[str, Any]]] = {
 
 
 CALLED = {"type": "tool_use", "id": "a", "name": "f"}
+BLANK = {"type": "input_json_delta", "partial_json": " "}
 
 
 def started(**usage: int) -> tuple[str, Any]:
@@ -343,6 +344,23 @@ ANTHROPIC: dict[str, tuple[Stream, dict[str, Any]]] = {
             *stopped("tool_use", output_tokens=7),
         ],
         message([CALLED | {"input": {"x": 1}}], "tool_use", input_tokens=5, output_tokens=7),
+    ),
+    "a call that begins before the one before has stopped (llama-server)": (
+        [
+            started(input_tokens=5, output_tokens=1),
+            *use(0, "a", "f", '{"x": 1}')[:-1],
+            *use(1, "b", "g", '{"y": 2}')[:-1],
+            ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": BLANK}),
+            *block(0, {})[-1:],
+            *block(1, {})[-1:],
+            *stopped("tool_use", output_tokens=7),
+        ],
+        message(
+            [CALLED | {"input": {"x": 1}}, {"type": "tool_use", "id": "b", "name": "g", "input": {"y": 2}}],
+            "tool_use",
+            input_tokens=5,
+            output_tokens=7,
+        ),
     ),
     "thinking with its signature, redacted thinking, a server's tool": (
         [
@@ -678,9 +696,17 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
         [started(), *text_block(0, "x")[:-1], *stopped("end_turn")],
         "message_delta in the state 'in a block'",
     ),
+    "text of a block after the next has begun": (
+        [started(), *text_block(0)[:1], *text_block(1)[:1], *text_block(0, "x")[1:2]],
+        "content_block_delta of the block 0, and the block 1 is the one that may come",
+    ),
+    "a block that never stops": (
+        [started(), *text_block(0, "x")[:-1], *stopped("end_turn")],
+        "message_delta in the state 'in a block'",
+    ),
     "a block that begins twice": (
         [started(), text_block(0)[0], text_block(0)[0]],
-        "content_block_start in the state 'in a block'",
+        "content_block_start of the block 0, and the block 1 is the one that may come",
     ),
     "a block left out": ([started(), *text_block(1, "x")], "content_block_start of the block 1, and the block 0"),
     "a delta for another block": (

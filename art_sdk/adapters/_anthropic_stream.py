@@ -55,7 +55,8 @@ class _OpenBlock:
         self.block = block
         self.kind = kind
         self.text = LongText()
-        self.call = msgspec.convert(block, ToolUse) if kind == "tool_use" else None
+        # llama-server leaves the empty input out, since the deltas bring it: recorded.
+        self.call = msgspec.convert({"input": {}, **block}, ToolUse) if kind == "tool_use" else None
         self.has_spoken = False
         self.is_blank = True
 
@@ -78,6 +79,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _AFTER: Final[Mapping[tuple[str, str], str]] = {
     ("begun", "message_start"): "between blocks",
     ("between blocks", "content_block_start"): "in a block",
+    ("in a block", "content_block_start"): "in a block",
     ("in a block", "content_block_delta"): "in a block",
     ("in a block", "content_block_stop"): "between blocks",
     ("between blocks", "message_delta"): "ending",
@@ -94,7 +96,7 @@ class MessageStream:
         self._info = info
         self._request_id = request_id
         self._state = "begun"
-        self._open: _OpenBlock | None = None
+        self._open: dict[int, _OpenBlock] = {}
         self._content: list[dict[str, Any]] = []
         self._message = Message(type="message", content=self._content, stop_reason=None)
 
@@ -138,18 +140,20 @@ class MessageStream:
 
     def _start_block(self, event: _Event) -> Iterator[Piece]:
         block = _needed(event.content_block, "content_block_start has no content_block")
-        self._hold_index(event, len(self._content))
+        index = self._hold_index(event, len(self._content) + len(self._open))
         kind = block.get("type")
         if not isinstance(kind, str):
             raise ValueError(_UNTYPED)  # noqa: TRY004 - as for a whole answer
-        self._open = _OpenBlock(block, kind)
+        opened = self._open[index] = _OpenBlock(block, kind)
         text = block.get("text")
         if kind == "text" and isinstance(text, str) and text:
-            yield self._open.say(text)
+            yield opened.say(text)
 
     def _take_delta(self, event: _Event) -> Iterator[Piece]:
-        self._hold_index(event, len(self._content))
-        delta, opened = _needed(event.delta, "content_block_delta has no delta"), _needed(self._open, "no block")
+        opened = self._open.get(-1 if event.index is None else event.index) or self._open[self._oldest(event)]
+        delta = _needed(event.delta, "content_block_delta has no delta")
+        if delta.type in _TOLD_AT_ONCE:
+            self._hold_index(event, len(self._content) + len(self._open) - 1)
         match (delta.type, opened.kind):
             case ("text_delta", "text"):
                 yield opened.say(_needed(delta.text, "text_delta has no text"))
@@ -170,11 +174,12 @@ class MessageStream:
                 raise ValueError(reason)
 
     def _stop_block(self, event: _Event) -> Iterator[Piece]:
-        self._hold_index(event, len(self._content))
-        opened = _needed(self._open, "no block")
-        self._open = None
+        opened = self._open.pop(self._oldest(event))
+        self._state = "in a block" if self._open else self._state
         text, block = opened.text.read(), opened.block
         if opened.call is not None:
+            if not text and "input" not in block:
+                raise ValueError(_NO_INPUT)
             own_ids = self._info.id_map
             arguments = _arguments(text, opened.call.input)
             yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
@@ -192,14 +197,21 @@ class MessageStream:
         counted = {name: count for name, count in (event.usage or {}).items() if count is not None}
         self._message.usage = self._message.usage | counted  # cumulative counts
 
-    def _hold_index(self, event: _Event, index: int) -> None:
+    def _oldest(self, event: _Event) -> int:
+        """The block that stops next. llama-server begins a call before the one before has stopped: recorded."""
+        return self._hold_index(event, len(self._content))
+
+    def _hold_index(self, event: _Event, index: int) -> int:
         if event.index != index:
             reason = f"{event.type} of the block {event.index}, and the block {index} is the one that may come"
             raise ValueError(reason)
+        return index
 
 
 _TOLD: Final = "an event with an error"
 _UNTYPED: Final = "a block of the content has no type"
+_NO_INPUT: Final = "a tool_use block has neither an input nor a delta of it"
+_TOLD_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may say more
 _WITHOUT_INPUT: Final = frozenset({"text", "thinking", "redacted_thinking", "compaction"})
 _DELTAS: Final = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta", "compaction_delta"})
 

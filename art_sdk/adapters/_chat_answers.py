@@ -27,9 +27,10 @@ def parse_completion(body: bytes, info: CallInfo, *, request_id: str | None) -> 
     if choice.finish_reason is None:
         message = "choices[0].finish_reason is null: the answer is not finished"
         raise ValueError(message)
+    said = _message(choice)
     return Answer(
-        pieces=tuple(_pieces(choice.message, info)),
-        stop_reason=read_stop_reason(choice.message, choice.finish_reason),
+        pieces=tuple(_pieces(said, info)),
+        stop_reason=read_stop_reason(said, choice.finish_reason),
         raw_stop_reason=choice.finish_reason,
         usage=read_usage(answer.usage),
         request_id=request_id or answer.id,
@@ -61,8 +62,8 @@ class Message(Struct):
 
 
 class _Choice(Struct):
-    message: Message
     finish_reason: str | None
+    message: Message | None = None
 
 
 class _CompletionDetails(Struct):
@@ -85,6 +86,16 @@ class _Answer(Struct):
     choices: list[_Choice]
     id: str | None = None
     usage: dict[str, Any] | None = None
+
+
+def _message(choice: _Choice) -> Message:
+    """The message. Azure leaves it out where it filtered all of it: recorded. Raises ValueError for any other lack."""
+    if choice.message is not None:
+        return choice.message
+    if choice.finish_reason == "content_filter":
+        return Message(content="")
+    lack = "choices[0] has no message"
+    raise ValueError(lack)
 
 
 _decode_answer: Final = msgspec.json.Decoder(_Answer).decode

@@ -43,9 +43,10 @@ class _Delta(Struct):
 
 
 class _Choice(Struct):
-    delta: _Delta
+    delta: _Delta | None = None
     index: int = 0
     finish_reason: str | None = None
+    content_filter_results: Any = None
 
 
 class _Groq(Struct):
@@ -108,8 +109,9 @@ class ChatStream:
         self._request_id = self._request_id or chunk.id
         self._usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage) or self._usage
         choice = next((choice for choice in chunk.choices if choice.index == 0), _NOTHING)
-        self._state = follow(_AFTER, self._state, self._kind(choice))
-        yield from self._read_delta(choice.delta)
+        delta = _delta_of(choice)
+        self._state = follow(_AFTER, self._state, self._kind(choice, delta))
+        yield from self._read_delta(delta)
         if choice.finish_reason is not None and self._finish is None:
             self._finish = choice.finish_reason
             yield from self._read_calls()
@@ -129,9 +131,8 @@ class ChatStream:
     def extensions(self) -> None:
         return None
 
-    def _kind(self, choice: _Choice) -> str:
+    def _kind(self, choice: _Choice, delta: _Delta) -> str:
         """What a chunk is, as `_AFTER` has it. An empty finish may be told twice, another one may not."""
-        delta = choice.delta
         says = delta.content or delta.tool_calls or delta.refusal or delta.reasoning_content or delta.reasoning
         if choice.finish_reason is not None and (says or choice.finish_reason != self._finish):
             return "a finish"
@@ -173,7 +174,18 @@ class ChatStream:
             yield from read_calls(calls, self._info)
 
 
+def _delta_of(choice: _Choice) -> _Delta:
+    """The delta. Azure's asynchronous filter tells its verdict in choices that have none. Raises ValueError.
+
+    Source: an observed chunk, https://github.com/aallam/openai-kotlin/pull/340.
+    """
+    if choice.delta is None and choice.content_filter_results is None:
+        raise ValueError(_NO_DELTA)
+    return choice.delta or _Delta()
+
+
 _NOTHING: Final = _Choice(_Delta())
+_NO_DELTA: Final = "choices[0] has no delta"
 _TOLD: Final = "a chunk with an error"
 _NO_CHOICES: Final = "a chunk has neither choices nor an error"
 _GAP: Final = "a piece of a call whose index is not the next one"

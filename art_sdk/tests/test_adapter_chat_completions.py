@@ -338,6 +338,12 @@ def test_why_an_answer_ended_is_read(openai: OpenAIAdapter, raw: str, reason: st
     assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
 
 
+def test_what_azure_filtered_whole_has_no_message_and_is_no_error(openai: OpenAIAdapter, head: Any, info: Any) -> None:
+    body = b'{"choices": [{"finish_reason": "content_filter", "content_filter_results": {}}]}'
+    answer = _read(openai, head(), body, info())
+    assert (answer.message, answer.finish) == (AssistantMessage(""), "content_filter")
+
+
 def _thoughtful(total_tokens: int | None) -> dict[str, Any]:
     counts = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": total_tokens}
     return {**counts, "completion_tokens_details": {"reasoning_tokens": 3}}

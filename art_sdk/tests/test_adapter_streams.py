@@ -226,6 +226,16 @@ CHAT: dict[str, tuple[Stream, dict[str, Any]]] = {
         ],
         completion({"content": "ok"}, "stop"),
     ),
+    "verdicts in choices without a delta (Azure)": (
+        [
+            chunk({"content": "ok"}),
+            {"id": "", "choices": [{"index": 0, "finish_reason": None, "content_filter_results": {}}]},
+            chunk({}, "stop", usage=USAGE),
+            {"id": "", "choices": [{"index": 0, "finish_reason": None, "content_filter_results": {}}]},
+            DONE,
+        ],
+        completion({"content": "ok"}, "stop"),
+    ),
     "a refusal": (
         [chunk({"refusal": "I "}), chunk({"refusal": "won't"}), chunk({}, "stop", usage=USAGE), DONE],
         completion({"content": None, "refusal": "I won't"}, "stop"),
@@ -245,6 +255,10 @@ CHAT: dict[str, tuple[Stream, dict[str, Any]]] = {
     ),
     "no usage": ([chunk({"content": "ok"}), chunk({}, "stop"), DONE], completion({"content": "ok"}, "stop", None)),
 }
+
+
+CALLED = {"type": "tool_use", "id": "a", "name": "f"}
+BLANK = {"type": "input_json_delta", "partial_json": " "}
 
 
 def started(**usage: int) -> tuple[str, Any]:
@@ -320,6 +334,31 @@ ANTHROPIC: dict[str, tuple[Stream, dict[str, Any]]] = {
             ],
             "tool_use",
             input_tokens=6,
+            output_tokens=7,
+        ),
+    ),
+    "a call whose input comes in deltas alone (llama-server)": (
+        [
+            started(input_tokens=5, output_tokens=1),
+            *block(0, CALLED, {"type": "input_json_delta", "partial_json": '{"x": 1}'}),
+            *stopped("tool_use", output_tokens=7),
+        ],
+        message([CALLED | {"input": {"x": 1}}], "tool_use", input_tokens=5, output_tokens=7),
+    ),
+    "a call that begins before the one before has stopped (llama-server)": (
+        [
+            started(input_tokens=5, output_tokens=1),
+            *use(0, "a", "f", '{"x": 1}')[:-1],
+            *use(1, "b", "g", '{"y": 2}')[:-1],
+            ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": BLANK}),
+            *block(0, {})[-1:],
+            *block(1, {})[-1:],
+            *stopped("tool_use", output_tokens=7),
+        ],
+        message(
+            [CALLED | {"input": {"x": 1}}, {"type": "tool_use", "id": "b", "name": "g", "input": {"y": 2}}],
+            "tool_use",
+            input_tokens=5,
             output_tokens=7,
         ),
     ),
@@ -657,9 +696,17 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
         [started(), *text_block(0, "x")[:-1], *stopped("end_turn")],
         "message_delta in the state 'in a block'",
     ),
+    "text of a block after the next has begun": (
+        [started(), *text_block(0)[:1], *text_block(1)[:1], *text_block(0, "x")[1:2]],
+        "content_block_delta of the block 0, and the block 1 is the one that may come",
+    ),
+    "a block that never stops": (
+        [started(), *text_block(0, "x")[:-1], *stopped("end_turn")],
+        "message_delta in the state 'in a block'",
+    ),
     "a block that begins twice": (
         [started(), text_block(0)[0], text_block(0)[0]],
-        "content_block_start in the state 'in a block'",
+        "content_block_start of the block 0, and the block 1 is the one that may come",
     ),
     "a block left out": ([started(), *text_block(1, "x")], "content_block_start of the block 1, and the block 0"),
     "a delta for another block": (
@@ -698,6 +745,7 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
         "an event 'ping' with data of the type 'content_block_start'",
     ),
     "data without a type": ([{"index": 0}], "missing required field `type`"),
+    "a call without any input": ([started(), *block(0, CALLED)], "neither an input nor a delta of it"),
     "a server's tool with broken input": (
         [started(), *block(0, SEARCH, {"type": "input_json_delta", "partial_json": "{"})],
         "Input data was truncated",

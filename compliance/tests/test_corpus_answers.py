@@ -232,8 +232,10 @@ ASK: Mapping[str, Callable[[httpx2.Client], Any]] = {
 
 def openai_reading(answer: Any) -> Told:
     choice, usage = answer.choices[0], answer.usage
-    message = choice.message
-    extra = message.model_extra  # the relatives' thinking, for which OpenAI's type has no field
+    message = choice.message or official("openai.types.chat").ChatCompletionMessage(
+        role="assistant"
+    )  # Azure filtered it
+    extra = message.model_extra or {}  # the relatives' thinking, for which OpenAI's type has no field
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     thoughts = completion.reasoning_tokens if completion else None
     counted_beside = usage.total_tokens == sum_of(usage.prompt_tokens, usage.completion_tokens, thoughts)  # xAI
@@ -393,7 +395,6 @@ SHAPES = {
 }
 READ_OTHERWISE: Mapping[str, Callable[[Any], bool]] = {
     "Azure filtered the prompt: its error has the status 200": lambda data: "choices" not in data,
-    "Azure filtered the answer, and left the message out": lambda data: "message" not in data["choices"][0],
     "a function_call, which is not asked for since there are tools": lambda data: (
         data["choices"][0]["finish_reason"] == "function_call"
     ),

@@ -108,7 +108,6 @@ OPAQUE = {
 """What a recorded request holds beyond the standard format, by JSON pointer. Nothing else may be opaque."""
 
 REFUSALS = {
-    "'streaming' is not declared": "a feature of a later version of the adapters",
     "have a block at 4, where none can stand": "texts between the provider's own blocks: a message has one text",
 }
 """Why our adapter may refuse what a provider took."""
@@ -165,7 +164,7 @@ def rebuilt(one: Accepted) -> list[str]:
     """What our adapter's request of the decoding says otherwise, in words."""
     adapter = ADAPTERS[one.dialect](api_key="no-key")
     decoded = decode(one.dialect, one.body, url=one.url)
-    wanted = {name: value for name, value in decoded.options.items() if name != "stream"}
+    wanted = {name: value for name, value in decoded.options.items() if (name, value) != ("stream", False)}
     options = parse_options({"thread_id": "corpus", "tools": decoded.tools, **wanted})
     try:
         payload = adapter.translate(decoded.prompt, options)

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
+from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.corpus import Found, dialect_of
 from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
@@ -174,8 +176,8 @@ def ask_openai(http_client: httpx2.Client) -> Told:
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     text, thinking, finish, usage, calls = "", "", None, None, {}
     for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
-        usage = chunk.usage or usage
-        for choice in chunk.choices:
+        usage = chunk.usage or groq_usage(chunk) or usage
+        for choice in (choice for choice in chunk.choices if choice.index == 0):
             delta, more = choice.delta, choice.delta.model_extra
             text += delta.content or ""
             thinking += more.get("reasoning_content") or more.get("reasoning") or ""
@@ -183,11 +185,23 @@ def ask_openai(http_client: httpx2.Client) -> Told:
             for call in delta.tool_calls or ():
                 begun = calls.setdefault(call.index, [call.id, call.function.name, ""])
                 begun[2] += call.function.arguments or ""
+    told = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
+    return Told(text, thinking, told, finish, *counts_of(usage))
+
+
+def groq_usage(chunk: Any) -> Any:
+    """Groq counts in a field of its own, which OpenAI's client keeps as it came."""
+    told = (chunk.model_extra.get("x_groq") or {}).get("usage")
+    return None if told is None else official("openai.types").CompletionUsage.model_validate(told)
+
+
+def counts_of(usage: Any) -> tuple[int | None, int | None]:
+    """What went in and what came out. OpenAI counts a stream only for whoever asks for it."""
+    if usage is None:
+        return None, None
     thoughts = usage.completion_tokens_details.reasoning_tokens if usage.completion_tokens_details else 0
     beside = usage.total_tokens == usage.prompt_tokens + usage.completion_tokens + (thoughts or 0)  # xAI
-    given = usage.completion_tokens + (thoughts or 0) * beside
-    told = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
-    return Told(text, thinking, told, finish, usage.prompt_tokens, given)
+    return usage.prompt_tokens, usage.completion_tokens + (thoughts or 0) * beside
 
 
 def ask_anthropic(http_client: httpx2.Client) -> Told:
@@ -397,3 +411,60 @@ def test_bytes_that_are_no_utf8_never_become_text(one: Recorded) -> None:
         at = len(one.body) * tenth // 10
         end = ending(read(one.shape, [one.body[:at] + b"\xff" + one.body[at:]]))
         assert end.message is None or "\ufffd" not in (end.message.content or "")
+
+
+# What others recorded and publish in their source distributions.
+
+
+SHAPES = {
+    "openai-chat": "chat_completions",
+    "anthropic-messages": "anthropic_messages",
+    "gemini-generate": "gemini_generate",
+}
+STREAMED = {
+    "langchain-anthropic": 21,
+    "langchain-openai": 3,
+    "opentelemetry-instrumentation-anthropic": 37,
+    "opentelemetry-instrumentation-groq": 3,
+    "opentelemetry-instrumentation-openai": 81,
+    "opentelemetry-instrumentation-openai-v2": 13,
+}
+"""How many streamed good answers of a dialect of ours a package holds."""
+
+
+def packaged_streams(packaged: tuple[Found, ...]) -> list[Recorded]:
+    good = [(found, dialect_of(found)) for found in packaged if found.exchange.status == 200]
+    return [
+        Recorded(found.id, SHAPES[dialect], found.exchange.answer_body)
+        for found, dialect in good
+        if dialect is not None and json_of(found.exchange.answer_body) is None
+    ]
+
+
+def test_every_package_holds_the_streams_that_it_held(packaged: tuple[Found, ...]) -> None:
+    assert len(packaged_streams(packaged)) == STREAMED.get(packaged[0].package, 0)
+
+
+def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]) -> None:
+    differ: dict[str, Any] = {}
+    for one in packaged_streams(packaged):
+        with wire(one.body) as http_client:
+            theirs = ASK[one.shape](http_client)
+        ours = our_reading(one)
+        assert theirs.text or theirs.calls, one.name
+        if ours != theirs:
+            differ[one.name] = ours, theirs
+    assert differ == {}
+
+
+def test_a_stream_that_others_recorded_is_read_the_same_however_it_is_cut(packaged: tuple[Found, ...]) -> None:
+    for one in packaged_streams(packaged):
+        wanted = shown(read(one.shape, [one.body]))
+        assert shown(read(one.shape, [one.body[at : at + 1] for at in range(len(one.body))])) == wanted, one.name
+
+
+def test_a_stream_that_others_recorded_is_an_error_where_it_is_cut_short(packaged: tuple[Found, ...]) -> None:
+    for one in packaged_streams(packaged):
+        for tenth in range(10):
+            cut = one.body[: len(one.body) * tenth // 10]
+            assert ending(read(one.shape, [cut])).finish == "error", (one.name, tenth)

@@ -134,6 +134,7 @@ def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: di
     if wish is not None:
         arguments = _arguments(wish.arguments) if isinstance(wish.arguments, str) else wish.arguments
         call = Call(wish.id, wish.name, arguments, f"{path}.content")
+        entry.texts = tuple(filter(None, entry.texts))  # as `_assistant` has it: beside a call, empty text is none
         entry.calls.append(call)
         calls.setdefault(wish.id, call)
 

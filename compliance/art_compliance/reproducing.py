@@ -17,6 +17,7 @@ from art_compliance.findings import Example, Finding, HarnessError
 from art_compliance.generated import FAMILIES, Request, as_scenario
 from art_compliance.report import Report, Result
 from art_compliance.rerun import Rerun
+from art_compliance.runner import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, load_scenario, load_scenarios
 from art_compliance.subjects import Subject
 
@@ -92,7 +93,8 @@ def _scenario_of(result: Result, example: Example, rerun: Rerun) -> Scenario:
         turns = [{"answer": example.answer}] if example.answer else ()
         return as_scenario(result.scenario, Request(example.prompt, example.options, turns))
     own = load_scenarios(Path(rerun.scenarios_from)) if rerun.scenarios_from else ()
-    return next(scenario for scenario in (*load_scenarios(), *own) if scenario.id == result.scenario)
+    known = (GREETING_SCENARIO, *load_scenarios(), *own)
+    return next(scenario for scenario in known if scenario.id == result.scenario)
 
 
 def _as_json(value: Any) -> str:

@@ -183,3 +183,27 @@ def test_many_clients_are_answered_at_once():
             one.join()
         assert server.count == 20
         assert time.perf_counter() - began < 3
+
+
+ODD = {
+    "a HEAD": (b"HEAD / HTTP/1.1\r\nhost: x\r\n\r\n", b"HTTP/1.1 200 "),
+    "no HTTP": (b"HELLO\r\n\r\n", b"HTTP/1.1 400 "),
+    "no host": (b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 400 "),
+    "a head without end": (b"GET / HTTP/1.1\r\nhost: x\r\nx-long: " + b"a" * 20_000, b"HTTP/1.1 431 "),
+    "a broken chunk": (
+        b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 400 ",
+    ),
+    "an old client": (b"POST / HTTP/1.0\r\ncontent-length: 0\r\n\r\n", b"HTTP/1.1 200 "),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_request_is_answered_and_ends_nobody_elses(name: str):
+    sent, begins = ODD[name]
+    with LoopbackServer(lambda _: Response(200, b"{}")) as server:
+        port = int(server.url.rpartition(":")[2])
+        for data, wanted in ((sent, begins), (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n", b"HTTP/1.1 200 ")):
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+                client.sendall(data)
+                assert client.recv(65536).startswith(wanted)

@@ -142,10 +142,10 @@ def keeps_the_whole_calls_limit_alone(adapter: Any) -> None:
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
-        limits = as_data(options).get("timeouts") or {}
+        limits: dict[str, Any] = as_data(options).get("timeouts") or {}
         if "whole_call" not in limits:
             return own(prompt, options)
-        kept = {**dict.fromkeys(limits), "whole_call": limits["whole_call"]}
+        kept: dict[str, Any] = {**dict.fromkeys(limits), "whole_call": limits["whole_call"]}
         return own(prompt, {**as_data(options), "timeouts": kept})
 
     adapter.call = call

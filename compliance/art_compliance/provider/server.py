@@ -9,7 +9,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Final, Self
 
 import anyio
@@ -119,16 +119,35 @@ class LoopbackServer:
                     self._seen.append(request)
                 self._underway += 1
                 try:
-                    await _Answering(connection, protocol, self._handle(request)).run()
+                    response = self._handle(request)
+                    if request.method == "HEAD":
+                        response = _head_alone(response)
+                    await _Answering(connection, protocol, response).run()
                 finally:
                     self._underway -= 1
                 if protocol.our_state is not h11.DONE or protocol.their_state is not h11.DONE:
                     return
                 protocol.start_next_cycle()
-        except (OSError, h11.RemoteProtocolError):
-            return  # the client went away, or does not speak HTTP
+        except h11.RemoteProtocolError as error:
+            await _refuse(connection, protocol, error)
+        except (OSError, h11.LocalProtocolError):
+            return  # the client went away, or an answer cannot go as it was written: no other client's affair
         finally:
             connection.close()
+
+
+def _head_alone(response: Response) -> Response:
+    """The answer to HEAD: as to any other method, without its body (RFC 9110, 9.3.2)."""
+    return Response(response.status, b"", response.content_type, response.headers)
+
+
+async def _refuse(connection: Connection, protocol: h11.Connection, error: h11.RemoteProtocolError) -> None:
+    """Says to who does not speak HTTP what is wrong, where nothing was said yet."""
+    if protocol.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+        return
+    words = f"this is not HTTP/1.1: {error}".encode()
+    with suppress(OSError, h11.LocalProtocolError):
+        await _Answering(connection, protocol, Response(error.error_status_hint, words, "text/plain")).run()
 
 
 def _listen(host: str, port: int) -> socket.socket:

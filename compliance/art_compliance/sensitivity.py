@@ -8,19 +8,25 @@ does not apply, and neither does one whose checks are all silent or failing on t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import Struct
 
-from art_compliance.checks import CHECKS, Check
+from art_compliance.answered import Answered
+from art_compliance.checks import Check
+from art_compliance.checks.searching import make_requests
 from art_compliance.factories import Factory
 from art_compliance.findings import HarnessError
+from art_compliance.generated import Request
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_compliance.normal_form import same_json
 from art_compliance.profiles import Profile, Search
-from art_compliance.runner import GREETING_SCENARIO, Selection, Session
-from art_compliance.scenarios import Scenario
+from art_compliance.provider.composing import write
+from art_compliance.runner import Selection, Session, with_own_cassettes
+from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Sent, Subject
+from art_sdk.json_data import is_object
 
 Sight = Literal["caught", "missed", "not applicable"]
 
@@ -47,21 +53,26 @@ def look(
     on_seen: Callable[[Seen], None] | None = None,
 ) -> list[Seen]:
     """What a run of the selection would see of every fault. Raises HarnessError for an adapter that cannot be made."""
+    selection = with_own_cassettes(selection, make)
     plan = selection.plan()
     told: list[Seen] = []
     with Subject(make, name=name, dialect=dialect) as subject:
-        right = Session(subject, seed, _SEARCH)
+        right = Session(subject, seed, _SEARCH, selection)
         for miniature in MINIATURES:
-            told.append(_look(miniature, right, plan, dialect))
+            told.append(_look(miniature, right, plan, selection))
             if on_seen is not None:
                 on_seen(told[-1])
     return told
 
 
-def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario]], dialect: str | None) -> Seen:
+def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario]], selection: Selection) -> Seen:
+    known = right.subject
+    if not any(check.id in miniature.fails for check, _ in plan):
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
+    only = Search(profile=_SEARCH.profile, only=miniature.fails)
     try:
-        with Subject(miniature.of(right.subject.make), name=right.subject.name, dialect=dialect) as subject:
-            return _compare(miniature, Session(subject, right.seed, _SEARCH), right, plan)
+        with Subject(miniature.of(known.make), name=known.name, dialect=known.asked_dialect) as subject:
+            return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
         why = f"it cannot be put around this adapter: {str(error).partition(': ')[2]}"
         return _seen(miniature, "not applicable", why)
@@ -73,30 +84,65 @@ def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tu
         failed = wrong.run(check, scenario).verdict in _FAILS
         if failed and right.run(check, scenario).verdict not in _FAILS:
             return _seen(miniature, "caught", f"{check.id} on {scenario.id}")
-    if not _bites(wrong.subject, right.subject, chosen):
+    if not chosen:
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
+    if not _bites(wrong.subject, right.subject, chosen, right.seed):
         return _seen(miniature, "not applicable", "it changes nothing on this adapter")
-    silent = not chosen or all(right.run(*one).verdict != "pass" for one in chosen)
+    silent = all(right.run(*one).verdict != "pass" for one in chosen)
     if silent:
         return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
     return _seen(miniature, "missed", ", ".join(sorted(miniature.fails)))
 
 
-def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]]) -> bool:
-    """Whether the fault shows at all, in what is sent or in what is read."""
-    if (wrong.capabilities, wrong.losses, wrong.repairs) != (right.capabilities, right.losses, right.repairs):
-        return any(_differs(wrong, right, scenario) for scenario in _scenarios(chosen))
-    is_response = any(CHECKS[check.id].stage == "response" for check, _ in chosen)
-    return is_response or any(_differs(wrong, right, scenario) for scenario in _scenarios(chosen))
+def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]], seed: int) -> bool:
+    """Whether the fault shows at all, in what is sent or in what is read; where that cannot be told, it is said to."""
+    return any(_shows(wrong, right, check, scenario, seed) for check, scenario in chosen)
 
 
-def _scenarios(chosen: list[tuple[Check, Scenario]]) -> Iterator[Scenario]:
-    known = {scenario.id: scenario for _, scenario in chosen}
-    yield from (known or {GREETING_SCENARIO.id: GREETING_SCENARIO}).values()
+def _shows(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
+    if check.stage in ("faults", "load", "replay") or (check.once and check.stage == "stream"):
+        return True
+    requests = [Request(scenario.prompt, scenario.call_options())]
+    if check.families:
+        requests = list(make_requests(scenario.id, seed, _SEARCH.profile.count_of(scenario.id)))
+    answers = [one for request in requests for one in _answers(request, scenario)]
+    if any(_differs(wrong, right, request) for request in requests):
+        return True
+    can_call = wrong.has_call and right.has_call
+    return can_call and any(_hears(wrong, *one) != _hears(right, *one) for one in answers)
 
 
-def _differs(wrong: Subject, right: Subject, scenario: Scenario) -> bool:
-    given = scenario.prompt, scenario.call_options()
-    one, other = wrong.translate(*given), right.translate(*given)
+Asking = tuple[list[dict[str, Any]], dict[str, Any], WrittenAnswer]
+
+
+def _answers(request: Request, scenario: Scenario) -> Iterator[Asking]:
+    """What is asked and answered, whole and streamed: at once, and where there was an answer before."""
+    told = [msgspec.convert(turn["answer"], WrittenAnswer) for turn in request.turns[:1]]
+    for answer in told or ([scenario.answer] if scenario.answer else []):
+        for before in ([], _BEFORE) if told else ([],):
+            for more in ({}, {"stream": True}):
+                yield [*before, *request.prompt], {**request.options, **more}, answer
+
+
+_BEFORE: Final = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]
+
+
+def _hears(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, Any], answer: WrittenAnswer) -> Any:
+    """The events without the times in them, or what was raised."""
+    known = {"trace_id": "sensitivity", **options}
+    heard = subject.call(prompt, known, lambda asked: write(asked, answer, lambda said, _: asked.answer(said)))
+    return list(map(_timeless, heard.events)) if isinstance(heard, Answered) else str(heard)
+
+
+def _timeless(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    return {**event, "metadata": {name: one for name, one in metadata.items() if "time" not in name.lower()}}
+
+
+def _differs(wrong: Subject, right: Subject, request: Request) -> bool:
+    one, other = (subject.translate(request.prompt, request.options) for subject in (wrong, right))
     if isinstance(one, Sent) and isinstance(other, Sent):
         return not same_json(one.payload, other.payload)
     return type(one) is not type(other)

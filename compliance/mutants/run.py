@@ -57,7 +57,9 @@ def _run(folder: Path, module: str, tests: list[str]) -> list[tuple[str, str, st
 
 
 def _copy(tree: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    listed = subprocess.run(
+        [shutil.which("git") or "git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)

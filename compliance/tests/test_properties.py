@@ -35,7 +35,7 @@ def failures(report: Report) -> dict[str, Any]:
     return {result.check: result.findings[0] for result in (*report.failures, *report.harness_errors)}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_a_reference_adapter_holds_every_law(name: str, seed: int):
     report = certify(name, selection=PROPERTIES, seed=seed, search=QUICK)

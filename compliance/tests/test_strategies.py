@@ -207,7 +207,7 @@ SMALLEST = {
 @pytest.mark.parametrize("what", SMALLEST)
 def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str, seed: int):
     condition, length = SMALLEST[what]
-    family, count = "generated-conversations", 200
+    family, count = "generated-conversations", 60
     made = make_requests(family, seed, count)
     first = next(number for number, request in enumerate(made) if condition(request.prompt))
     least = reduce(made[first], lambda request: condition(request.prompt), seconds=10, alone=False)

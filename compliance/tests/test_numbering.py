@@ -1,0 +1,26 @@
+"""Which call a result answers, where a dialect leaves ids out."""
+
+from __future__ import annotations
+
+import pytest
+
+from art_compliance.dialects.numbering import OpenCalls
+
+CALLS = [("b", "get_time"), (None, "get_time"), ("a", "get_weather")]
+ANSWERS = {
+    "by id, whatever stands before and after it": ([("a", None), ("b", None)], ["a", "b"]),
+    "by id, whatever name is told": ([("a", "get_time")], ["a"]),
+    "an id of nobody's": ([("aa", "get_time"), ("", "get_time"), ("c", None)], [None, None, None]),
+    "by name": ([(None, "get_weather"), (None, "get_time"), (None, "get_time")], ["a", "b", "call_2"]),
+    "a name of nobody's": ([(None, "get_news")], [None]),
+    "the next one": ([(None, None), (None, None), (None, None), (None, None)], ["b", "call_2", "a", None]),
+    "once": ([("b", None), ("b", None)], ["b", None]),
+}
+
+
+@pytest.mark.parametrize("how", ANSWERS)
+def test_a_result_answers(how: str):
+    calls = OpenCalls()
+    assert [calls.open(*call) for call in CALLS] == ["b", "call_2", "a"]
+    asked, found = ANSWERS[how]
+    assert [calls.answer("".join(call_id) if call_id else call_id, name) for call_id, name in asked] == found

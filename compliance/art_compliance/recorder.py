@@ -29,22 +29,26 @@ from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Answerer
-from art_compliance.provider.composing import compose
+from art_compliance.provider.composing import Compose, compose
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.report import suite_version
 from art_compliance.runner import CHEAP
-from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
 from art_compliance.subjects import TEST_KEY, Access, Refused, Subject
 from art_sdk.json_data import is_object
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider."""
+    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider.
+
+    `engine` is the local engine's name and version.
+    """
 
     scenarios: tuple[Scenario, ...]
     into: Path
     source: Source = "strict provider"
     access: Access | None = None
+    engine: str | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if order.source not in RECORDED_REALITY and _is_reality(path):
         return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
-    why = None if isinstance(told, Answered) and told.error is None else "the adapter did not read the answer"
+    why = _explain_unread(told, Scrubber(order.secrets))
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
 
 
@@ -120,8 +124,12 @@ def _is_reality(path: Path) -> bool:
 
 def answerer_for(scenario: Scenario) -> Answerer:
     """What the strict provider answers: the scenario's own answer, else what the request asks for."""
-    written = scenario.answer
-    return lambda asked: answer_strictly(asked, compose if written is None else lambda _: written)
+    make = compose if scenario.answer is None else _always(scenario.answer)
+    return lambda asked: answer_strictly(asked, make)
+
+
+def _always(written: WrittenAnswer) -> Compose:
+    return lambda _: written
 
 
 def _explain_silence(told: object, others: int) -> str:
@@ -131,6 +139,14 @@ def _explain_silence(told: object, others: int) -> str:
         f"vcrpy {version('vcrpy')} saw no request: it sees httpx2, httpx, requests, urllib3, aiohttp, http.client, "
         f"tornado and boto3, in this process; the call ended as: {str(type(told).__name__).lower()}"
     )
+
+
+def _explain_unread(told: object, scrubber: Scrubber) -> str | None:
+    if not isinstance(told, Answered):
+        return scrubber.text(f"the adapter did not read the answer: {told}")
+    if told.error is None:
+        return None
+    return scrubber.text(f"the adapter did not read the answer: {told.error.get('message')}")
 
 
 def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
@@ -153,7 +169,7 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchan
         scenario=scenario.id,
         digest=scenario_digest(scenario),
         suite=suite_version(),
-        versions=_versions(type(subject.adapter).__module__),
+        versions=_versions(type(subject.adapter).__module__) | ({"engine": order.engine} if order.engine else {}),
     )
 
 

@@ -74,6 +74,10 @@ CHEAP: Final = (
     "answer-call-in-the-second-round",
     "answer-cut-by-length",
     "answer-usage-with-cache",
+    "streamed",
+    "streamed-call",
+    "streamed-parallel-calls",
+    "streamed-second-round",
 )
 """What a real provider is asked where no scenario is named: each is short, and asks for something of its own."""
 

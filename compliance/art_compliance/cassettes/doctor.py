@@ -135,6 +135,8 @@ def _passing(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
 
 
 def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+    """An engine that speaks a provider's format need not keep to its types; that it answers at all is asked of it."""
+    is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
         dialect = _dialect(one)
         if dialect is None or not 200 <= one.status < 300:
@@ -144,6 +146,8 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
         items: list[Any] = list(stream_items(one.answer_body)) if whole is None else [whole]
         if not items:
             yield Complaint(cassette.path, f"{place}: it loads, and answers with nothing", "record it again")
+            continue
+        if is_engine:
             continue
         schema = kept(f"{dialect}.{'stream' if whole is None else 'answer'}")
         fault = next((fault for item in items for fault in schema.faults(item)), None)

@@ -55,9 +55,9 @@ def record_command(
         if not names:
             _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
         source = _source(local_engine=local_engine, strict=from_strict_provider)
+        access = None if from_strict_provider else _access(key_from, base_url, model, source)
         if local_engine and not engine:
             _stop('say with --engine which engine answers, and its version: --engine "llama-server 1.2"')
-        access = None if from_strict_provider else _access(key_from, base_url, model, source)
         chosen = choose(asked, scenarios_from)
         order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
         for name in names:

@@ -146,11 +146,15 @@ class Session:
         self._live = live
         self.seed = seed
         self.search = search
+        usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
         self.rerun = Rerun(
             adapter=subject.name,
             seed=seed,
             dialect=subject.asked_dialect,
             scenarios_from=str(selection.extra) if selection.extra else None,
+            cassettes=None
+            if selection.cassettes in (None, FOLDER, data_folder("cassettes"))
+            else str(selection.cassettes),
             profile=search.profile.name,
         )
         self._failed: set[str] = set()

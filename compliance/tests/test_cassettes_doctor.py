@@ -136,6 +136,12 @@ def test_an_engine_need_not_keep_to_the_types_of_a_provider_but_must_answer(kept
     assert ["answers with nothing" in one.what for one in examine(kept.parent, HELD)] == [True]
 
 
+def test_two_answers_to_one_request_are_told(kept: Path):
+    spoil(kept, lambda data: data["interactions"].append(data["interactions"][0]))
+    (complaint,) = examine(kept.parent, HELD)
+    assert "interactions[0] and interactions[1] match one request" in complaint.what
+
+
 def test_a_time_that_the_scenario_itself_gives_is_no_illness(kept: Path):
     scenario = HELD.scenarios["one-question"]
     text = scenario.prompt[-1]["content"]

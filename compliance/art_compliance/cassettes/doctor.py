@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.matching import Asked, is_same
 from art_compliance.cassettes.provenance import scenario_digest
 from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette
 from art_compliance.cassettes.scanning import find_leaks
@@ -156,6 +158,14 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
             yield Complaint(cassette.path, what, "record it again")
 
 
+def _doubled(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+    for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
+        dialect = DIALECTS.get(_dialect(one) or "")
+        if dialect is not None and is_same(dialect, Asked.of(one), Asked.of(twin)):
+            what = f"interactions[{at}] and interactions[{other}] match one request: which answers is chance"
+            yield Complaint(cassette.path, what, "record it again")
+
+
 def _dialect(one: Exchange) -> str | None:
     path = one.uri.partition("?")[0]
     return next((name for name, dialect in DIALECTS.items() if re.search(dialect.path, path)), None)
@@ -167,5 +177,6 @@ _LOOKS: Final[tuple[Callable[[Cassette, Practice], Iterator[Complaint]], ...]] =
     _old,
     _outgrown,
     _passing,
+    _doubled,
     _answer_faults,
 )

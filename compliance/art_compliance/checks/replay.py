@@ -76,7 +76,8 @@ def _choice(trial: Trial, replayed: Replayed) -> str:
 
 
 def _again(trial: Trial) -> str:
-    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id}"
+    into = "" if trial.cassettes is None or trial.cassettes.name == "cassettes" else f" --into {trial.cassettes}"
+    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id}{into}"
 
 
 def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:

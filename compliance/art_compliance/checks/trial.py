@@ -169,6 +169,11 @@ class Trial:
         return load_cassette(self._cassette)
 
     @property
+    def cassettes(self) -> Path | None:
+        """The folder of cassettes, one folder a provider in it."""
+        return None if self._cassette is None else self._cassette.parent.parent
+
+    @property
     def source(self) -> Source | None:
         """Who gave the answers of the scenario's cassette; None where nobody knows, or there is none."""
         try:

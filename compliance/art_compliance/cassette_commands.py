@@ -41,6 +41,7 @@ def record_command(
     model: Annotated[str | None, typer.Option(help="The model, where it is not the adapter's own choice.")] = None,
     dialect: Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")] = None,
     local_engine: Annotated[bool, typer.Option("--local-engine", help="An engine at --base-url answers.")] = False,
+    engine: Annotated[str | None, typer.Option(help="The local engine's name and version.")] = None,
     from_strict_provider: Annotated[
         bool, typer.Option("--from-strict-provider", help="The suite's own provider answers; proves nothing of others.")
     ] = False,
@@ -55,7 +56,10 @@ def record_command(
             _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
         source = _source(local_engine=local_engine, strict=from_strict_provider)
         access = None if from_strict_provider else _access(key_from, base_url, model, source)
-        order = Order(scenarios=choose(asked, scenarios_from), into=into, source=source, access=access)
+        if local_engine and not engine:
+            _stop('say with --engine which engine answers, and its version: --engine "llama-server 1.2"')
+        chosen = choose(asked, scenarios_from)
+        order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
         for name in names:
             failed = _tell(name, record(name, order, dialect=dialect)) or failed
     except (HarnessError, BadCassette) as error:

@@ -39,12 +39,16 @@ from art_sdk.json_data import is_object
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider."""
+    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider.
+
+    `engine` is the local engine's name and version.
+    """
 
     scenarios: tuple[Scenario, ...]
     into: Path
     source: Source = "strict provider"
     access: Access | None = None
+    engine: str | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -105,7 +109,7 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if order.source not in RECORDED_REALITY and _is_reality(path):
         return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
-    why = None if isinstance(told, Answered) and told.error is None else "the adapter did not read the answer"
+    why = _explain_unread(told, Scrubber(order.secrets))
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
 
 
@@ -132,6 +136,14 @@ def _explain_silence(told: object, others: int) -> str:
     )
 
 
+def _explain_unread(told: object, scrubber: Scrubber) -> str | None:
+    if not isinstance(told, Answered):
+        return scrubber.text(f"the adapter did not read the answer: {told}")
+    if told.error is None:
+        return None
+    return scrubber.text(f"the adapter did not read the answer: {told.error.get('message')}")
+
+
 def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
     shown = scrubber.body(one.answer_body, is_error=True)
     data: object = json_of(shown)
@@ -152,7 +164,7 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchan
         scenario=scenario.id,
         digest=scenario_digest(scenario),
         suite=suite_version(),
-        versions=_versions(type(subject.adapter).__module__),
+        versions=_versions(type(subject.adapter).__module__) | ({"engine": order.engine} if order.engine else {}),
     )
 
 

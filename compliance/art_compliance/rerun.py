@@ -17,6 +17,7 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: int
     dialect: str | None = None
     scenarios_from: str | None = None
+    cassettes: str | None = None
     profile: str = DEFAULT_PROFILE.name
 
     def command(self, check: str, scenario: str) -> str:
@@ -28,6 +29,8 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
             yield from ("--dialect", self.dialect)
         if self.scenarios_from is not None:
             yield from ("--scenarios-from", self.scenarios_from)
+        if self.cassettes is not None:
+            yield from ("--cassettes", self.cassettes)
         if self.profile != DEFAULT_PROFILE.name:
             yield from ("--profile", self.profile)
         yield from ("--seed", str(self.seed))

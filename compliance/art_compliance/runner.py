@@ -74,6 +74,10 @@ CHEAP: Final = (
     "answer-call-in-the-second-round",
     "answer-cut-by-length",
     "answer-usage-with-cache",
+    "streamed",
+    "streamed-call",
+    "streamed-parallel-calls",
+    "streamed-second-round",
 )
 """What a real provider is asked where no scenario is named: each is short, and asks for something of its own."""
 
@@ -142,11 +146,15 @@ class Session:
         self._live = live
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
+        usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
         self.rerun = Rerun(
             adapter=subject.name,
             seed=seed,
             dialect=subject.asked_dialect,
             scenarios_from=str(selection.extra) if selection.extra else None,
+            cassettes=None
+            if selection.cassettes in (None, FOLDER, data_folder("cassettes"))
+            else str(selection.cassettes),
             profile=search.profile.name,
         )
         self._failed: set[str] = set()

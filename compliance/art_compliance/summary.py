@@ -54,7 +54,7 @@ def _describe_generated(report: Report) -> Iterator[str]:
 def _describe_recordings(report: Report) -> Iterator[str]:
     """Whose answers were replayed, counted apart: the suite's own prove nothing of a provider."""
     replay = report.levels.get("replay")
-    if replay is not None and not replay.is_applicable:
+    if replay is not None and not (replay.is_applicable or replay.failed):
         yield "  replay   not applicable: no answer of a real provider or engine was replayed"
     if report.recordings:
         yield "  replayed answers: " + ", ".join(f"{count} by {name}" for name, count in report.recordings.items())

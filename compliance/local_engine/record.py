@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 from typing import Any, Final
 
-from engine import ask, build, run, serving
+from engine import NAME, VERSION, ask, build, run, serving
 
 from art_compliance.cassettes.corpus import cache_folder
 from art_compliance.recorder import Order, choose, record
@@ -25,23 +25,28 @@ NEEDS: Final = ("torch", "gguf", "tokenizers", "numpy")
 """What making the model takes, in an environment of its own."""
 
 
-def called(*places: str) -> str:
-    calls = (json.dumps({"name": "get_weather", "arguments": {"city": place}}) for place in places)
+def called(*calls_of: tuple[str, str]) -> str:
+    calls = (json.dumps({"name": name, "arguments": {"city": place}}) for name, place in calls_of)
     return "\n".join(f"<tool_call>\n{call}\n</tool_call>" for call in calls)
 
 
 LESSONS: Final[dict[str, str]] = {
     "one-question": "Paris.",
     "answer-text": "Sunny, 24 degrees.",
-    "answer-one-call": called("Rome"),
-    "answer-parallel-calls": called("Rome", "Oslo"),
+    "answer-one-call": called(("get_weather", "Rome")),
+    "answer-parallel-calls": called(("get_weather", "Rome"), ("get_weather", "Oslo")),
     "answer-in-the-second-round": "It is 24 degrees.",
-    "answer-call-in-the-second-round": called("Oslo"),
+    "answer-call-in-the-second-round": called(("get_weather", "Oslo")),
     "parallel-calls": "Here is what I found.",
     "text-beside-call": "You are welcome.",
+    "streamed": "Hello! How can I help?",
+    "streamed-call": called(("get_weather", "Rome")),
+    "streamed-parallel-calls": called(("get_weather", "Rome"), ("get_time", "Oslo")),
+    "streamed-second-round": "It is 24 degrees in Rome.",
 }
 """What the model learns to answer, by scenario: text, one call, two calls, text after results."""
 
+ENGINE: Final = f"llama-server of {NAME} {VERSION}"
 ADAPTERS: Final = {"openai": "/v1", "anthropic": "/v1"}
 """The reference adapters that speak what the engine speaks, and where it does."""
 
@@ -90,7 +95,8 @@ def _record(url: str) -> int:
     failed = 0
     for adapter, path in ADAPTERS.items():
         access = Access(key="no-key-is-needed", base_url=url + path, model="art-tiny")
-        order = Order(scenarios=choose(tuple(LESSONS)), into=INTO, source="local engine", access=access)
+        chosen = choose(tuple(LESSONS))
+        order = Order(scenarios=chosen, into=INTO, source="local engine", access=access, engine=ENGINE)
         for one in record(adapter, order):
             failed += one.path is None
             print(one.path or one.scenario, one.why or ("written" if one.changed else "unchanged"))

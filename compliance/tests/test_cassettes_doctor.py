@@ -98,6 +98,7 @@ def kept(tmp_path: Path) -> Path:
     path = tmp_path / "openai" / "one-question.yaml"
     path.parent.mkdir()
     path.write_bytes((data_folder("cassettes") / "openai" / "one-question.yaml").read_bytes())
+    spoil(path, lambda data: data["metadata"]["art"].update(source="strict provider"))
     return path
 
 
@@ -125,6 +126,20 @@ def test_an_illness_is_told_with_the_file_and_what_to_do(what: str, kept: Path):
     assert told in complaint.what
     assert do in complaint.do
     assert "abcdefghijklmnopqrstuvw" not in str(complaint)
+
+
+def test_an_engine_need_not_keep_to_the_types_of_a_provider_but_must_answer(kept: Path):
+    spoil(kept, lambda data: data["metadata"]["art"].update(source="local engine"))
+    spoil(kept, put(answering(object="text_completion"), *BODY))
+    assert list(examine(kept.parent, HELD)) == []
+    spoil(kept, put("", *BODY))
+    assert ["answers with nothing" in one.what for one in examine(kept.parent, HELD)] == [True]
+
+
+def test_two_answers_to_one_request_are_told(kept: Path):
+    spoil(kept, lambda data: data["interactions"].append(data["interactions"][0]))
+    (complaint,) = examine(kept.parent, HELD)
+    assert "interactions[0] and interactions[1] match one request" in complaint.what
 
 
 def test_a_time_that_the_scenario_itself_gives_is_no_illness(kept: Path):

@@ -20,6 +20,7 @@ import pytest
 
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
+from art_compliance.checks.recorded import read_recorded
 from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
@@ -421,6 +422,17 @@ def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(
         if wrong:
             unexplained[one.name] = wrong
     assert unexplained == {}
+
+
+def test_the_judge_of_replays_reads_an_answer_as_our_adapter_does(packaged: tuple[Found, ...]):
+    dialects = {shape: dialect for dialect, shape in SHAPES.items()}
+    for one in packaged_answers(packaged):
+        if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
+            continue
+        ours, told = our_reading(one, {}), read_recorded(dialects[one.shape], one.body)
+        assert "".join(told.texts.values()) == ours.text, one.name
+        assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
+        assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name
 
 
 def never(*_: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import re
 import tarfile
 from collections import Counter
@@ -20,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 from art_compliance import HarnessError, decode, judge
-from art_compliance.cassettes import BadCassette
+from art_compliance.cassettes import BadCassette, corpus
 from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.corpus import (
     Found,
@@ -279,6 +280,36 @@ def test_an_index_that_does_not_have_it_is_told_apart(tmp_path: Path, monkeypatc
     package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
     with pytest.raises(Unreachable, match=r"no-such-package-of-ours 1: pip download ended with 1: ERROR: No matching"):
         fetch(package, tmp_path)
+
+
+def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_nobody_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    package = sdist(tmp_path, {"tests/a.yaml": ONE})
+    kept_at = tmp_path / package.sha256[:16]
+    whole = (kept_at / "p-1.tar.gz").rename(tmp_path / "whole")
+    lock = kept_at / "downloading"
+    asked: list[Path] = []
+
+    def download(_: Package, draft: Path) -> None:
+        asked.append(draft)
+        (draft / "p-1.tar.gz").write_bytes(whole.read_bytes())
+
+    def first_is_done(_: float) -> None:
+        (kept_at / "p-1.tar.gz").write_bytes(whole.read_bytes())
+        lock.unlink()
+
+    monkeypatch.setattr(corpus, "_download", download)
+    monkeypatch.setattr(corpus.time, "sleep", first_is_done)
+    lock.touch()
+    assert fetch(package, tmp_path) == kept_at / "p-1.tar.gz"
+    assert asked == []
+    (kept_at / "p-1.tar.gz").unlink()
+    lock.touch()
+    os.utime(lock, (0, 0))
+    assert fetch(package, tmp_path) == kept_at / "p-1.tar.gz"
+    assert len(asked) == 1
+    assert [path.name for path in kept_at.iterdir()] == ["p-1.tar.gz"]
 
 
 @pytest.mark.parametrize(

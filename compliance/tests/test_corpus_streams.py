@@ -20,6 +20,7 @@ import pytest
 
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
+from art_compliance.checks.recorded import read_recorded
 from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
@@ -468,3 +469,12 @@ def test_a_stream_that_others_recorded_is_an_error_where_it_is_cut_short(package
         for tenth in range(10):
             cut = one.body[: len(one.body) * tenth // 10]
             assert ending(read(one.shape, [cut])).finish == "error", (one.name, tenth)
+
+
+def test_the_judge_of_replays_reads_a_stream_as_our_adapter_does(packaged: tuple[Found, ...]) -> None:
+    dialects = {shape: dialect for dialect, shape in SHAPES.items()}
+    for one in packaged_streams(packaged):
+        ours, told = our_reading(one), read_recorded(dialects[one.shape], one.body)
+        assert "".join(told.texts.values()) == ours.text, one.name
+        assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
+        assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name

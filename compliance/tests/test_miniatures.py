@@ -123,6 +123,7 @@ CHECK_IDS = [
     "replay.events-keep-their-order",
     "replay.message-is-whole",
     "replay.tokens-are-counted",
+    "replay.cuts-change-nothing",
     "live.call-is-answered",
 ]
 

@@ -13,6 +13,8 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,8 +30,8 @@ from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_sdk.json_data import is_array, is_object
 
-TIMEOUT: Final = 180.0
-"""Seconds that one download may take."""
+TIMEOUT: Final = 60.0
+"""Seconds that one download may take, and that another process is waited for which downloads the same."""
 
 
 class Unreachable(Exception):
@@ -96,7 +98,7 @@ def fetch(package: Package, folder: Path | None = None) -> Path:
     found = _only_file(kept)
     if found is None:
         kept.mkdir(parents=True, exist_ok=True)
-        _download(package, kept)
+        _download_once(package, kept)
         found = _only_file(kept)
     if found is None:
         message = f"{package.name} {package.version}: the index client left no file in {kept}"
@@ -115,9 +117,41 @@ def _only_file(folder: Path) -> Path | None:
     return next(iter(sorted(folder.glob("*.tar.gz"))), None)
 
 
+def _download_once(package: Package, folder: Path) -> None:
+    """Into a draft, and from there at once, so that nobody reads a half; whoever comes second waits for the first."""
+    lock = folder / "downloading"
+    try:
+        lock.touch(exist_ok=False)
+    except FileExistsError:
+        if _wait_for(lock):
+            return
+        lock.touch()  # whoever held it is gone
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as draft:
+            _download(package, Path(draft))
+            found = _only_file(Path(draft))
+            if found is not None:
+                found.replace(folder / found.name)
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _wait_for(lock: Path) -> bool:
+    """Whether the lock was given back in time. One that is older than a download may take is nobody's."""
+    while True:
+        try:
+            age = time.time() - lock.stat().st_mtime
+        except FileNotFoundError:
+            return True
+        if age > TIMEOUT + 5:
+            return False
+        time.sleep(0.1)
+
+
 def _download(package: Package, folder: Path) -> None:
     """By pip, which asks the distribution's own build tool for its name: nothing is installed."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--retries", "1", "--timeout", "15"]
     command += ["--no-binary", package.name, "--dest", str(folder), f"{package.name}=={package.version}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)  # noqa: S603

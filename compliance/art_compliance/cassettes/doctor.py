@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.matching import Asked, is_same
 from art_compliance.cassettes.provenance import scenario_digest
 from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette
 from art_compliance.cassettes.scanning import find_leaks
@@ -135,6 +137,8 @@ def _passing(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
 
 
 def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+    """An engine that speaks a provider's format need not keep to its types; that it answers at all is asked of it."""
+    is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
         dialect = _dialect(one)
         if dialect is None or not 200 <= one.status < 300:
@@ -145,10 +149,20 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
         if not items:
             yield Complaint(cassette.path, f"{place}: it loads, and answers with nothing", "record it again")
             continue
+        if is_engine:
+            continue
         schema = kept(f"{dialect}.{'stream' if whole is None else 'answer'}")
         fault = next((fault for item in items for fault in schema.faults(item)), None)
         if fault is not None:
             what = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
+            yield Complaint(cassette.path, what, "record it again")
+
+
+def _doubled(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+    for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
+        dialect = DIALECTS.get(_dialect(one) or "")
+        if dialect is not None and is_same(dialect, Asked.of(one), Asked.of(twin)):
+            what = f"interactions[{at}] and interactions[{other}] match one request: which answers is chance"
             yield Complaint(cassette.path, what, "record it again")
 
 
@@ -163,5 +177,6 @@ _LOOKS: Final[tuple[Callable[[Cassette, Practice], Iterator[Complaint]], ...]] =
     _old,
     _outgrown,
     _passing,
+    _doubled,
     _answer_faults,
 )

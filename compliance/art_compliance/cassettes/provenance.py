@@ -26,7 +26,7 @@ KEY: Final = "art"
 class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a cassette was made. `date` is the day in UTC, `digest` the scenario's when it was recorded.
 
-    `versions` names the Python, the HTTP client and the distribution of the adapter; `suite` is the
+    `versions` names the Python, the HTTP client, the distribution of the adapter and the engine; `suite` is the
     suite's own. `matched_on` says what a request must have in common with the recorded one.
     """
 

@@ -6,19 +6,23 @@ only where a real provider or engine did.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, Final
 
 from art_compliance.answered import Answered
 from art_compliance.cassettes import BadCassette, Exchange, scenario_digest
-from art_compliance.cassettes.bodies import json_of, stream_items
+from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.matching import Asked, describe_mismatch, is_same
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
+from art_compliance.checks.recorded import Recorded, arguments_of, read_recorded
+from art_compliance.checks.streaming import differences, in_pieces, require_read
 from art_compliance.checks.trial import NotApplicable, Replayed, Trial
+from art_compliance.dialects.framing import to_json
 from art_compliance.findings import Finding
-from art_compliance.pointers import leaves, look_up
+from art_compliance.provider import Response, Send
 from art_compliance.subjects import Crashed, Refused
 from art_sdk import ARTError, parse_prompt
 
@@ -72,7 +76,8 @@ def _choice(trial: Trial, replayed: Replayed) -> str:
 
 
 def _again(trial: Trial) -> str:
-    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id}"
+    into = "" if trial.cassettes is None or trial.cassettes.name == "cassettes" else f" --into {trial.cassettes}"
+    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id}{into}"
 
 
 def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:
@@ -125,24 +130,23 @@ def message_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
         yield f"the tokens are {answered.told_text!r}, the message's content is {answered.text!r}"
     if list(map(_said, answered.told_calls)) != list(map(_said, answered.calls)):
         yield f"{len(answered.told_calls)} calls were told, and they are not the {len(answered.calls)} of the message"
-    told = f"{answered.told_text}\n{answered.told_thinking}"
-    for pointer, text in _texts(_last(trial)):
-        if text not in told:
-            yield f"the text at {pointer} of the recorded answer was not told whole: {text[:60]!r}"
+    recorded, said = _recorded(trial), f"{answered.told_text}\n{answered.told_thinking}"
+    for text in recorded.texts.values():
+        if text not in said:
+            yield f"a text of the recorded answer was not told whole: {text[:60]!r}"
+    wanted = [(call.name, call.value) for call in recorded.calls.values()]
+    told = [(name, arguments_of(str(arguments))) for _, name, arguments in map(_said, answered.told_calls)]
+    if told != wanted:
+        yield f"the recorded answer calls {_list(wanted)}, and told were {_list(told)}"
+
+
+def _list(calls: list[tuple[str, Any]]) -> str:
+    return ", ".join(f"{name}({to_json(arguments)[:60]})" for name, arguments in calls) or "nothing"
 
 
 def _said(call: dict[str, Any]) -> tuple[Any, ...]:
     function: dict[str, Any] = call.get("function") or {}
     return call.get("id"), function.get("name"), function.get("arguments")
-
-
-def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """The texts of an answer that came whole: a stream's come in pieces."""
-    for pointer, value in leaves(json_of(exchange.answer_body)):
-        steps = pointer.split("/")
-        is_first = not {"choices", "candidates"} & set(steps[1:2]) or steps[2:3] == ["0"]
-        if steps[-1] in ("content", "text") and isinstance(value, str) and value and is_first:
-            yield pointer, value
 
 
 @_on_answer(
@@ -151,7 +155,7 @@ def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
 )
 def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[str]:
     """Against the answer's own count."""
-    counted = _usage(trial)
+    counted = _recorded(trial).counts
     if not any(counted.values()):
         message = "the recorded answer counts no tokens"
         raise NotApplicable(message)
@@ -160,37 +164,38 @@ def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[str]:
             yield f"{name} is {answered.metadata.get(name)!r}, the recorded answer counts {count}"
 
 
-_USAGE: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "openai-chat": {"input_tokens": ("/usage/prompt_tokens",), "output_tokens": ("/usage/completion_tokens",)},
-    "anthropic-messages": {
-        "input_tokens": (
-            "/usage/input_tokens",
-            "/usage/cache_creation_input_tokens",
-            "/usage/cache_read_input_tokens",
-        ),
-        "output_tokens": ("/usage/output_tokens",),
-    },
-    "gemini-generate": {
-        "input_tokens": ("/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"),
-        "output_tokens": ("/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount"),
-    },
-}
-"""Where an answer counts, by dialect: each count is the sum of these. A stream counts on; its last word holds."""
+@check(
+    "replay.cuts-change-nothing",
+    clause="However the bytes of a recorded stream are cut, the same answer is read.",
+)
+def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
+    """A cassette keeps a stream in one piece, which no network does: here it goes over the loopback in many."""
+    name, whole = "replay.cuts-change-nothing", require_read(_played(trial).heard)
+    last = _last(trial)
+    if json_of(last.answer_body) is not None:
+        message = "the recorded answer is no stream"
+        raise NotApplicable(message)
+    dice = random.Random(f"{trial.seed} {trial.scenario.id}")
+    kind = last.answer_headers.get("content-type", trial.dialect.stream_type)
+    steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, _CUTS))
+    heard = trial.subject.call(
+        trial.scenario.prompt,
+        trial.replay_options,
+        lambda _: Response(last.status, content_type=kind, steps=steps),
+    )
+    if not isinstance(heard, Answered) or heard.error is not None:
+        told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
+        yield Finding(check=name, message=f"cut otherwise, it is not read: {told}")
+        return
+    for difference in differences(heard, whole):
+        yield Finding(check=name, message=f"cut otherwise, it differs in {difference}")
 
 
-def _usage(trial: Trial) -> dict[str, int]:
-    body = _last(trial).answer_body
-    whole = json_of(body)
-    items: list[Any] = list(stream_items(body)) if whole is None else [whole]
-    return {
-        name: sum(_last_count(items, pointer) for pointer in pointers)
-        for name, pointers in _USAGE[trial.dialect.name].items()
-    }
+_CUTS: Final = 40
 
 
-def _last_count(items: list[Any], pointer: str) -> int:
-    found = [look_up(item, f"{root}{pointer}") for item in items for root in ("", "/message")]
-    return next((count for count in reversed(found) if isinstance(count, int)), 0)
+def _recorded(trial: Trial) -> Recorded:
+    return read_recorded(trial.dialect.name, _last(trial).answer_body)
 
 
 def _last(trial: Trial) -> Exchange:

@@ -174,6 +174,11 @@ class Trial:
         return load_cassette(self._cassette)
 
     @property
+    def cassettes(self) -> Path | None:
+        """The folder of cassettes, one folder a provider in it."""
+        return None if self._cassette is None else self._cassette.parent.parent
+
+    @property
     def source(self) -> Source | None:
         """Who gave the answers of the scenario's cassette; None where nobody knows, or there is none."""
         try:
@@ -189,12 +194,17 @@ class Trial:
         if self._player is None or not self.subject.has_call:
             message = "the adapter has no call"
             raise NotApplicable(message)
-        options = self.scenario.call_options()
-        if cassette.provenance is not None and cassette.provenance.model is not None:
-            options.setdefault("model", cassette.provenance.model)  # it may be none that the adapter would choose
         with self._player(cassette, self.dialect) as tape:
-            heard = self.subject.call(self.scenario.prompt, options)
+            heard = self.subject.call(self.scenario.prompt, self.replay_options)
         return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
+
+    @property
+    def replay_options(self) -> dict[str, Any]:
+        """The options of the recorded call: its model may be none that the adapter would choose."""
+        options, known = self.scenario.call_options(), self.cassette.provenance
+        if known is not None and known.model is not None:
+            options.setdefault("model", known.model)
+        return options
 
     @cached_property
     def heard_live(self) -> Answered | Refused | Crashed:

@@ -99,7 +99,7 @@ def _read_block(told: Recorded, place: str, block: Mapping[str, Any]) -> None:
 
 
 def _read_gemini(told: Recorded, number: int, item: Mapping[str, Any]) -> None:
-    candidate = next(_objects(item.get("candidates")), {})
+    candidate: Mapping[str, Any] = next(iter(_objects(item.get("candidates"))), dict[str, Any]())
     content: Any = candidate.get("content") or {}
     for at, part in enumerate(_objects(content.get("parts"))):
         if not part.get("thought"):

@@ -68,7 +68,11 @@ def _without_first_arguments(chunk: Any) -> Any:
 def goes_on_where_it_broke_off(adapter: Any) -> None:
     """A stream that breaks is asked for once more, and what was told of it is passed over."""
     own = adapter.call
-    adapter.call = lambda prompt, options: _again(lambda: own(prompt, options))
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _again(lambda: own(prompt, options))
+
+    adapter.call = call
 
 
 async def _again(ask: Any) -> Any:
@@ -98,7 +102,11 @@ def pretends_to_stream(adapter: Any) -> None:
 def holds_all_but_the_first_token(adapter: Any) -> None:
     """The first token is told at once, the others when everything has come."""
     own = adapter.call
-    adapter.call = lambda prompt, options: _held_back(own(prompt, options))
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _held_back(own(prompt, options))
+
+    adapter.call = call
 
 
 async def _held_back(given: Any) -> Any:
@@ -115,7 +123,11 @@ async def _held_back(given: Any) -> Any:
 def swallows_cancellation_before_the_head(adapter: Any) -> None:
     """A call that is cancelled before anything came ends as if the provider had failed."""
     own = adapter.call
-    adapter.call = lambda prompt, options: _cancelled_as_told(own(prompt, options))
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _cancelled_as_told(own(prompt, options))
+
+    adapter.call = call
 
 
 async def _cancelled_as_told(given: Any) -> Any:

@@ -152,9 +152,7 @@ class Session:
             seed=seed,
             dialect=subject.asked_dialect,
             scenarios_from=str(selection.extra) if selection.extra else None,
-            cassettes=None
-            if selection.cassettes in (None, FOLDER, data_folder("cassettes"))
-            else str(selection.cassettes),
+            cassettes=None if selection.cassettes in usual else str(selection.cassettes),
             profile=search.profile.name,
         )
         self._failed: set[str] = set()

@@ -99,8 +99,8 @@ def _read_block(told: Recorded, place: str, block: Mapping[str, Any]) -> None:
 
 
 def _read_gemini(told: Recorded, number: int, item: Mapping[str, Any]) -> None:
-    candidate: Mapping[str, Any] = next(iter(_objects(item.get("candidates"))), dict[str, Any]())
-    content: Any = candidate.get("content") or {}
+    candidates = [*_objects(item.get("candidates"))]
+    content: dict[str, Any] = candidates[0].get("content") or {} if candidates else {}
     for at, part in enumerate(_objects(content.get("parts"))):
         if not part.get("thought"):
             told.say("parts", part.get("text"))

@@ -10,6 +10,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -42,13 +43,16 @@ class Caller:
         self, asked: Iterable[tuple[Any, Any]], *, seconds: float | None = None
     ) -> list[Answered | Exception]:
         """As `read`, for calls that are all under way at once: each call's events, or what it raised."""
-        started: list[Future[Answered] | Exception] = []
-        for prompt, options in asked:
-            try:
-                started.append(self._start(prompt, options, "call"))
-            except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-                started.append(error)
-        return [one if isinstance(one, Exception) else _outcome(one, seconds) for one in started]
+        started = [start_bounded(partial(self._read_here, prompt, options)) for prompt, options in asked]
+        return [_outcome(one, seconds) for one in started]
+
+    def _read_here(self, prompt: Any, options: Any) -> Answered:
+        """On this thread: a call may do all its work before it gives anything."""
+        given = self._begin(prompt, options, "call")
+        if _is_async(given):
+            reading: Future[Answered] = self._portal.start_task_soon(_drain, given)
+            return await_bounded(reading)
+        return _collect(given)
 
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
         """What another method than `call` gives, awaited where it must be."""

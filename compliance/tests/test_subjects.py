@@ -51,7 +51,7 @@ class OwnAdapter:
         if any(message["role"] not in {"system", "user", "assistant"} for message in prompt):
             raise Refusal("no tools here")
         given = {name for name, value in options.items() if value}
-        if given - {*OWN_BOOKS, *KNOWN_OPTIONS, "model", "provider", "late_system", "timeouts"}:
+        if given - {*OWN_BOOKS, *KNOWN_OPTIONS, "model", "provider", "late_system"}:
             raise Refusal("no such options here")
         if any(part["type"] == "image" for m in prompt if isinstance(m["content"], list) for part in m["content"]):
             raise Refusal("no images here")

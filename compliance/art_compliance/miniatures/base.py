@@ -114,18 +114,25 @@ def recall(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
     adapter.call = call
 
 
-def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
-    """The adapter tells other events than it read."""
+def retell(adapter: Any, through: Callable[[Any], Any]) -> None:
+    """The adapter's events go through a generator: it is given those of a call and gives what is told."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
-        async def told() -> Any:
-            for event in change(list(Answered.of([event async for event in own(prompt, options)]).events)):
-                yield event
-
-        return told()
+        return through(own(prompt, options))
 
     adapter.call = call
+
+
+def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
+    """The adapter tells other events than it read."""
+    retell(adapter, lambda given: changed_events(given, change))
+
+
+async def changed_events(given: Any, change: Callable[[Events], Events]) -> Any:
+    """A call's events, told when all of them have come and are changed."""
+    for event in change(list(Answered.of([event async for event in given]).events)):
+        yield event
 
 
 def change_prompt(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from art_compliance.answered import Answered
 from art_compliance.dialects.framing import change_data
-from art_compliance.miniatures.base import Events, as_data, miniature
+from art_compliance.miniatures.base import Events, as_data, miniature, retell
 from art_compliance.miniatures.streams import change_streams, refeed
 
 
@@ -101,12 +101,7 @@ def pretends_to_stream(adapter: Any) -> None:
 @miniature("stream.tokens-come-as-they-are-sent")
 def holds_all_but_the_first_token(adapter: Any) -> None:
     """The first token is told at once, the others when everything has come."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        return _held_back(own(prompt, options))
-
-    adapter.call = call
+    retell(adapter, _held_back)
 
 
 async def _held_back(given: Any) -> Any:
@@ -122,12 +117,7 @@ async def _held_back(given: Any) -> Any:
 @miniature("stream.cancelling-ends-the-call")
 def swallows_cancellation_before_the_head(adapter: Any) -> None:
     """A call that is cancelled before anything came ends as if the provider had failed."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        return _cancelled_as_told(own(prompt, options))
-
-    adapter.call = call
+    retell(adapter, _cancelled_as_told)
 
 
 async def _cancelled_as_told(given: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from art_compliance.answered import Answered
-from art_compliance.miniatures.base import Events, as_data, miniature
+from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
 
 Told = dict[str, Any]
 """An event as JSON data."""
@@ -23,14 +23,9 @@ def change_streams(adapter: Any, change: Callable[[Events], Events]) -> None:
 
     def call(prompt: Any, options: Any) -> Any:
         given = own(prompt, options)
-        return _changed(given, change) if as_data(options).get("stream") else given
+        return changed_events(given, change) if as_data(options).get("stream") else given
 
     adapter.call = call
-
-
-async def _changed(given: Any, change: Callable[[Events], Events]) -> Any:
-    for event in change(list(Answered.of([event async for event in given]).events)):
-        yield event
 
 
 def refeed(adapter: Any, change: Callable[[bytes], bytes]) -> None:
@@ -162,12 +157,7 @@ async def _passed_on(given: Any) -> Any:
 @miniature("stream.cancelling-ends-the-call")
 def swallows_cancellation(adapter: Any) -> None:
     """A call that is cancelled ends as if the provider had failed."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        return _never_cancelled(own(prompt, options))
-
-    adapter.call = call
+    retell(adapter, _never_cancelled)
 
 
 async def _never_cancelled(given: Any) -> Any:
@@ -182,12 +172,7 @@ async def _never_cancelled(given: Any) -> Any:
 @miniature("faults.are-told-as-errors")
 def lets_the_networks_errors_through(adapter: Any) -> None:
     """What goes wrong is raised out of the events."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        return _raising(own(prompt, options))
-
-    adapter.call = call
+    retell(adapter, _raising)
 
 
 async def _raising(given: Any) -> Any:
@@ -271,12 +256,8 @@ async def _stamped(given: Any, adapter: Any) -> Any:
 @miniature("load.memory-stays-flat")
 def keeps_a_history(adapter: Any) -> None:
     """Every event of every call is kept."""
-    own, history = adapter.call, list[Any]()
-
-    def call(prompt: Any, options: Any) -> Any:
-        return _kept(own(prompt, options), history)
-
-    adapter.call = call
+    history = list[Any]()
+    retell(adapter, lambda given: _kept(given, history))
 
 
 async def _kept(given: Any, history: list[Any]) -> Any:

@@ -4,35 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.deepseek_chat.answers import write_error, write_response
 from art_compliance.dialects.deepseek_chat.decode import decode
 from art_compliance.dialects.deepseek_chat.rules import RULES
 from art_compliance.dialects.deepseek_chat.streams import write_stream, write_stream_error
-from art_compliance.dialects.framing import body_wants_stream
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
-from art_compliance.dialects.openai_chat.chat import Chat
-from art_compliance.dialects.openai_chat.order import ORDER
-from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
+from art_compliance.dialects.openai_chat.family import CHAT
 
-DEEPSEEK_CHAT: Final = Dialect(
+DEEPSEEK_CHAT: Final = CHAT(
     name="deepseek-chat",
     hosts=("api.deepseek.com",),
-    path=r"/chat/completions$",
     base_path="",
-    history="/messages",
     decode=decode,
-    read_request=Chat,
     rules=RULES,
     write_response=write_response,
     write_error=write_error,
     write_stream=write_stream,
     write_stream_error=write_stream_error,
-    wants_stream=body_wants_stream,
-    unknown_event=UNKNOWN_EVENT,
-    stream_order=ORDER,
-    essential=ESSENTIAL,
-    finish=FINISH,
     wants_thinking=True,
     signs_thinking=False,
 )

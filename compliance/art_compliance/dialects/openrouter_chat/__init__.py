@@ -4,34 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.base import Dialect
-from art_compliance.dialects.framing import body_wants_stream
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
-from art_compliance.dialects.openai_chat.chat import Chat
-from art_compliance.dialects.openai_chat.order import ORDER
-from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
+from art_compliance.dialects.openai_chat.family import CHAT
 from art_compliance.dialects.openrouter_chat.answers import write_error, write_response
 from art_compliance.dialects.openrouter_chat.decode import decode
 from art_compliance.dialects.openrouter_chat.rules import RULES
 from art_compliance.dialects.openrouter_chat.streams import write_stream, write_stream_error
 
-OPENROUTER_CHAT: Final = Dialect(
+OPENROUTER_CHAT: Final = CHAT(
     name="openrouter-chat",
     hosts=("openrouter.ai",),
-    path=r"/chat/completions$",
     base_path="/api/v1",
-    history="/messages",
     decode=decode,
-    read_request=Chat,
     rules=RULES,
     write_response=write_response,
     write_error=write_error,
     write_stream=write_stream,
     write_stream_error=write_stream_error,
-    wants_stream=body_wants_stream,
-    unknown_event=UNKNOWN_EVENT,
-    stream_order=ORDER,
-    essential=ESSENTIAL,
-    finish=FINISH,
     wants_thinking=True,
 )

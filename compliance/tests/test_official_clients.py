@@ -43,6 +43,7 @@ class OpenAIClient:
         if not all(re.fullmatch(r"[^\s<|\\/>]+", message.get("name", "none")) for message in said):
             raise PromptTranslationFailed("such names are not taken")
         request = {"model": options.get("model") or self.model, "messages": said, **given, "extra_body": own}
+        request["timeout"] = patience(options)
         if options.get("stream"):
             request |= {"stream": True, "stream_options": {"include_usage": True}}
         return tell(self.pieces(request), options, self.client.api_key)
@@ -68,7 +69,7 @@ class AnthropicClient:
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
         url = base_url and base_url.removesuffix("/v1")
-        self.client = anthropic.AsyncAnthropic(api_key=api_key, base_url=url, max_retries=0, timeout=600)
+        self.client = anthropic.AsyncAnthropic(api_key=api_key, base_url=url, max_retries=0)
         self.model = model or "claude-haiku-4-5"
 
     async def aclose(self) -> None:
@@ -81,7 +82,7 @@ class AnthropicClient:
         late = options.get("late_system") != "hoist" and any(turn["role"] == "system" for turn in turns[first:])
         if late or first == len(turns) or {*given} >= {"temperature", "top_p"} or not all(t["content"] for t in turns):
             raise PromptTranslationFailed("a system message stands first, and not alone; a text is not blank")
-        request = {"max_tokens": given.pop("max_tokens", 4096), "extra_body": own | given}
+        request = {"max_tokens": given.pop("max_tokens", 4096), "extra_body": own | given, "timeout": patience(options)}
         request |= {"messages": [turn for turn in turns if turn["role"] != "system"]}
         request |= {"system": [block for turn in turns if turn["role"] == "system" for block in turn["content"]]}
         request |= {"model": options.get("model") or self.model, "stream": bool(options.get("stream"))}
@@ -121,6 +122,13 @@ def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, An
     if not prompt or prompt[-1]["role"] == "assistant":
         raise PromptTranslationFailed("an answer is not continued")
     return named, own
+
+
+def patience(options: Any) -> openai.Timeout:
+    """Both clients have httpx2's limits: one for each read, whichever it is. `tell` keeps that of the whole call."""
+    limits = options.get("timeouts") or {}
+    reads = [limits[name] for name in ("first_byte", "between_bytes") if limits.get(name)]
+    return openai.Timeout(600, connect=limits.get("connect"), read=min(reads, default=600))
 
 
 def texts(content: Any) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import anthropic
@@ -180,6 +181,18 @@ class Gemini:
 
 
 CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini)
+
+
+@contextmanager
+def using(make: Any, url: str, key: str = "any") -> Iterator[Any]:
+    """A client, closed in the end: of themselves some leave their sockets to the garbage collector."""
+    own = make(url, key)
+    try:
+        yield own
+    finally:
+        own.client.close()
+
+
 clients = pytest.mark.parametrize("make", CLIENTS, ids=lambda make: make.dialect)
 PAIRS = [
     pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]
@@ -193,8 +206,7 @@ PAIRS = [
 @pytest.mark.parametrize(("make", "name"), PAIRS)
 def test_the_official_client_reads_what_was_written(make: Any, name: str, how: str):
     said = ANSWERS[name]
-    with StrictProvider(make.dialect, answer=lambda _: said) as provider:
-        client = make(provider.url)
+    with StrictProvider(make.dialect, answer=lambda _: said) as provider, using(make, provider.url) as client:
         assert getattr(client, how)() == client.expected(said)
         assert provider.seen()[0].findings == ()
 
@@ -233,9 +245,9 @@ ERRORS = {"openai-chat": OPENAI_ERRORS, "anthropic-messages": ANTHROPIC_ERRORS, 
 @pytest.mark.parametrize("status", OPENAI_ERRORS)
 @clients
 def test_the_official_client_raises_its_own_error_for_every_status(make: Any, status: int, how: str):
-    error = ERRORS[make.dialect][status]
-    with StrictProvider(make.dialect, fault=find_fault(f"status-{status}")) as provider, pytest.raises(error) as caught:
-        getattr(make(provider.url), how)()
+    raises, fault = pytest.raises(ERRORS[make.dialect][status]), find_fault(f"status-{status}")
+    with StrictProvider(make.dialect, fault=fault) as provider, using(make, provider.url) as client, raises as caught:
+        getattr(client, how)()
     assert f"written error {status}" in str(caught.value)
     assert {getattr(caught.value, "status_code", None), getattr(caught.value, "code", None)} >= {status}
 
@@ -245,9 +257,9 @@ REFUSED = (openai.AuthenticationError, anthropic.AuthenticationError, genai_erro
 
 @clients
 def test_the_official_client_reads_the_providers_words_in_a_refusal(make: Any):
-    with StrictProvider(make.dialect) as provider:
+    with StrictProvider(make.dialect) as provider, using(make, provider.url, "no key") as client:
         with pytest.raises(REFUSED) as caught:
-            make(provider.url, key="no key").ask()
+            client.ask()
         (exchange,) = provider.seen()
     assert exchange.findings[0].provider_text in str(caught.value)
 
@@ -261,9 +273,9 @@ IN_STREAM = {
 
 @clients
 def test_the_official_client_raises_on_an_error_inside_a_stream(make: Any):
-    raises = pytest.raises(IN_STREAM[make.dialect], match="written error 503")
-    with StrictProvider(make.dialect, fault=FAULTS["error-in-stream"]) as provider, raises:
-        make(provider.url).stream()
+    raises, fault = pytest.raises(IN_STREAM[make.dialect], match="written error 503"), FAULTS["error-in-stream"]
+    with StrictProvider(make.dialect, fault=fault) as provider, using(make, provider.url) as client, raises:
+        client.stream()
 
 
 # Benign faults are benign to those who wrote the clients.
@@ -280,9 +292,9 @@ BENIGN = [
 def test_the_official_client_reads_through_what_is_benign(make: Any, name: str):
     said = ANSWERS["parallel calls"]
     with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:
-        client = make(provider.url)
-        assert client.ask() == client.expected(said)
-        assert reads(client, said) is (make.dialect not in STUMBLES.get(name, ()))
+        with using(make, provider.url) as client:
+            assert client.ask() == client.expected(said)
+            assert reads(client, said) is (make.dialect not in STUMBLES.get(name, ()))
         assert provider.seen()[-1].fault == name
 
 
@@ -302,5 +314,5 @@ BROKEN = (openai.APIError, anthropic.APIError, genai_errors.APIError, httpx2.Tra
 def test_a_broken_connection_is_an_error_to_the_official_client(make: Any, name: str):
     with StrictProvider(make.dialect, fault=FAULTS[name]) as provider:
         for how in ("ask", "stream"):
-            with pytest.raises(BROKEN):
-                getattr(make(provider.url), how)()
+            with using(make, provider.url) as client, pytest.raises(BROKEN):
+                getattr(client, how)()

@@ -16,10 +16,12 @@ import pytest
 from art_compliance import HarnessError, Report, Selection, bounded, certify
 from art_compliance.answered import Answered
 from art_compliance.factories import find_factory
+from art_compliance.profiles import PROFILES, Search
 from art_compliance.subjects import Crashed, Refused, Sent, Subject
 from art_compliance.summary import summarize
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
+QUICK = Search(profile=PROFILES["quick"])
 SIMPLE = Selection(scenarios=("one-question", "multi-turn-history", "unicode", "sampling", "late-system"))
 HELLO = [{"role": "user", "content": "hello"}]
 OPTIONS = {"thread_id": "t"}
@@ -150,6 +152,9 @@ class TranslateOnly:
         return {"talk": {"said": payload.pop("messages")}, "settings": payload}
 
 
+ONE_CHECK = Selection(scenarios=("one-question",), checks=("translation.outcome-is-right",))
+
+
 def failed(report: Report) -> set[str]:
     assert not report.harness_errors
     return {result.check for result in report.failures}
@@ -176,7 +181,7 @@ class Toolless(OpenAIAdapter):
 
 
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
-    report = certify(Toolless)
+    report = certify(Toolless, search=QUICK)
     assert failed(report) == set()
     assert {name for name, count in report.levels.items() if count.is_applicable} == {
         "core",
@@ -199,7 +204,8 @@ class Shouting(TranslateOnly):
 
 
 def test_a_black_box_that_loses_the_system_message_is_found_by_its_traffic():
-    assert "translation.system-text-survives" in failed(certify(Lossy, selection=SIMPLE))
+    selection = Selection(scenarios=SIMPLE.scenarios, checks=("translation.system-text-survives",))
+    assert failed(certify(Lossy, selection=selection)) == {"translation.system-text-survives"}
 
 
 def test_a_change_in_a_format_that_nobody_knows_is_found_by_the_canaries():
@@ -277,9 +283,9 @@ def test_an_undeclared_adapter_is_judged_on_everything():
         def translate(self, prompt: Any, options: Any) -> Any:
             return OpenAIAdapter(api_key="k").translate(parse_prompt(prompt), parse_options(options))
 
-    report = certify(Bare, dialect="openai-chat")
-    assert "translation.repairs-are-declared" in failed(report)
-    assert "translation.result-status-survives" in failed(report)
+    asked = ("translation.repairs-are-declared", "translation.result-status-survives")
+    report = certify(Bare, dialect="openai-chat", selection=Selection(checks=asked))
+    assert failed(report) == {*asked}
     assert report.adapter.losses == ()
 
 
@@ -291,7 +297,7 @@ def test_the_adapter_is_closed_in_the_end():
             closed.append("yes")
             await super().aclose()
 
-    certify(Closing, selection=Selection(scenarios=("one-question",)))
+    certify(Closing, selection=ONE_CHECK)
     assert closed == ["yes"]
 
 
@@ -361,9 +367,9 @@ class Forging(OwnAdapter):
 
 
 def test_an_adapter_cannot_change_what_it_is_judged_by():
-    selection = Selection(scenarios=("one-question",))
-    first = failed(certify(Forging, selection=selection))
-    assert {"translation.system-text-survives", "translation.leaves-its-arguments-alone"} <= first
+    seen = ("translation.system-text-survives", "translation.leaves-its-arguments-alone")
+    selection = Selection(scenarios=("one-question", "two-leading-systems"), checks=seen)
+    assert failed(certify(Forging, selection=selection)) == {*seen}
     assert failed(certify(OwnAdapter, selection=selection)) == set()
 
 
@@ -376,7 +382,7 @@ def test_an_adapter_that_refuses_almost_everything_has_no_level_of_tools_or_stre
                 raise Refusal("not this")
             return super().translate(prompt, options)
 
-    levels = certify(Refuser).levels
+    levels = certify(Refuser, search=QUICK).levels
     assert {name for name, count in levels.items() if count.is_applicable} == {"core", "resilience", "properties"}
 
 
@@ -393,7 +399,7 @@ def test_a_dialect_that_is_misspelt_is_told(declared: Any, told: str):
 
 
 def test_a_run_without_a_known_dialect_says_so():
-    assert "format-free checks" in "\n".join(summarize(certify(TranslateOnly)))
+    assert "format-free checks" in "\n".join(summarize(certify(TranslateOnly, selection=SIMPLE)))
 
 
 def test_declared_repairs_are_right_wherever_exact_is():
@@ -401,7 +407,7 @@ def test_declared_repairs_are_right_wherever_exact_is():
         def map_call_ids(self, call_ids: Any) -> Any:
             return {call_id: f"m{number:08}" for number, call_id in enumerate(call_ids)}
 
-    assert "translation.outcome-is-right" not in failed(certify(Mapping))
+    assert failed(certify(Mapping, selection=Selection(checks=("translation.outcome-is-right",)))) == set()
 
 
 @pytest.mark.parametrize("attribute", ["capabilities", "losses"])
@@ -427,9 +433,9 @@ def test_an_adapter_that_cannot_be_closed_or_looked_at_is_told():
             raise OSError("no")
 
     with pytest.raises(HarnessError, match="aclose raised OSError: busy"):
-        certify(Unclosable, selection=SIMPLE)
+        certify(Unclosable, selection=ONE_CHECK)
     with pytest.raises(HarnessError, match="looking at the adapter raised OSError: no"):
-        certify(Shy, selection=SIMPLE)
+        certify(Shy, selection=ONE_CHECK)
 
 
 class Naive:
@@ -447,6 +453,6 @@ class Naive:
     [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],
 )
 def test_what_a_naive_adapter_sends_is_judged_and_never_breaks_the_judge(dialect: str, history: str):
-    report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}))
+    report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}), search=QUICK)
     assert report.harness_errors == []
     assert len({result.check for result in report.failures}) > 5

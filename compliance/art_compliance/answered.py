@@ -169,7 +169,7 @@ def _read(value: Any, kind: str) -> Any:
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
     if isinstance(value, Struct) and kind != "event":
-        return msgspec.to_builtins(value)
+        return _read(msgspec.to_builtins(value), kind)  # which leaves tuples what they are
     if is_array(value) and not hasattr(value, "_fields"):
         return [_read(item, _ELEMENTS.get(kind, kind)) for item in value]
     return _read_fields(value, kind)

@@ -7,7 +7,9 @@ does not apply, and neither does one whose checks are all silent or failing on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import io
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final, Literal
 
 import msgspec
@@ -71,11 +73,19 @@ def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario
         return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
     only = Search(profile=_SEARCH.profile, only=miniature.fails)
     try:
-        with Subject(miniature.of(known.make), name=known.name, dialect=known.asked_dialect) as subject:
+        with _silenced(), Subject(miniature.of(known.make), name=known.name, dialect=known.asked_dialect) as subject:
             return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
         why = f"it cannot be put around this adapter: {str(error).partition(': ')[2]}"
         return _seen(miniature, "not applicable", why)
+
+
+@contextmanager
+def _silenced() -> Generator[None]:
+    """What a wrong adapter prints is wrong on purpose, the key in it; the checks have seen it."""
+    sink = io.StringIO()
+    with redirect_stdout(sink), redirect_stderr(sink):
+        yield
 
 
 def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tuple[Check, Scenario]]) -> Seen:

@@ -231,6 +231,21 @@ def test_a_fault_that_the_run_cannot_see_is_missed():
 BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",))
 
 
+def test_what_nothing_of_is_kept_cannot_be_forgotten():
+    later = Selection(checks=("properties.conversations-go-on",), scenarios=("generated-dialogues",))
+    told = {one.miniature: one for one in look(OpenAIAdapter, name="openai", selection=later)}
+    assert told["forgets-signatures-later"].by == "it changes nothing on this adapter"
+
+
+def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
+    told = {one.miniature: one for one in look(OpenAIAdapter, name="openai", selection=SECRETIVE)}
+    assert (told["prints-its-headers"].sight, told["logs-its-headers"].sight) == ("caught", "caught")
+    assert capfd.readouterr() == ("", "")
+
+
+SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",))
+
+
 def test_faults_of_prompt_and_options_are_put_around_a_black_box():
     few = Selection(checks=("translation.system-text-survives", "wire.request-is-of-the-schema"))
     told = {one.miniature: one for one in look(BlackBox, name="black", selection=few)}

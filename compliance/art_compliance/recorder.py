@@ -32,8 +32,8 @@ from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.report import suite_version
-from art_compliance.runner import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.selection import CHEAP
 from art_compliance.subjects import TEST_KEY, Access, Refused, Subject
 from art_sdk.json_data import is_object
 

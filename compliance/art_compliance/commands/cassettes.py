@@ -16,8 +16,8 @@ from art_compliance.commands.console import CANNOT, FAILS, complain, say
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
 from art_compliance.recorder import Order, Recorded, choose, record
-from art_compliance.runner import FOLDER
 from art_compliance.scenarios import load_scenarios
+from art_compliance.selection import FOLDER
 from art_compliance.subjects import Access
 
 

@@ -18,7 +18,8 @@ from art_compliance.miniatures import MINIATURES
 from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Report, Result, write_reports
 from art_compliance.reproducing import write_repros
-from art_compliance.runner import Selection, certify, find_cassettes
+from art_compliance.runner import certify
+from art_compliance.selection import Selection, find_cassettes
 from art_compliance.sensitivity import Seen, describe_sight, look
 from art_compliance.summary import describe_counts, describe_failures
 

@@ -18,13 +18,14 @@ from art_compliance.checks.trial import is_json
 from art_compliance.dialects import Dialect
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import Example, Finding, Verdict
+from art_compliance.observing import Sent
 from art_compliance.profiles import Search
 from art_compliance.report import Adapter, Report, Result, make_report
 from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario
 from art_compliance.selection import FOLDER, Selection, with_own_cassettes
-from art_compliance.subjects import TEST_KEY, Sent, Subject
+from art_compliance.subjects import TEST_KEY, Subject
 
 
 class Session:

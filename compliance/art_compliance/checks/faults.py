@@ -18,11 +18,12 @@ from art_compliance.checks.base import check
 from art_compliance.checks.streaming import Heard, differences, require_read, wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
+from art_compliance.observing import Refused
 from art_compliance.pointers import leaves
 from art_compliance.provider import Asked, Request, Response, Send
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY, STUMBLES, Fault
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import TEST_KEY, Refused
+from art_compliance.subjects import TEST_KEY
 
 
 class Case(NamedTuple):

@@ -25,8 +25,8 @@ from art_compliance.dialects import CannotWrite, Dialect
 from art_compliance.elsewhere import Unreachable, digests_elsewhere
 from art_compliance.findings import Example, Finding
 from art_compliance.generated import FAMILIES, Family, Request, as_scenario
+from art_compliance.observing import Sent
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subjects import Sent
 
 _WHOLE: Final[Family] = "generated-conversations"
 _BROKEN: Final[Family] = "generated-broken-conversations"

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from art_compliance.report import Report, Result
     from art_compliance.reproducing import judge_scenario
     from art_compliance.rules import judge_rules
-    from art_compliance.runner import Selection, certify
+    from art_compliance.runner import certify
     from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
+    from art_compliance.selection import Selection
 
 _HOMES: Final = {
     "DecodeFailed": "dialects",
@@ -33,7 +34,7 @@ _HOMES: Final = {
     "Result": "report",
     "Scenario": "scenarios",
     "Search": "profiles",
-    "Selection": "runner",
+    "Selection": "selection",
     "StrictProvider": "provider",
     "WrittenAnswer": "scenarios",
     "certify": "runner",

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from art_compliance.subjects import Refused, Sent, Subject
+from art_compliance.observing import Refused, Sent
+from art_compliance.subjects import Subject
 
 HASH_SEEDS: Final = ("1", "2")
 LIMIT: Final = 120.0

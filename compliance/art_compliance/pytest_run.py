@@ -21,8 +21,9 @@ from art_compliance.profiles import Search, find_profile
 from art_compliance.report import Adapter, Report, Result, make_report, write_reports
 from art_compliance.reproducing import write_repros
 from art_compliance.rerun import Rerun
-from art_compliance.runner import FOLDER, Selection, Session, describe, find_cassettes, with_own_cassettes
+from art_compliance.runner import Session, describe
 from art_compliance.scenarios import Scenario
+from art_compliance.selection import FOLDER, Selection, find_cassettes, with_own_cassettes
 from art_compliance.subjects import Access, Subject
 from art_compliance.summary import describe_counts, describe_failure
 

@@ -28,13 +28,14 @@ from art_compliance.cassettes.recording import recording
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
+from art_compliance.observing import Refused
 from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.report import suite_version
-from art_compliance.runner import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import TEST_KEY, Access, Refused, Subject
+from art_compliance.selection import CHEAP
+from art_compliance.subjects import TEST_KEY, Access, Subject
 from art_sdk.json_data import is_object
 
 

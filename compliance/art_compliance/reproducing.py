@@ -17,8 +17,8 @@ from art_compliance.findings import Example, Finding, HarnessError
 from art_compliance.generated import FAMILIES, Request, as_scenario
 from art_compliance.report import Report, Result
 from art_compliance.rerun import Rerun
-from art_compliance.runner import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, load_scenario, load_scenarios
+from art_compliance.selection import GREETING_SCENARIO
 from art_compliance.subjects import Subject
 
 

@@ -8,126 +8,24 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from art_compliance.cassettes import Cassette
 from art_compliance.cassettes.matching import Tape
-from art_compliance.checks import CHECKS, STAGES, Check, NotApplicable, Trial
+from art_compliance.checks import Check, NotApplicable, Trial
 from art_compliance.checks.trial import is_json
 from art_compliance.dialects import Dialect
 from art_compliance.factories import Factory, find_factory, name_of
-from art_compliance.findings import Example, Finding, HarnessError, Verdict
-from art_compliance.generated import FAMILIES
+from art_compliance.findings import Example, Finding, Verdict
+from art_compliance.observing import Sent
 from art_compliance.profiles import Search
 from art_compliance.report import Adapter, Report, Result, make_report
 from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
-from art_compliance.scenarios import Scenario, load_scenarios
-from art_compliance.subjects import TEST_KEY, Access, Sent, Subject
-from art_sdk import BUILT_IN
-
-GREETING_SCENARIO: Final = Scenario(
-    id="greeting",
-    group="preflight",
-    purpose="The simplest prompt there is: one user message.",
-    prompt=[{"role": "user", "content": "hello"}],
-    outcomes={"default": ("exact",)},
-)
-
-
-FOLDER: Final = Path("cassettes")
-"""Where cassettes are kept in an author's repository, unless another folder is named."""
-
-
-CHEAP: Final = (
-    "one-question",
-    "short-exchange",
-    "multi-turn-history",
-    "two-leading-systems",
-    "declared-tools",
-    "choice-required",
-    "choice-by-name",
-    "one-call-and-result",
-    "parallel-calls",
-    "several-rounds",
-    "text-beside-call",
-    "role-tool",
-    "same-tool-twice",
-    "results-reversed",
-    "plain-text",
-    "failed-result",
-    "unicode-result",
-    "sampling",
-    "one-stop",
-    "response-schema",
-    "answer-text",
-    "answer-text-with-blanks",
-    "answer-text-in-many-scripts",
-    "answer-one-call",
-    "answer-parallel-calls",
-    "answer-text-beside-calls",
-    "answer-call-with-rich-arguments",
-    "answer-in-the-second-round",
-    "answer-call-in-the-second-round",
-    "answer-cut-by-length",
-    "answer-usage-with-cache",
-    "streamed",
-    "streamed-call",
-    "streamed-parallel-calls",
-    "streamed-second-round",
-)
-"""What a real provider is asked where no scenario is named: each is short, and asks for something of its own."""
-
-
-class Selection(Struct, frozen=True, kw_only=True):
-    """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own.
-
-    `cassettes` is a folder of recorded calls, one folder a provider in it; without it nothing is replayed.
-    `live` gives access to the real provider; without it that one is not asked.
-    """
-
-    checks: tuple[str, ...] = ()
-    scenarios: tuple[str, ...] = ()
-    extra: Path | None = None
-    cassettes: Path | None = None
-    live: Access | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left out."""
-        return not (self.checks or self.scenarios)
-
-    def chosen(self) -> list[Scenario]:
-        """The scenarios. Raises HarnessError as `plan` does."""
-        known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
-        _hold_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
-        _hold_names("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
-        return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
-
-    def plan(self) -> list[tuple[Check, Scenario]]:
-        """Check and scenario, in order: preflight always, then stage by stage.
-
-        Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
-        """
-        chosen = self.chosen()
-        families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
-        _hold_names("check", self.checks, tuple(CHECKS))
-        names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
-        of_stage = {
-            "replay": [scenario for scenario in chosen if scenario.id in names],
-            "live": [one for one in chosen if self.scenarios or one.id in CHEAP] if self.live else [],
-        }
-        planned: list[tuple[Check, Scenario]] = []
-        for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
-            if self.checks and check.id not in self.checks and check.stage != "preflight":
-                continue
-            usual = families if check.families else chosen
-            trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage, usual)
-            planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
-        return planned
+from art_compliance.scenarios import Scenario
+from art_compliance.selection import FOLDER, Selection, with_own_cassettes
+from art_compliance.subjects import TEST_KEY, Subject
 
 
 class Session:
@@ -260,21 +158,6 @@ def certify(
     )
 
 
-def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
-    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own."""
-    if selection.cassettes is not None or name_of(make) not in BUILT_IN.values():
-        return selection
-    return structs.replace(selection, cassettes=data_folder("cassettes"))
-
-
-def find_cassettes(asked: Path | None) -> Path | None:
-    """The folder of cassettes that was asked for, or the usual one where it is there. Raises HarnessError."""
-    if asked is not None and not asked.is_dir():
-        message = f"there is no folder of cassettes {asked}"
-        raise HarnessError(message)
-    return asked if asked is not None else FOLDER if FOLDER.is_dir() else None
-
-
 def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:
     """All results; only those of preflight where it fails."""
     stopped = False
@@ -296,21 +179,3 @@ def describe(subject: Subject) -> Adapter:
         losses=tuple(sorted(subject.losses)),
         repairs=tuple(sorted(subject.repairs)),
     )
-
-
-def _hold_unique(ids: list[str]) -> None:
-    doubled = sorted({name for name in ids if ids.count(name) > 1})
-    if doubled:
-        message = f"the suite has scenarios of these ids already; call yours otherwise: {', '.join(doubled)}"
-        raise HarnessError(message)
-
-
-def _hold_names(what: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for the message
-
-    for name in asked:
-        if name not in known:
-            near = get_close_matches(name, known, n=3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            message = f"there is no {what} {name!r}{hint}"
-            raise HarnessError(message)

@@ -23,11 +23,13 @@ from art_compliance.findings import HarnessError
 from art_compliance.generated import Request
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_compliance.normal_form import same_json
+from art_compliance.observing import Sent
 from art_compliance.profiles import Profile, Search
 from art_compliance.provider.composing import write
-from art_compliance.runner import Selection, Session, with_own_cassettes
+from art_compliance.runner import Session
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subjects import Sent, Subject
+from art_compliance.selection import Selection, with_own_cassettes
+from art_compliance.subjects import Subject
 from art_sdk.json_data import is_object
 
 Sight = Literal["caught", "missed", "not applicable"]

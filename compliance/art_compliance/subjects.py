@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import traceback
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from difflib import get_close_matches
@@ -21,53 +20,20 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.answered import Answered
-from art_compliance.bounded import Stopped, await_bounded, run_bounded
+from art_compliance.bounded import await_bounded, run_bounded
 from art_compliance.calling import Caller
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.factories import Factory, name_of, tell, with_article
 from art_compliance.findings import HarnessError
+from art_compliance.observing import Crashed, Observation, Refused, Sent, Watched, observe_error
 from art_compliance.provider import Answerer, LoopbackProvider, answer_as_written
 from art_compliance.provider.server import Request
-from art_sdk import BUILT_IN, CAPABILITIES, LOSSES, REPAIRS, ARTError, BaseAdapter, parse_options, parse_prompt
+from art_sdk import BUILT_IN, CAPABILITIES, LOSSES, REPAIRS, BaseAdapter, parse_options, parse_prompt
 
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
 """The key that every subject is made with. It opens nothing."""
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
-
-
-class Sent(Struct, frozen=True):
-    """A request that the adapter made: its body, its URL where that is known, and how often it was sent."""
-
-    payload: Any
-    url: str | None = None
-    count: int = 1
-
-    def __str__(self) -> str:
-        return f"it was sent: {str(self.payload)[:120]}"
-
-
-class Refused(Struct, frozen=True):
-    """The adapter said, with a code, that it cannot do this."""
-
-    code: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"it was refused: {self.code}: {self.message}"
-
-
-class Crashed(Struct, frozen=True):
-    """Any other exception: what it was, and where it came from."""
-
-    error: str
-    where: str = ""
-
-    def __str__(self) -> str:
-        return f"it raised {self.error}, at {self.where}" if self.where else self.error
-
-
-Observation = Sent | Refused | Crashed
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -82,15 +48,6 @@ class Access(Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:  # msgspec's own shows every field to rich
         return [("base_url", self.base_url), ("model", self.model)]
-
-
-class Watched(Struct, frozen=True):
-    """A call: what arrived, what was read out of the answer, and whether the adapter changed what it was given."""
-
-    observation: Observation
-    heard: Answered | Refused | Crashed
-    changed: bool
-    requests: tuple[Request, ...]
 
 
 class Subject:
@@ -232,7 +189,7 @@ class Subject:
             given = self._hand_over(prompt, options)
             payload = self._translated(*given)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            return _observe_error(error)
+            return observe_error(error)
         return Sent(payload, self._url(payload, given[1]))
 
     def translating_changes(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
@@ -279,7 +236,7 @@ class Subject:
         try:
             heard = self.caller.read(*given)
         except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            error, heard = raised, _observe_error(raised)
+            error, heard = raised, observe_error(raised)
         arrived = [request for request in self._server.seen(first) if request.method == "POST"]
         changed = _encode(given) != _encode((prompt, options))
         return Watched(self._observe_arrived(arrived, error), heard, changed, tuple(arrived))
@@ -291,7 +248,7 @@ class Subject:
 
     def _observe_arrived(self, arrived: list[Request], error: Exception | None) -> Observation:
         if not arrived:
-            return Crashed("call ended without a POST to base_url") if error is None else _observe_error(error)
+            return Crashed("call ended without a POST to base_url") if error is None else observe_error(error)
         try:
             payload = json.loads(arrived[0].body)
         except ValueError as broken:
@@ -306,7 +263,7 @@ class Subject:
             with self.answering(answerer):
                 return self.caller.read(*_copy((prompt, options)))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            return _observe_error(error)
+            return observe_error(error)
 
     def call_together(
         self, asked: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, seconds: float
@@ -314,7 +271,7 @@ class Subject:
         """As `call`, for calls that are all under way at once; what takes longer than `seconds` has crashed."""
         with self.answering(answerer):
             heard = self.caller.read_together(map(_copy, asked), seconds=seconds)
-        return [_observe_error(one) if isinstance(one, Exception) else one for one in heard]
+        return [observe_error(one) if isinstance(one, Exception) else one for one in heard]
 
     def answering(self, answerer: Answerer) -> AbstractContextManager[None]:
         """Every request is answered so, for a while."""
@@ -333,16 +290,6 @@ class Subject:
 def _copy(value: Any) -> Any:
     """JSON data that nobody else has."""
     return json.loads(json.dumps(value))
-
-
-def _observe_error(error: Exception) -> Refused | Crashed:
-    code = getattr(error, "code", None)
-    if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
-        return Refused(str(code), getattr(error, "message", None) or str(error))
-    if isinstance(error, Stopped):
-        return Crashed(str(error))
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return Crashed(tell(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
 
 
 def _is_collection(value: Any) -> bool:

@@ -25,7 +25,8 @@ from art_compliance.provider import LoopbackProvider
 from art_compliance.provider.server import Response
 from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
-from art_compliance.runner import CHEAP, Session
+from art_compliance.runner import Session
+from art_compliance.selection import CHEAP
 from art_compliance.subjects import Access, Subject
 from art_compliance.summary import describe_counts
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter

@@ -2,7 +2,7 @@
 
 Each official client is run whole, over a transport that answers with the recorded bytes. Every
 difference between its reading and ours falls under one of the reasons below, or is a failure.
-A new adapter is one line in `ADAPTERS`.
+A new adapter is one line in recorded_traffic.py.
 """
 
 from __future__ import annotations
@@ -11,26 +11,18 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx2
 import pytest
 
-from art_compliance.cassettes.bodies import json_of
-from art_compliance.cassettes.corpus import Found, dialect_of
+from art_compliance.cassettes.corpus import Found
 from art_compliance.checks.recorded import read_recorded
 from art_sdk import (
-    AnthropicAdapter,
-    BaseAdapter,
     CallInfo,
     EndEvent,
     ErrorEvent,
-    GeminiAdapter,
     LLMProviderError,
     MetadataEvent,
-    OpenAIAdapter,
     ResponseHead,
     StreamEvent,
     TokenEvent,
@@ -38,14 +30,18 @@ from art_sdk import (
 )
 from art_sdk.adapters.failures import RETRYABLE_STATUSES
 from art_sdk.stream import follow
-
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-ADAPTERS: dict[str, type[BaseAdapter]] = {
-    "chat_completions": OpenAIAdapter,
-    "gemini_generate": GeminiAdapter,
-    "anthropic_messages": AnthropicAdapter,
-}
-"""Per recorded shape, who reads it."""
+from recorded_traffic import (
+    READERS,
+    Recorded,
+    accepted,
+    accepted_elsewhere,
+    listed_refusals,
+    needs_traffic,
+    official,
+    params,
+    recorded_files,
+    replaying,
+)
 
 REQUEST_ID_HEADERS = {"chat_completions": "x-request-id", "anthropic_messages": "request-id"}
 """Where the official client of the shape finds the request's id. Google's has no such place."""
@@ -54,74 +50,17 @@ REQUEST_ID_HEADERS = {"chat_completions": "x-request-id", "anthropic_messages": 
 # What was recorded.
 
 
-class Recorded(NamedTuple):
-    """An answer as its provider gave it; `data` is its JSON."""
-
-    name: str
-    provider: str
-    shape: str
-    status: int
-    data: Any
-    url: str = ""
-    retry_after: str | None = None
-
-    @property
-    def body(self) -> bytes:
-        return json.dumps(self.data).encode()
-
-
-@cache
-def recorded_files() -> tuple[Recorded, ...]:
-    paths = sorted(CORPUS.glob("*/*.json"))
-    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
-    return tuple(
-        Recorded(
-            f"{path.parent.name}/{path.stem}",
-            path.parent.name,
-            one["shape"],
-            one["response"]["status"],
-            one["response"]["json"],
-            one["url"],
-        )
-        for path, one in found
-        if one["response"]["kind"] == "json"
-    )
-
-
-@cache
-def recorded_errors() -> tuple[Recorded, ...]:
+def recorded_errors() -> list[Recorded]:
     """The errors of the files, and those of the list, which has more."""
-    lines = (CORPUS / "errors.jsonl").read_text(encoding="utf-8").splitlines() if CORPUS.is_dir() else []
-    listed = [(number, json.loads(line)) for number, line in enumerate(lines, 1)]
-    return tuple(one for one in recorded_files() if one.status >= 400) + tuple(
-        Recorded(
-            f"{one['provider']}/errors.jsonl:{number}",
-            one["provider"],
-            one["shape"],
-            one["status"],
-            one["response"],
-            retry_after=one["retry_after"],
-        )
-        for number, one in listed
-    )
+    return [one for one in recorded_files() if one.status >= 400 and one.data is not None] + list(listed_refusals())
 
 
-ANOTHER_ENCODING = "enum-encoding%3Dint"
-"""The client asked for enums as numbers, which our adapter never does; the official client cannot read them either."""
-
-
-def answers(shapes: Iterable[str]) -> list[Any]:
+def whole_answers(shapes: Iterable[str] = READERS) -> list[Recorded]:
     """The unstreamed good answers of the shapes, of every provider that speaks them."""
-    return params(
-        one for one in recorded_files() if one.status == 200 and one.shape in shapes and ANOTHER_ENCODING not in one.url
-    )
+    return [one for one in accepted() if one.shape in shapes and one.data is not None and not one.has_numbers_for_enums]
 
 
-def params(chosen: Iterable[Recorded]) -> list[Any]:
-    if not CORPUS.is_dir():
-        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
-    return [pytest.param(one, id=one.name) for one in chosen]
+each = pytest.mark.parametrize("one", params(whole_answers()))
 
 
 # One answer, as we read it and as its official client does.
@@ -169,12 +108,12 @@ INFO = CallInfo(thread_id="t", trace_id="r", model="m")
 
 
 def read(shape: str, body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> list[StreamEvent]:
-    adapter = ADAPTERS[shape](api_key="no-key")
+    adapter = READERS[shape](api_key="no-key")
     return list(adapter.read_response(ResponseHead(status, headers or {}), body, INFO))
 
 
 def our_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
-    events = read(one.shape, one.body, headers=headers)
+    events = read(one.shape, one.answer, headers=headers)
     completion = fold(events)
     message, metadata = completion.message, completion.metadata
     texts = [e.text for e in events if isinstance(e, TokenEvent) and e.token_type.endswith("RESPONSE")]
@@ -195,36 +134,27 @@ def our_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
     )
 
 
-def wire(one: Recorded, headers: Mapping[str, str]) -> httpx2.Client:
-    """A client whose every request is answered with the recorded bytes."""
-    kind = {"content-type": "application/json", **headers}
-    return httpx2.Client(
-        transport=httpx2.MockTransport(lambda _: httpx2.Response(one.status, content=one.body, headers=kind))
-    )
+def wire(one: Recorded, headers: Mapping[str, str]) -> Any:
+    return replaying(one.answer, {"content-type": "application/json", **headers}, status=one.status)
 
 
-def official(package: str) -> Any:
-    reason = f"the official client {package!r} is the judge here; install '.[judges]'"
-    return pytest.importorskip(package, reason=reason)
-
-
-def ask_openai(http_client: httpx2.Client) -> Any:
+def ask_openai(http_client: Any) -> Any:
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     return client.chat.completions.create(model="m", messages=[])
 
 
-def ask_anthropic(http_client: httpx2.Client) -> Any:
+def ask_anthropic(http_client: Any) -> Any:
     client = official("anthropic").Anthropic(api_key="no-key", http_client=http_client, max_retries=0)
     return client.messages.create(model="m", messages=[], max_tokens=1)
 
 
-def ask_google(http_client: httpx2.Client) -> Any:
+def ask_google(http_client: Any) -> Any:
     genai = official("google.genai")
     options = genai.types.HttpOptions(httpx_client=http_client)
     return genai.Client(api_key="no-key", http_options=options).models.generate_content(model="m", contents="hello")
 
 
-ASK: Mapping[str, Callable[[httpx2.Client], Any]] = {
+ASK: Mapping[str, Callable[[Any], Any]] = {
     "chat_completions": ask_openai,
     "anthropic_messages": ask_anthropic,
     "gemini_generate": ask_google,
@@ -329,7 +259,7 @@ def differences(one: Recorded, headers: Mapping[str, str]) -> dict[str, tuple[An
     return {field: (ours[field], theirs[field]) for field in Told._fields if ours[field] != theirs[field]}
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_an_answer_is_read_as_the_official_client_reads_it(one: Recorded):
     unexplained = {
         field: pair
@@ -339,7 +269,7 @@ def test_an_answer_is_read_as_the_official_client_reads_it(one: Recorded):
     assert unexplained == {}
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_the_header_names_the_request_before_the_body_does(one: Recorded):
     header = REQUEST_ID_HEADERS.get(one.shape)
     headers = {header: "the-request"} if header else {}
@@ -348,23 +278,22 @@ def test_the_header_names_the_request_before_the_body_does(one: Recorded):
     assert (told.request_id == "the-request") is bool(headers)
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_an_answer_ends_with_tool_calls_where_it_has_calls_and_nowhere_else(one: Recorded):
-    end = read(one.shape, one.body)[-1]
+    end = read(one.shape, one.answer)[-1]
     assert isinstance(end, EndEvent)
     assert end.message is not None
     assert (end.finish == "tool_calls") is bool(end.message.tool_calls)
 
 
-@pytest.mark.parametrize("shape", ADAPTERS)
+@needs_traffic
+@pytest.mark.parametrize("shape", READERS)
 def test_every_reason_for_a_difference_is_needed(shape: str):
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    found = {(shape, field) for param in answers([shape]) for field in differences(param.values[0], {})}
+    found = {(shape, field) for one in whole_answers([shape]) for field in differences(one, {})}
     assert found == {reason for reason in REASONS if reason[0] == shape}
 
 
-@pytest.mark.parametrize("one", answers(READINGS))
+@each
 def test_the_judge_is_not_blind(one: Recorded):
     told = official_reading(one, {})
     assert told.text or told.calls or told.finish == "length" or one.data.get("content") == []
@@ -372,28 +301,21 @@ def test_the_judge_is_not_blind(one: Recorded):
     assert told.output_tokens
 
 
+@needs_traffic
 def test_an_answer_with_enums_as_numbers_is_an_error():
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    chosen = [one for one in recorded_files() if ANOTHER_ENCODING in one.url and one.status == 200]
-    assert [ending(read(one.shape, one.body)).finish for one in chosen] == ["error"]
+    chosen = [one for one in accepted() if one.has_numbers_for_enums]
+    assert [ending(read(one.shape, one.answer)).finish for one in chosen] == ["error"]
 
 
+@needs_traffic
 def test_the_corpus_holds_what_it_held():
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    assert len(answers(READINGS)) >= 61
+    assert len(whole_answers()) >= 61
     assert len(recorded_errors()) >= 156
 
 
 # What others recorded and publish in their source distributions.
 
 
-SHAPES = {
-    "openai-chat": "chat_completions",
-    "anthropic-messages": "anthropic_messages",
-    "gemini-generate": "gemini_generate",
-}
 READ_OTHERWISE: Mapping[str, Callable[[Any], bool]] = {
     "Azure filtered the prompt: its error has the status 200": lambda data: "choices" not in data,
     "a function_call, which is not asked for since there are tools": lambda data: (
@@ -403,19 +325,16 @@ READ_OTHERWISE: Mapping[str, Callable[[Any], bool]] = {
 """Chat completions that are told as an error, and why. The first that fits counts."""
 
 
-def packaged_answers(packaged: tuple[Found, ...]) -> Iterator[Recorded]:
+def packaged_answers(packaged: tuple[Found, ...]) -> list[Recorded]:
     """The unstreamed good answers."""
-    for found in packaged:
-        dialect, data = dialect_of(found), json_of(found.exchange.answer_body)
-        if dialect is not None and found.exchange.status == 200 and data is not None:
-            yield Recorded(found.id, found.package, SHAPES[dialect], 200, data)
+    return [one for one in accepted_elsewhere(packaged) if one.data is not None]
 
 
 def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]):
     unexplained: dict[str, Any] = {}
     for one in packaged_answers(packaged):
         if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
-            assert isinstance(read(one.shape, one.body)[0], ErrorEvent), one.name
+            assert isinstance(read(one.shape, one.answer)[0], ErrorEvent), one.name
             continue
         told = differences(one, {})
         wrong = {field: pair for field, pair in told.items() if not REASONS.get((one.shape, field), never)(*pair)}
@@ -425,11 +344,10 @@ def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(
 
 
 def test_the_judge_of_replays_reads_an_answer_as_our_adapter_does(packaged: tuple[Found, ...]):
-    dialects = {shape: dialect for dialect, shape in SHAPES.items()}
     for one in packaged_answers(packaged):
         if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
             continue
-        ours, told = our_reading(one, {}), read_recorded(dialects[one.shape], one.body)
+        ours, told = our_reading(one, {}), read_recorded(one.dialect, one.answer)
         assert "".join(told.texts.values()) == ours.text, one.name
         assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
         assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name
@@ -471,8 +389,8 @@ def spoken(data: Any) -> tuple[str | None, str]:
 def failures(one: Recorded) -> Iterator[LLMProviderError]:
     """The error as each adapter reads it: the reader is shared."""
     headers = {} if one.retry_after is None else {"retry-after": one.retry_after}
-    for shape in ADAPTERS:
-        first, last = read(shape, one.body, status=one.status, headers=headers)
+    for shape in READERS:
+        first, last = read(shape, one.answer, status=one.status, headers=headers)
         assert isinstance(first, ErrorEvent)
         assert isinstance(last, EndEvent)
         assert (last.message, last.finish) == (None, "error")
@@ -490,7 +408,7 @@ def test_an_error_is_read_with_its_provider_s_own_words(one: Recorded):
         assert error.is_retryable is (one.status in RETRYABLE_STATUSES)
         assert error.retry_after == (None if one.retry_after is None else float(one.retry_after))
         assert message in str(error)
-        assert error.raw_body == one.body[:4096]
+        assert error.raw_body == one.answer[:4096]
 
 
 def openai_words(error: Any) -> tuple[int, str | None, str | None]:
@@ -601,24 +519,24 @@ EMPTY_BY_RIGHT = {
 """What is left then is an empty answer, as the provider itself writes one."""
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_an_answer_with_one_place_broken_is_never_an_empty_success(one: Recorded):
-    if is_empty_success(ending(read(one.shape, one.body))):
+    if is_empty_success(ending(read(one.shape, one.answer))):
         return
     silent = [where for where, body in mutants(one.data) if is_empty_success(ending(read(one.shape, body)))]
     assert [where for where in silent if not re.fullmatch(EMPTY_BY_RIGHT.get(one.shape, "-"), where)] == []
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_an_answer_cut_short_is_an_error(one: Recorded):
-    body = one.body
+    body = one.answer
     for tenth in range(10):
         assert ending(read(one.shape, body[: len(body) * tenth // 10])).finish == "error"
 
 
-@pytest.mark.parametrize("one", answers(ADAPTERS))
+@each
 def test_bytes_that_are_no_utf8_never_become_text(one: Recorded):
-    body = one.body
+    body = one.answer
     for tenth in range(11):
         at = len(body) * tenth // 10
         end = ending(read(one.shape, body[:at] + b"\xff" + body[at:]))
@@ -628,15 +546,14 @@ def test_bytes_that_are_no_utf8_never_become_text(one: Recorded):
 PADDING = 10_000_000
 
 
-@pytest.mark.parametrize("shape", ADAPTERS)
+@needs_traffic
+@pytest.mark.parametrize("shape", READERS)
 def test_ten_megabytes_around_and_inside_an_answer_change_nothing(shape: str):
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    one = answers([shape])[0].values[0]
-    wanted = ending(read(shape, one.body))
+    one = whole_answers([shape])[0]
+    wanted = ending(read(shape, one.answer))
     blank = b" " * PADDING
     more = json.dumps({**one.data, "padding": "x" * PADDING}).encode()
-    for body in (blank + one.body, one.body + blank, more):
+    for body in (blank + one.answer, one.answer + blank, more):
         assert ending(read(shape, body)) == wanted
 
 
@@ -651,6 +568,6 @@ NO_ANSWER = {
 
 
 @pytest.mark.parametrize("body", NO_ANSWER.values(), ids=NO_ANSWER)
-@pytest.mark.parametrize("shape", ADAPTERS)
+@pytest.mark.parametrize("shape", READERS)
 def test_what_is_no_answer_is_an_error(shape: str, body: bytes):
     assert ending(read(shape, body)).finish == "error"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,26 +17,15 @@ from art_compliance import decode
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.normal_form import same_json
 from art_sdk import (
-    AnthropicAdapter,
     ArtStandardPrompt,
     AssistantMessage,
     BaseAdapter,
     CallInfo,
-    GeminiAdapter,
-    OpenAIAdapter,
     ResponseHead,
     fold,
     parse_options,
 )
-
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-ADAPTERS: dict[str, type[BaseAdapter]] = {
-    "chat_completions": OpenAIAdapter,
-    "gemini_generate": GeminiAdapter,
-    "anthropic_messages": AnthropicAdapter,
-}
-ANOTHER_ENCODING = "enum-encoding%3Dint"
-"""The client asked for enums as numbers, which our adapter never does."""
+from recorded_traffic import READERS, Recorded, accepted, decoded_of, needs_traffic, params
 
 Calls = list[tuple[str, str, Any]]
 
@@ -61,33 +49,26 @@ REASONS = {
 class Pair(NamedTuple):
     """An answer with calls, and a request in which they are answered."""
 
-    answer: dict[str, Any]
-    request: dict[str, Any]
+    answer: Recorded
+    request: Recorded
+
+    @property
+    def name(self) -> str:
+        return f"{self.answer.name}-{self.request.name}"
 
 
-@cache
-def recorded() -> list[tuple[str, dict[str, Any]]]:
-    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPUS.glob("*/*.json"))]
-    return [
-        (f"{path.parent.name}/{path.stem}", one)
-        for path, one in found
-        if one["shape"] in ADAPTERS and one["response"]["status"] == 200 and ANOTHER_ENCODING not in one["url"]
-    ]
+def adapter_of(one: Recorded) -> BaseAdapter:
+    return READERS[one.shape](api_key="no-key")
 
 
-def adapter_of(interaction: dict[str, Any]) -> BaseAdapter:
-    return ADAPTERS[interaction["shape"]](api_key="no-key")
+def prompt_of(one: Recorded) -> ArtStandardPrompt:
+    return decoded_of(one).prompt
 
 
-def prompt_of(interaction: dict[str, Any]) -> ArtStandardPrompt:
-    return decode(adapter_of(interaction).dialect, interaction["request"], url=interaction["url"]).prompt
-
-
-def message_read(interaction: dict[str, Any]) -> AssistantMessage:
+def message_read(one: Recorded) -> AssistantMessage:
     """END's message of the recorded answer to the recorded request."""
-    body = json.dumps(interaction["response"]["json"]).encode()
-    info = CallInfo(thread_id="t", trace_id="r", model="m", prompt=prompt_of(interaction))
-    return fold(adapter_of(interaction).read_response(ResponseHead(200, {}), body, info)).message
+    info = CallInfo(thread_id="t", trace_id="r", model="m", prompt=prompt_of(one))
+    return fold(adapter_of(one).read_response(ResponseHead(200, {}), one.answer, info)).message
 
 
 def calls_of(message: Any) -> Calls:
@@ -105,23 +86,24 @@ def place_of(calls: Calls, prompt: ArtStandardPrompt) -> int | None:
 
 
 @cache
-def pairs() -> list[Any]:
-    if not CORPUS.is_dir():
-        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
-    return [
-        pytest.param(Pair(one, other), id=f"{name}-{follower}")
-        for name, one in recorded()
-        if one["response"]["kind"] == "json" and (calls := calls_of(message_read(one)))
-        for follower, other in recorded()
-        if name.split("/")[0] == follower.split("/")[0] and place_of(calls, prompt_of(other)) is not None
-    ]
+def pairs() -> tuple[Pair, ...]:
+    taken = [one for one in accepted() if not one.has_numbers_for_enums]
+    return tuple(
+        Pair(one, other)
+        for one in taken
+        if one.data is not None and (calls := calls_of(message_read(one)))
+        for other in taken
+        if one.provider == other.provider and place_of(calls, prompt_of(other)) is not None
+    )
+
+
+each = pytest.mark.parametrize("pair", params(pairs()))
 
 
 def continued(pair: Pair) -> Comparison:
     """The recorded request against the one that we make when the message that we read stands in it."""
     adapter, message = adapter_of(pair.request), message_read(pair.answer)
-    wanted = decode(adapter.dialect, pair.request["request"], url=pair.request["url"])
+    wanted = decoded_of(pair.request)
     at = place_of(calls_of(message), wanted.prompt)
     assert at is not None
     prompt = (*wanted.prompt[:at], message, *wanted.prompt[at + 1 :])
@@ -130,23 +112,22 @@ def continued(pair: Pair) -> Comparison:
     return compare(expected, decode(adapter.dialect, payload))
 
 
+@needs_traffic
 def test_the_corpus_holds_what_it_held():
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    shapes = [param.values[0].answer["shape"] for param in pairs()]
-    assert {shape: shapes.count(shape) >= 2 for shape in ADAPTERS} == dict.fromkeys(ADAPTERS, True)
+    shapes = [pair.answer.shape for pair in pairs()]
+    assert {shape: shapes.count(shape) >= 2 for shape in READERS} == dict.fromkeys(READERS, True)
     assert len(shapes) >= 15
 
 
-@pytest.mark.parametrize("pair", pairs())
-def test_the_message_that_was_read_makes_the_request_that_was_recorded(pair: Pair, request: pytest.FixtureRequest):
-    slot, _ = REASONS.get(request.node.callspec.id, (None, ""))
+@each
+def test_the_message_that_was_read_makes_the_request_that_was_recorded(pair: Pair):
+    slot, _ = REASONS.get(pair.name, (None, ""))
     compared = continued(pair)
     assert [difference.slot for difference in compared.differences] == ([slot] if slot else [])
     assert compared.repairs <= adapter_of(pair.request).repairs
 
 
-@pytest.mark.parametrize("pair", pairs())
+@each
 def test_a_message_that_was_read_wrongly_makes_another_request(pair: Pair, monkeypatch: pytest.MonkeyPatch):
     message = message_read(pair.answer)
     changed = AssistantMessage("something else", message.tool_calls, extensions=message.extensions)
@@ -154,7 +135,6 @@ def test_a_message_that_was_read_wrongly_makes_another_request(pair: Pair, monke
     assert "assistant-text" in {difference.slot for difference in continued(pair).differences}
 
 
+@needs_traffic
 def test_every_reason_is_needed():
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    assert REASONS.keys() <= {param.id for param in pairs()}
+    assert REASONS.keys() <= {pair.name for pair in pairs()}

@@ -13,22 +13,20 @@ import os
 import re
 import tarfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from art_compliance import HarnessError, decode, judge
+from art_compliance import HarnessError, judge
 from art_compliance.cassettes import BadCassette, corpus
-from art_compliance.cassettes.bodies import json_of, stream_items
+from art_compliance.cassettes.bodies import stream_items
 from art_compliance.cassettes.corpus import (
     Found,
     Package,
     Unreachable,
     cache_folder,
-    dialect_of,
     fetch,
     load_packages,
     read_package,
@@ -37,22 +35,10 @@ from art_compliance.commands import app
 from art_compliance.comparison import Expected, compare
 from art_compliance.rules import judge_rules
 from art_compliance.wire import kept
-from art_sdk import (
-    AnthropicAdapter,
-    BaseAdapter,
-    GeminiAdapter,
-    OpenAIAdapter,
-    PromptTranslationFailed,
-    parse_options,
-    parse_prompt,
-)
+from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
+from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_elsewhere, decoded_of, rebuild
 
-ADAPTERS: dict[str, type[BaseAdapter]] = {
-    "openai-chat": OpenAIAdapter,
-    "gemini-generate": GeminiAdapter,
-    "anthropic-messages": AnthropicAdapter,
-}
 ACCEPTED = {
     "langchain-anthropic": 65,
     "langchain-openai": 5,
@@ -66,28 +52,8 @@ ACCEPTED = {
 }
 """How many calls of a dialect of ours were answered with 200. Ollama's own API is none of them yet."""
 
-
-class Accepted(NamedTuple):
-    """A request that its provider answered with 200."""
-
-    id: str
-    dialect: str
-    body: Any
-    url: str | None
-    answer: bytes
-
-
-def accepted(packaged: tuple[Found, ...]) -> Iterator[Accepted]:
-    for found in packaged:
-        dialect, exchange = dialect_of(found), found.exchange
-        if dialect is not None and exchange.status == 200:
-            url = None if "REDACTED" in exchange.uri else exchange.uri
-            yield Accepted(found.id, dialect, json_of(exchange.request_body), url, exchange.answer_body)
-
-
 OWN_DIALECTS = {"api.deepseek.com": "deepseek-chat", "api.mistral.ai": "mistral-chat"}
 
-NO_SLOT = "the format has no slot for it"
 TOOLS_OF_THE_PROVIDER = "tools that the provider runs itself"
 OF_OLD = "functions, which tools came in the place of"
 BETA = "a beta's"
@@ -113,25 +79,19 @@ REFUSALS = {
 }
 """Why our adapter may refuse what a provider took."""
 
-DECLARED_REPAIRS: dict[str, frozenset[str]] = {
-    "openai-chat": frozenset({"maps_call_ids"}),
-    "gemini-generate": frozenset({"joins_turns"}),
-    "anthropic-messages": frozenset(),
-}
-
 
 def test_every_package_holds_what_it_held(packaged: tuple[Found, ...]):
     name = packaged[0].package
     files = {found.file for found in packaged}
     assert len(files) == next(package.holds for package in load_packages() if package.name == name)
-    assert len(list(accepted(packaged))) == ACCEPTED[name]
+    assert len(list(accepted_elsewhere(packaged))) == ACCEPTED[name]
 
 
 def test_a_request_that_was_accepted_is_not_refused_here(packaged: tuple[Found, ...]):
     refused = [
-        (one.id, finding.pointer, finding.message)
-        for one in accepted(packaged)
-        for finding in judge(one.dialect, one.body, url=one.url)
+        (one.name, finding.pointer, finding.message)
+        for one in accepted_elsewhere(packaged)
+        for finding in judge(one.dialect, one.request, url=one.url)
         if finding.severity == "reject"
     ]
     assert refused == []
@@ -139,11 +99,11 @@ def test_a_request_that_was_accepted_is_not_refused_here(packaged: tuple[Found, 
 
 def test_nor_is_it_by_the_rules_of_the_providers_own_dialect(packaged: tuple[Found, ...]):
     refused = [
-        (one.id, finding.pointer, finding.message)
-        for one in accepted(packaged)
+        (one.name, finding.pointer, finding.message)
+        for one in accepted_elsewhere(packaged)
         for host, dialect in OWN_DIALECTS.items()
         if one.url and host in one.url
-        for finding in judge_rules(dialect, one.body, url=one.url)
+        for finding in judge_rules(dialect, one.request, url=one.url)
         if finding.severity == "reject"
     ]
     assert refused == []
@@ -151,44 +111,38 @@ def test_nor_is_it_by_the_rules_of_the_providers_own_dialect(packaged: tuple[Fou
 
 def test_an_accepted_request_decodes_to_a_valid_prompt_and_what_has_no_slot_is_known(packaged: tuple[Found, ...]):
     unexplained: Counter[str] = Counter()
-    for one in accepted(packaged):
-        decoded = decode(one.dialect, one.body, url=one.url)
-        assert decoded.prompt, one.id
-        assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt, one.id
+    for one in accepted_elsewhere(packaged):
+        decoded = decoded_of(one)
+        assert decoded.prompt, one.name
+        assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt, one.name
         unexplained.update(
             pointer for pointer in decoded.opaque if not any(re.fullmatch(known, pointer) for known in OPAQUE)
         )
     assert unexplained == {}
 
 
-def rebuilt(one: Accepted) -> list[str]:
+def differences(one: Recorded) -> list[str]:
     """What our adapter's request of the decoding says otherwise, in words."""
-    adapter = ADAPTERS[one.dialect](api_key="no-key")
-    decoded = decode(one.dialect, one.body, url=one.url)
-    wanted = {name: value for name, value in decoded.options.items() if (name, value) != ("stream", False)}
-    options = parse_options({"thread_id": "corpus", "tools": decoded.tools, **wanted})
     try:
-        payload = adapter.translate(decoded.prompt, options)
+        compared = rebuild(one).compared
     except PromptTranslationFailed as error:
         return [] if any(reason in error.message for reason in REFUSALS) else [f"refused: {error.message}"]
-    again = decode(one.dialect, payload, url=adapter.request(payload, options).url)
-    told = compare(Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options=wanted), again)
-    odd = told.repairs - DECLARED_REPAIRS[one.dialect]
-    return [difference.message for difference in told.differences] + [f"repair: {name}" for name in odd]
+    odd = compared.repairs - DECLARED_REPAIRS[one.dialect]
+    return [difference.message for difference in compared.differences] + [f"repair: {name}" for name in odd]
 
 
 def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(packaged: tuple[Found, ...]):
-    assert {one.id: told for one in accepted(packaged) if (told := rebuilt(one))} == {}
+    assert {one.name: told for one in accepted_elsewhere(packaged) if (told := differences(one))} == {}
 
 
 def test_a_decoding_without_its_last_message_is_not_taken_for_the_same(packaged: tuple[Found, ...]):
-    for one in accepted(packaged):
-        decoded = decode(one.dialect, one.body, url=one.url)
+    for one in accepted_elsewhere(packaged):
+        decoded = decoded_of(one)
         if len(decoded.prompt) < 2:
             continue
         whole = Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options={})
         shorter = type(decoded)(prompt=decoded.prompt[:-1], tools=decoded.tools)
-        assert compare(whole, shorter).differences, one.id
+        assert compare(whole, shorter).differences, one.name
 
 
 # The answers. Those that come whole are read in test_corpus_answers.py.
@@ -212,14 +166,14 @@ def is_explained(package: str, pointer: str) -> bool:
 
 def test_a_recorded_answer_is_of_its_schema(packaged: tuple[Found, ...]):
     unexplained: list[tuple[str, str, str]] = []
-    for one in accepted(packaged):
-        whole = json_of(one.answer)
+    for one in accepted_elsewhere(packaged):
+        whole = one.data
         items = list(stream_items(one.answer)) if whole is None else [whole]
         schema = kept(f"{one.dialect}.{'stream' if whole is None else 'answer'}")
-        assert items, one.id
+        assert items, one.name
         faults = [fault for item in items for fault in schema.faults(item)]
-        odd = [fault for fault in faults if not is_explained(one.id.partition("/")[0], fault.pointer)]
-        unexplained += [(one.id, fault.pointer, fault.message) for fault in odd]
+        odd = [fault for fault in faults if not is_explained(one.provider, fault.pointer)]
+        unexplained += [(one.name, fault.pointer, fault.message) for fault in odd]
     assert unexplained == []
 
 

@@ -5,17 +5,12 @@ A request of a relative of OpenAI's is judged as `openai-chat`, as an adapter to
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from art_compliance.exam import dialects_of
 from art_compliance.findings import Finding
 from art_compliance.rules import RULED, judge_rules
-
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
 
 REFUSED = {
     "openai.role-system-models": ("does not support 'developer' with this model", "does not support 'system' with"),
@@ -46,61 +41,37 @@ OTHER_REASONS = (
 """Words of refusals for what no rule is about."""
 
 
-def interactions() -> list[dict[str, Any]]:
-    if not CORPUS.is_dir():
-        return []
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(CORPUS.glob("*/*.json"))]
-
-
-def errors() -> list[dict[str, Any]]:
-    """The refusals that are kept by themselves, with their requests."""
-    path = CORPUS / "errors.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [json.loads(line) for line in lines]
-
-
-def judged(one: dict[str, Any]) -> list[Finding]:
-    model, url = one.get("model"), one.get("url")
+def judged(one: Recorded) -> list[Finding]:
     return [
         finding
-        for dialect in dialects_of(one["shape"], one.get("url"))
-        for finding in judge_rules(dialect, one["request"], model=model, url=url)
+        for dialect in dialects_of(one.shape, one.url)
+        for finding in judge_rules(dialect, one.request, model=one.model, url=one.url)
     ]
 
 
-def params(found: list[dict[str, Any]]) -> list[Any]:
-    if not found:
-        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
-    return [pytest.param(one, id=f"{one['provider']}-{at}") for at, one in enumerate(found)]
+def refused() -> list[Recorded]:
+    """The requests of our dialects that were refused for what they say."""
+    every = [*recorded_files(), *(one for one in listed_refusals() if one.request)]
+    return [one for one in every if one.status in (400, 422) and dialects_of(one.shape, one.url)]
 
 
-ACCEPTED = [
-    one for one in interactions() if one["response"]["status"] == 200 and dialects_of(one["shape"], one.get("url"))
-]
-ALL_ERRORS = [
-    *((one, json.dumps(one["response"])) for one in interactions() if one["response"]["status"] in (400, 422)),
-    *((one, json.dumps(one["response"])) for one in errors() if one["status"] in (400, 422) and one.get("request")),
-]
-REFUSALS = [{**one, "told": told} for one, told in ALL_ERRORS if dialects_of(one["shape"], one.get("url"))]
-
-
-@pytest.mark.parametrize("one", params(ACCEPTED))
-def test_an_accepted_request_breaks_no_rule(one: dict[str, Any]):
+@pytest.mark.parametrize("one", params(accepted()))
+def test_an_accepted_request_breaks_no_rule(one: Recorded):
     assert [finding.message for finding in judged(one) if finding.severity == "reject"] == []
 
 
-@pytest.mark.parametrize("one", params(REFUSALS))
-def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: dict[str, Any]):
-    named = {name for name, texts in REFUSED.items() if any(text in one["told"] for text in texts)}
+@pytest.mark.parametrize("one", params(refused()))
+def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded):
+    told = one.answer.decode()
+    named = {name for name, texts in REFUSED.items() if any(text in told for text in texts)}
     found = {finding.message.partition(": ")[0] for finding in judged(one) if finding.severity == "reject"}
     assert found == named
-    assert named or any(text in one["told"] for text in OTHER_REASONS)
+    assert named or any(text in told for text in OTHER_REASONS)
 
 
+@needs_traffic
 def test_every_rule_that_refusals_name_is_seen():
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    seen = {name for one in REFUSALS for name, texts in REFUSED.items() if any(text in one["told"] for text in texts)}
+    told = [one.answer.decode() for one in refused()]
+    seen = {name for name, texts in REFUSED.items() if any(text in words for words in told for text in texts)}
     assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in RULED)}
-    assert len(ACCEPTED) >= 60
+    assert len(accepted()) >= 60

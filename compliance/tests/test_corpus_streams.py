@@ -10,27 +10,20 @@ import copy
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx2
 import pytest
 
-from art_compliance.cassettes.bodies import json_of
-from art_compliance.cassettes.corpus import Found, dialect_of
+from art_compliance.cassettes.corpus import Found
 from art_compliance.checks.recorded import read_recorded
 from art_sdk import (
     AnthropicAdapter,
-    BaseAdapter,
     CallInfo,
     EndEvent,
     ErrorEvent,
-    GeminiAdapter,
     LLMProviderError,
     MetadataEvent,
-    OpenAIAdapter,
     ResponseHead,
     StreamEvent,
     TokenEvent,
@@ -38,29 +31,19 @@ from art_sdk import (
     fold,
 )
 from art_sdk.stream import follow
+from recorded_traffic import (
+    READERS,
+    Recorded,
+    accepted_elsewhere,
+    needs_traffic,
+    official,
+    params,
+    recorded_files,
+    replaying,
+)
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-ADAPTERS: dict[str, type[BaseAdapter]] = {
-    "chat_completions": OpenAIAdapter,
-    "gemini_generate": GeminiAdapter,
-    "anthropic_messages": AnthropicAdapter,
-    "vertex_raw": AnthropicAdapter,  # Anthropic's own, at another's door
-}
+READERS_OF_STREAMS = {**READERS, "vertex_raw": AnthropicAdapter}  # Anthropic's own, at another's door
 KIND = {"content-type": "text/event-stream"}
-
-
-class Recorded(NamedTuple):
-    """A stream as its provider sent it."""
-
-    name: str
-    shape: str
-    body: bytes
-
-    @property
-    def frames(self) -> list[bytes]:
-        """The body cut after each event, blank lines included."""
-        blank = b"\r\n\r\n" if b"\r\n\r\n" in self.body else b"\n\n"
-        return [frame + blank for frame in self.body.split(blank) if frame.strip()]
 
 
 def data_of(frame: bytes) -> Any:
@@ -79,35 +62,23 @@ def value_of(text: str) -> Any:
         return text
 
 
-@cache
-def recorded() -> tuple[Recorded, ...]:
-    paths = sorted(CORPUS.glob("*/*_stream_*.json"))
-    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
-    return tuple(
-        Recorded(f"{path.parent.name}/{path.stem}", one["shape"], one["response"]["sse"].encode())
-        for path, one in found
-        if one["response"]["kind"] == "sse" and one["response"]["status"] == 200 and one["shape"] in ADAPTERS
-    )
+def streams() -> list[Recorded]:
+    """Every recorded stream whose request was taken; some end with an error."""
+    good = [one for one in recorded_files() if one.status == 200 and one.shape in READERS_OF_STREAMS]
+    return [one for one in good if one.data is None]
 
 
 def tells_an_error(one: Recorded) -> bool:
     return any(isinstance(data, dict) and "error" in data for data in map(data_of, one.frames))
 
 
-def params(chosen: Callable[[Recorded], bool] = lambda _: True) -> list[Any]:
-    if not CORPUS.is_dir():
-        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
-    return [pytest.param(one, id=one.name) for one in recorded() if chosen(one)]
-
-
-EVERY = pytest.mark.parametrize("one", params())
-GOOD = pytest.mark.parametrize("one", params(lambda one: not tells_an_error(one)))
+EVERY = pytest.mark.parametrize("one", params(streams()))
+GOOD = pytest.mark.parametrize("one", params(one for one in streams() if not tells_an_error(one)))
 
 
 def read(shape: str, chunks: list[bytes]) -> list[StreamEvent]:
     info = CallInfo(thread_id="t", trace_id="r", model="m", clock=lambda: 1.0)
-    reader = ADAPTERS[shape](api_key="no-key").stream_reader(ResponseHead(200, KIND), info)
+    reader = READERS_OF_STREAMS[shape](api_key="no-key").stream_reader(ResponseHead(200, KIND), info)
     return [*(event for chunk in chunks for event in reader.feed(chunk)), *reader.close()]
 
 
@@ -127,12 +98,11 @@ def shown(events: list[StreamEvent]) -> list[Any]:
     return [(event.error.message, event.error.details) if isinstance(event, ErrorEvent) else event for event in events]
 
 
+@needs_traffic
 def test_the_corpus_holds_what_it_held() -> None:
-    if not CORPUS.is_dir():
-        pytest.skip("no recorded traffic beside the checkout")
-    shapes = [one.shape for one in recorded()]
+    shapes = [one.shape for one in streams()]
     assert {shape: shapes.count(shape) >= least for shape, least in LEAST.items()} == dict.fromkeys(LEAST, True)
-    assert sum(tells_an_error(one) for one in recorded()) >= 2
+    assert sum(tells_an_error(one) for one in streams()) >= 2
 
 
 LEAST = {"chat_completions": 25, "anthropic_messages": 7, "gemini_generate": 9, "vertex_raw": 1}
@@ -153,7 +123,7 @@ class Told(NamedTuple):
 
 
 def our_reading(one: Recorded) -> Told:
-    events = read(one.shape, [one.body])
+    events = read(one.shape, [one.answer])
     completion = fold(events)
     message, metadata = completion.message, completion.metadata
     tokens = [event.text for event in events if isinstance(event, TokenEvent) and event.token_type.endswith("RESPONSE")]
@@ -164,16 +134,11 @@ def our_reading(one: Recorded) -> Told:
     return Told(message.content or "", completion.thinking, calls, metadata.raw_stop_reason, *counts)
 
 
-def official(package: str) -> Any:
-    reason = f"the official client {package!r} is the judge here; install '.[judges]'"
-    return pytest.importorskip(package, reason=reason)
+def wire(body: bytes) -> Any:
+    return replaying(body, KIND)
 
 
-def wire(body: bytes) -> httpx2.Client:
-    return httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(200, content=body, headers=KIND)))
-
-
-def ask_openai(http_client: httpx2.Client) -> Told:
+def ask_openai(http_client: Any) -> Told:
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     text, thinking, finish, usage, calls = "", "", None, None, {}
     for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
@@ -205,7 +170,7 @@ def counts_of(usage: Any) -> tuple[int | None, int | None]:
     return usage.prompt_tokens, usage.completion_tokens + (thoughts or 0) * beside
 
 
-def ask_anthropic(http_client: httpx2.Client) -> Told:
+def ask_anthropic(http_client: Any) -> Told:
     client = official("anthropic").Anthropic(api_key="no-key", http_client=http_client, max_retries=0)
     with client.messages.stream(model="m", messages=[], max_tokens=1) as stream:
         message = stream.get_final_message()
@@ -221,7 +186,7 @@ def ask_anthropic(http_client: httpx2.Client) -> Told:
     )
 
 
-def ask_google(http_client: httpx2.Client) -> Told:
+def ask_google(http_client: Any) -> Told:
     genai = official("google.genai")
     client = genai.Client(api_key="no-key", http_options=genai.types.HttpOptions(httpx_client=http_client))
     chunks = list(client.models.generate_content_stream(model="m", contents="hello"))
@@ -238,7 +203,7 @@ def ask_google(http_client: httpx2.Client) -> Told:
     )
 
 
-ASK: Mapping[str, Callable[[httpx2.Client], Told]] = {
+ASK: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": ask_openai,
     "anthropic_messages": ask_anthropic,
     "vertex_raw": ask_anthropic,
@@ -248,17 +213,17 @@ ASK: Mapping[str, Callable[[httpx2.Client], Told]] = {
 
 @GOOD
 def test_a_stream_is_read_as_the_official_client_reads_it(one: Recorded) -> None:
-    with wire(one.body) as http_client:
+    with wire(one.answer) as http_client:
         theirs = ASK[one.shape](http_client)
     assert theirs.text or theirs.calls or one.name == "anthropic/anthropic-messages_stream_01"
     assert our_reading(one) == theirs
 
 
-@pytest.mark.parametrize("one", params(tells_an_error))
+@pytest.mark.parametrize("one", params(filter(tells_an_error, streams())))
 def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) -> None:
-    with wire(one.body) as http_client, pytest.raises(official("openai").APIError) as raised:
+    with wire(one.answer) as http_client, pytest.raises(official("openai").APIError) as raised:
         ask_openai(http_client)
-    *_, failed, end = read(one.shape, [one.body])
+    *_, failed, end = read(one.shape, [one.answer])
     assert isinstance(failed, ErrorEvent)
     assert isinstance(failed.error, LLMProviderError)
     assert failed.error.provider_message == raised.value.message
@@ -271,18 +236,18 @@ def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) 
 
 @EVERY
 def test_however_the_bytes_are_cut_the_events_are_the_same(one: Recorded) -> None:
-    wanted = shown(read(one.shape, [one.body]))
-    assert shown(read(one.shape, [one.body[at : at + 1] for at in range(len(one.body))])) == wanted
+    wanted = shown(read(one.shape, [one.answer]))
+    assert shown(read(one.shape, [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted
     chance = random.Random(one.name)  # noqa: S311 - no secret
     for _ in range(5):
-        at = [0, *sorted(chance.choices(range(len(one.body)), k=40)), len(one.body)]
-        assert shown(read(one.shape, [one.body[a:b] for a, b in pairwise(at)])) == wanted
+        at = [0, *sorted(chance.choices(range(len(one.answer)), k=40)), len(one.answer)]
+        assert shown(read(one.shape, [one.answer[a:b] for a, b in pairwise(at)])) == wanted
 
 
 @GOOD
 def test_a_stream_that_is_cut_short_is_an_error_after_what_did_arrive(one: Recorded) -> None:
     """After an event and inside it. Gemini's has ended with finishReason: recorded in the last event."""
-    whole = read(one.shape, [one.body])
+    whole = read(one.shape, [one.answer])
     body = b""
     for number, frame in enumerate(one.frames, 1):
         for cut in (body + frame[: len(frame) // 2], body + frame.rstrip() + b"\n", body + frame):
@@ -409,19 +374,14 @@ def test_a_field_that_is_lost_breaks_nothing_but_the_answer(one: Recorded) -> No
 @EVERY
 def test_bytes_that_are_no_utf8_never_become_text(one: Recorded) -> None:
     for tenth in range(11):
-        at = len(one.body) * tenth // 10
-        end = ending(read(one.shape, [one.body[:at] + b"\xff" + one.body[at:]]))
+        at = len(one.answer) * tenth // 10
+        end = ending(read(one.shape, [one.answer[:at] + b"\xff" + one.answer[at:]]))
         assert end.message is None or "\ufffd" not in (end.message.content or "")
 
 
 # What others recorded and publish in their source distributions.
 
 
-SHAPES = {
-    "openai-chat": "chat_completions",
-    "anthropic-messages": "anthropic_messages",
-    "gemini-generate": "gemini_generate",
-}
 STREAMED = {
     "langchain-anthropic": 21,
     "langchain-openai": 3,
@@ -434,12 +394,7 @@ STREAMED = {
 
 
 def packaged_streams(packaged: tuple[Found, ...]) -> list[Recorded]:
-    good = [(found, dialect_of(found)) for found in packaged if found.exchange.status == 200]
-    return [
-        Recorded(found.id, SHAPES[dialect], found.exchange.answer_body)
-        for found, dialect in good
-        if dialect is not None and json_of(found.exchange.answer_body) is None
-    ]
+    return [one for one in accepted_elsewhere(packaged) if one.data is None]
 
 
 def test_every_package_holds_the_streams_that_it_held(packaged: tuple[Found, ...]) -> None:
@@ -449,7 +404,7 @@ def test_every_package_holds_the_streams_that_it_held(packaged: tuple[Found, ...
 def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]) -> None:
     differ: dict[str, Any] = {}
     for one in packaged_streams(packaged):
-        with wire(one.body) as http_client:
+        with wire(one.answer) as http_client:
             theirs = ASK[one.shape](http_client)
         ours = our_reading(one)
         assert theirs.text or theirs.calls, one.name
@@ -460,21 +415,20 @@ def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(p
 
 def test_a_stream_that_others_recorded_is_read_the_same_however_it_is_cut(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
-        wanted = shown(read(one.shape, [one.body]))
-        assert shown(read(one.shape, [one.body[at : at + 1] for at in range(len(one.body))])) == wanted, one.name
+        wanted = shown(read(one.shape, [one.answer]))
+        assert shown(read(one.shape, [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted, one.name
 
 
 def test_a_stream_that_others_recorded_is_an_error_where_it_is_cut_short(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
         for tenth in range(10):
-            cut = one.body[: len(one.body) * tenth // 10]
+            cut = one.answer[: len(one.answer) * tenth // 10]
             assert ending(read(one.shape, [cut])).finish == "error", (one.name, tenth)
 
 
 def test_the_judge_of_replays_reads_a_stream_as_our_adapter_does(packaged: tuple[Found, ...]) -> None:
-    dialects = {shape: dialect for dialect, shape in SHAPES.items()}
     for one in packaged_streams(packaged):
-        ours, told = our_reading(one), read_recorded(dialects[one.shape], one.body)
+        ours, told = our_reading(one), read_recorded(one.dialect, one.answer)
         assert "".join(told.texts.values()) == ours.text, one.name
         assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
         assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name

@@ -16,8 +16,8 @@ from art_compliance.exam import Answer, GradeList, Recording, dialects_of, grade
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_compliance.rules import RULED, load_rules
+from recorded_traffic import FOLDER, needs_traffic
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 KEPT = data_folder("fixtures") / "exam" / "recorded.json"
 ACCEPTED = {
     "openai-chat": 67,
@@ -30,10 +30,9 @@ ACCEPTED = {
 """How many accepted requests each dialect has judged."""
 
 
+@needs_traffic
 def test_the_kept_list_is_what_the_judges_say_of_the_recorded_traffic():
-    if not CORPUS.is_dir():
-        pytest.skip(f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout")
-    assert tuple(map(grade, load_recordings(CORPUS))) == load_grades(KEPT).grades
+    assert tuple(map(grade, load_recordings(FOLDER))) == load_grades(KEPT).grades
 
 
 def test_no_accepted_request_on_the_list_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +12,8 @@ from art_compliance.provider import Asked, Request, Send
 from art_compliance.provider.faults import FAULTS, good_answer
 from art_compliance.scenarios import WrittenAnswer, load_scenarios
 from art_sdk import FunctionCall, ToolCall
+from recorded_traffic import accepted, needs_traffic
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-SHAPES = {
-    "chat-completions": "openai-chat",
-    "anthropic-messages": "anthropic-messages",
-    "gemini-generate": "gemini-generate",
-}
 SAID = WrittenAnswer(
     content="Yes.",
     tool_calls=(ToolCall("a", FunctionCall("look", '{"at": 1}')), ToolCall("b", FunctionCall("see", '{"x": "y"}'))),
@@ -56,20 +50,12 @@ def test_benign_faults_leave_the_order_alone(dialect: Dialect):
     assert dialect.stream_order.judge(good_answer(SAID, asked).body) == []
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded traffic is not beside this checkout")
+@needs_traffic
 def test_every_good_stream_that_was_recorded_is_in_order():
-    wrong: dict[str, list[str]] = {}
-    judged = 0
-    for path in sorted(CORPUS.glob("*/*_stream_*.json")):
-        response, dialect = json.loads(path.read_bytes())["response"], SHAPES.get(path.name.partition("_")[0])
-        if dialect is None or response["status"] != 200 or not response.get("sse"):
-            continue
-        judged += 1
-        faults = DIALECTS[dialect].stream_order.judge(response["sse"].encode())
-        if faults:
-            wrong[path.name] = faults
-    assert wrong == {}
-    assert judged >= 41
+    streams = [one for one in accepted() if one.data is None]
+    faults = {one.name: DIALECTS[one.dialect].stream_order.judge(one.answer) for one in streams}
+    assert {name: told for name, told in faults.items() if told} == {}
+    assert len(streams) >= 41
 
 
 @each

@@ -16,8 +16,9 @@ import pytest
 from art_compliance import HarnessError, Report, Selection, bounded, certify
 from art_compliance.answered import Answered
 from art_compliance.factories import find_factory
+from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.profiles import PROFILES, Search
-from art_compliance.subjects import Crashed, Refused, Sent, Subject
+from art_compliance.subjects import Subject
 from art_compliance.summary import summarize
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 

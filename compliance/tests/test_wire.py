@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from art_compliance import HarnessError
-from art_compliance.dialects import DIALECTS as DIALECTS_BY_NAME
-from art_compliance.dialects import CannotWrite
-from art_compliance.exam import SHAPES as DIALECTS
+from art_compliance.cassettes.bodies import stream_items
+from art_compliance.dialects import DIALECTS, CannotWrite
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
 from art_compliance.wire import judge_wire, kept, kept_names
 from art_compliance.wire.rebuild import before, changes, rebuild
 from art_compliance.wire.shaping import rewrite
 from art_compliance.wire.sources import SOURCES
+from recorded_traffic import ADAPTERS, Recorded, accepted, params
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 OWN_DIALECTS = {"mistral": "mistral-chat", "openrouter": "openrouter-chat", "deepseek": "deepseek-chat"}
 PAYLOADS = data_folder("fixtures") / "payloads"
 
@@ -28,16 +26,7 @@ EXCEPTIONS: dict[str, str] = {}
 """Recorded requests that are refused all the same, with the evidence that the judge is right. There are none."""
 
 
-def recorded() -> list[Any]:
-    if not CORPUS.is_dir():
-        reason = f"no recorded traffic: {CORPUS.parent.name}/{CORPUS.name} is not beside the checkout"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="absent")]
-    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(CORPUS.glob("*/*.json"))]
-    return [
-        pytest.param(one, id=f"{path.parent.name}/{path.stem}")
-        for path, one in found
-        if one["shape"] in DIALECTS and one["response"]["status"] == 200
-    ]
+each_accepted = pytest.mark.parametrize("one", params(accepted()))
 
 
 def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[str | None, str]]:
@@ -46,8 +35,8 @@ def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[s
 
 
 def test_the_schemas_are_those_of_the_dialects_that_are_known():
-    assert set(kept_names()) == set(DIALECTS_BY_NAME)
-    assert set(SOURCES) >= {f"{name}{kind}" for name in DIALECTS_BY_NAME for kind in ("", ".answer", ".stream")}
+    assert set(kept_names()) == set(DIALECTS)
+    assert set(SOURCES) >= {f"{name}{kind}" for name in DIALECTS for kind in ("", ".answer", ".stream")}
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -84,26 +73,24 @@ def test_every_object_that_names_its_fields_is_closed(name):
     assert open_ones == []
 
 
-@pytest.mark.parametrize("interaction", recorded())
-def test_an_accepted_request_is_not_refused_where_it_went(interaction):
-    found = refusals(DIALECTS[interaction["shape"]], interaction["request"], interaction["url"])
-    assert found == [] or interaction["id"] in EXCEPTIONS
+@each_accepted
+def test_an_accepted_request_is_not_refused_where_it_went(one: Recorded):
+    assert refusals(one.dialect, one.request, one.url) == [] or one.name in EXCEPTIONS
 
 
-@pytest.mark.parametrize("interaction", recorded())
-def test_an_accepted_request_is_not_refused_where_nobody_says_where_it_goes(interaction):
-    request = {"model": "of the URL", **interaction["request"]}
-    dialect = DIALECTS[interaction["shape"]]
-    assert refusals(dialect, request) == [] or interaction["id"] in EXCEPTIONS
+@each_accepted
+def test_an_accepted_request_is_not_refused_where_nobody_says_where_it_goes(one: Recorded):
+    request = {"model": "of the URL", **one.request}
+    assert refusals(one.dialect, request) == [] or one.name in EXCEPTIONS
 
 
-@pytest.mark.parametrize("interaction", recorded())
-def test_an_accepted_request_with_one_unknown_field_is_refused(interaction):
-    found = refusals(DIALECTS[interaction["shape"]], {"model": "of the URL", **interaction["request"], "x_label": 1})
+@each_accepted
+def test_an_accepted_request_with_one_unknown_field_is_refused(one: Recorded):
+    found = refusals(one.dialect, {"model": "of the URL", **one.request, "x_label": 1})
     assert [pointer for pointer, _ in found] == ["/x_label"]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values())
+@pytest.mark.parametrize("dialect", ADAPTERS)
 def test_every_canonical_payload_is_of_its_schema(dialect):
     paths = sorted((PAYLOADS / dialect).glob("*.json"))
     assert len(paths) > 100
@@ -209,12 +196,12 @@ def test_kept_schemas_are_compiled_once():
     assert kept("openai-chat") is kept("openai-chat")
 
 
-@pytest.mark.parametrize("interaction", recorded())
+@each_accepted
 @pytest.mark.parametrize(("provider", "dialect"), OWN_DIALECTS.items())
-def test_what_a_service_accepted_is_of_its_own_schema(interaction, provider, dialect):
-    if interaction["provider"] == provider:
-        assert refusals(dialect, interaction["request"], interaction["url"]) == []
-        assert refusals(dialect, {**interaction["request"], "x_label": 1}) != []
+def test_what_a_service_accepted_is_of_its_own_schema(one: Recorded, provider: str, dialect: str):
+    if one.provider == provider:
+        assert refusals(dialect, one.request, one.url) == []
+        assert refusals(dialect, {**one.request, "x_label": 1}) != []
 
 
 @pytest.mark.parametrize("dialect", OWN_DIALECTS.values())
@@ -236,37 +223,24 @@ PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex", *OWN_DIALECTS}
 """Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
 
 
-def recorded_answers() -> list[Any]:
-    """Each recorded answer, or each item of a recorded stream, of those who published the types."""
-    if not CORPUS.is_dir():
-        return recorded()
-    return [param for param in recorded() if param.values[0]["provider"] in PROVIDERS]
-
-
-def answers_of(interaction: dict[str, Any]) -> list[tuple[str, Any]]:
-    dialect = OWN_DIALECTS.get(interaction["provider"]) or DIALECTS[interaction["shape"]]
-    told = interaction["response"]
-    if told.get("json") is not None:
-        return [(f"{dialect}.answer", told["json"])]
-    lines = [line.removeprefix("data:").strip() for line in told["sse"].splitlines() if line.startswith("data:")]
-    return [(f"{dialect}.stream", json.loads(line)) for line in lines if line not in ("", "[DONE]")]
-
-
-@pytest.mark.parametrize("interaction", recorded_answers())
-def test_a_recorded_answer_is_of_its_schema(interaction):
-    answers = answers_of(interaction)
+@pytest.mark.parametrize("one", params(one for one in accepted() if one.provider in PROVIDERS))
+def test_a_recorded_answer_is_of_its_schema(one: Recorded):
+    """Each answer, or each item of a stream, of those who published the types."""
+    dialect = OWN_DIALECTS.get(one.provider, one.dialect)
+    name = f"{dialect}.{'stream' if one.data is None else 'answer'}"
+    answers = list(stream_items(one.answer)) if one.data is None else [one.data]
     assert answers
-    assert [fault for name, answer in answers for fault in kept(name).faults(answer)] == []
+    assert [fault for answer in answers for fault in kept(name).faults(answer)] == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS_BY_NAME)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
     written = 0
     for scenario in load_scenarios():
         if scenario.answer is None:
             continue
         try:
-            body = json.loads(DIALECTS_BY_NAME[dialect].write_response(scenario.answer))
+            body = json.loads(DIALECTS[dialect].write_response(scenario.answer))
         except CannotWrite:
             continue
         written += 1

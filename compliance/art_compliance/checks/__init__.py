@@ -22,6 +22,7 @@ from art_compliance.checks import (
     response,
     rules,
     stream,
+    waiting,
     ways,
     wire,
 )
@@ -41,6 +42,7 @@ _MODULES: Final = (
     failures,
     stream,
     pieces,
+    waiting,
     faults,
     asking_again,
     load,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.faults import ANSWER, good_stream, options_for
+from art_compliance.checks.befalling import ANSWER, good_stream, options_for
 from art_compliance.checks.streaming import require_streams
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding

@@ -11,8 +11,8 @@ from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.comparison import Difference, Slot
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
+from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.pointers import leaves
-from art_compliance.subjects import Crashed, Refused, Sent
 
 
 @check(

@@ -16,12 +16,12 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
 from art_compliance.findings import Example, Finding
 from art_compliance.normal_form import same_json
+from art_compliance.observing import Sent
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
 from art_compliance.provider.signatures import sign
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Sent
 from art_sdk import ToolCall
 
 Message = dict[str, Any]

@@ -12,10 +12,11 @@ from art_compliance.checks.base import check
 from art_compliance.checks.streaming import wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
+from art_compliance.observing import Crashed
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import TEST_KEY, Crashed
+from art_compliance.subjects import TEST_KEY
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 

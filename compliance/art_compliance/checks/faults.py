@@ -8,35 +8,22 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from art_compliance.answered import Answered
 from art_compliance.checks.base import check
-from art_compliance.checks.streaming import Heard, differences, require_read, wrong_failure
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.befalling import Case, call, cases, good, good_stream, options_for
+from art_compliance.checks.streaming import Heard, differences, wrong_failure
+from art_compliance.checks.trial import Trial
+from art_compliance.checks.waiting import wait
 from art_compliance.findings import Finding
 from art_compliance.pointers import leaves
-from art_compliance.provider import Asked, Request, Response, Send
-from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY, STUMBLES, Fault
-from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import TEST_KEY, Refused
-
-
-class Case(NamedTuple):
-    """A fault, whether it befalls a streamed answer, and what is to come of it.
-
-    An adapter may rest on the provider's own client: what that one stumbles over need not be read.
-    """
-
-    fault: Fault
-    streamed: bool
-    expects: Literal["whole", "error", "either"]
-
-    def __str__(self) -> str:
-        return f"{self.fault.id} ({'streamed' if self.streamed else 'unstreamed'})"
+from art_compliance.provider import Asked, Response, Send
+from art_compliance.provider.faults import RETRY_AFTER
+from art_compliance.subjects import TEST_KEY
 
 
 class Seen(NamedTuple):
@@ -44,59 +31,6 @@ class Seen(NamedTuple):
 
     case: Case
     heard: Heard
-
-
-ANSWER: Final = WrittenAnswer(content="This answer was written, and something is wrong with its way here.")
-"""What is answered, were nothing wrong."""
-
-
-def cases(trial: Trial) -> list[Case]:
-    """Every fault, for each kind of answer that it may befall and the adapter asks for. Raises NotApplicable."""
-    _ = trial.dialect
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
-    trial.once(good)
-    accepted = {name for request in trial.watched.requests for name in _accepted(request)}
-    kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
-    faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
-    return [
-        Case(fault, kind == "streamed", "either" if trial.dialect.name in STUMBLES.get(fault.id, ()) else fault.expects)
-        for fault in faults
-        for kind in kinds
-        if kind in fault.on
-    ]
-
-
-def _accepted(request: Request) -> Iterator[str]:
-    """The encodings of an answer's body that a request asks for; others must not be sent (RFC 9110, 12.5.3)."""
-    return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
-
-
-def call(trial: Trial, case: Case) -> Heard:
-    """What a call gives that this befalls."""
-    options = options_for(trial, streamed=case.streamed)
-    return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))
-
-
-def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
-    """The scenario's options, streaming asked for or not."""
-    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
-
-
-def good(trial: Trial) -> Answered:
-    """The answer to which nothing happened. Raises NotApplicable."""
-    return _read_well(trial, streamed=False)
-
-
-def good_stream(trial: Trial) -> Answered:
-    """The same, streamed. Raises NotApplicable."""
-    return _read_well(trial, streamed=True)
-
-
-def _read_well(trial: Trial, *, streamed: bool) -> Answered:
-    options = options_for(trial, streamed=streamed)
-    return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(ANSWER)))
 
 
 class Run(NamedTuple):
@@ -125,93 +59,6 @@ def _listening() -> Generator[io.StringIO]:
     finally:
         root.setLevel(before)
         root.removeHandler(handler)
-
-
-class Waited(NamedTuple):
-    """A call that waits, and the one time limit of it that is short."""
-
-    case: Case
-    limit: str
-
-    def __str__(self) -> str:
-        return f"{self.case}, with the time limit {self.limit}"
-
-
-LIMIT: Final = 0.4
-"""Seconds of the one limit that is short; the others are long."""
-
-GRACE: Final = 0.25
-"""Seconds that a call may take beyond its time limit."""
-
-_LONG_LIMIT: Final = 60.0
-_PATIENCE: Final = 4.0
-"""Seconds until a call that keeps no time limit is left alone."""
-
-_ENDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "hang-before-head": ("first_byte", "whole_call"),
-    "hang-after-head": ("between_bytes", "whole_call"),
-    "hang-mid-body": ("between_bytes", "whole_call"),
-    "trickle": ("whole_call",),
-    "steady": ("first_byte", "between_bytes"),
-}
-"""The limits that end a call that waits so. A steady answer takes longer in all, and none of them ends it."""
-
-
-def wait(trial: Trial) -> list[tuple[Waited, Heard]]:
-    """Every fault that hangs, and a steady answer: all at once, told apart by their prompts."""
-    known = cases(trial)
-    steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
-    waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
-    return _wait_for(trial, waited)
-
-
-def _wait_for(trial: Trial, waited: list[Waited]) -> list[tuple[Waited, Heard]]:
-    by_name = {str(one): one for one in waited}
-
-    def answer(asked: Asked) -> Response:
-        (found,) = (one for name, one in by_name.items() if name in str(asked.payload))
-        return found.case.fault.make(ANSWER, asked)
-
-    heard = trial.subject.call_together(
-        [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
-        answer,
-        seconds=_PATIENCE,
-    )
-    return list(zip(waited, heard, strict=True))
-
-
-def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
-    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), _LONG_LIMIT)
-    return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: LIMIT}}
-
-
-@check(
-    "faults.end-in-time",
-    clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
-    once=True,
-)
-def end_in_time(trial: Trial) -> Iterator[Finding]:
-    """An agent that waits for ever is a broken one."""
-    wrong: list[Waited] = []
-    for waited, heard in trial.once(wait):
-        if isinstance(heard, Refused):
-            message = f"the option timeouts is refused ({heard.code}): nobody knows how long it waits"
-            raise NotApplicable(message)
-        wrong += [waited] if any(_wrong_wait(trial, waited, heard)) else []
-    for waited, heard in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
-        for fault in _wrong_wait(trial, waited, heard):
-            yield Finding(check="faults.end-in-time", message=f"{waited} = {LIMIT} s: {fault}")
-
-
-def _wrong_wait(trial: Trial, waited: Waited, heard: Heard) -> Iterator[str]:
-    """Who asks again of its own accord waits for each try; the limit of the whole call bounds them all."""
-    case = waited.case
-    if case.expects == "whole" and isinstance(heard, Answered):
-        yield from differences(heard, trial.once(good_stream if case.streamed else good))
-        return
-    yield from wrong_failure(trial, heard)
-    if isinstance(heard, Answered) and waited.limit == "whole_call" and heard.at and heard.at[-1] > LIMIT + GRACE:
-        yield f"it took {heard.at[-1]:.2f} s"
 
 
 @check(

@@ -15,9 +15,9 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
 from art_compliance.normal_form import normal_form, same_json
+from art_compliance.observing import Observation, Refused, Sent
 from art_compliance.pointers import escape, look_up
 from art_compliance.rewriting import Rewriting
-from art_compliance.subjects import Observation, Refused, Sent
 from art_sdk.json_data import is_array, is_object
 
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]

@@ -8,8 +8,8 @@ from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.findings import Finding
+from art_compliance.observing import Sent
 from art_compliance.provider import WRITTEN_TEXT
-from art_compliance.subjects import Sent
 
 
 @check(

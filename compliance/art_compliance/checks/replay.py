@@ -22,8 +22,8 @@ from art_compliance.checks.streaming import differences, in_pieces, require_read
 from art_compliance.checks.trial import NotApplicable, Replayed, Trial
 from art_compliance.dialects.framing import to_json
 from art_compliance.findings import Finding
+from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Response, Send
-from art_compliance.subjects import Crashed, Refused
 from art_sdk import ARTError, parse_prompt
 
 

@@ -13,9 +13,9 @@ from art_compliance.checks.conservation import as_finding
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
+from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Response
-from art_compliance.subjects import Crashed, Refused, Sent
 from art_sdk.json_data import is_array, is_object
 
 

@@ -31,9 +31,9 @@ from art_compliance.checks.streaming import (
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.factories import tell
 from art_compliance.findings import Finding
+from art_compliance.observing import Refused
 from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Refused
 
 
 @check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")

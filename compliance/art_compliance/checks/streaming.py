@@ -14,9 +14,9 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces, to_json
 from art_compliance.normal_form import same_json
+from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Crashed, Refused
 
 Heard = Answered | Refused | Crashed
 

@@ -7,19 +7,13 @@ from collections.abc import Iterator
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
-from art_compliance.findings import HarnessError
-from art_compliance.judge_commands import told
+from art_compliance.commands.console import describe_findings, say
 from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.faults import FAULTS, find_fault
 from art_compliance.provider.strict import Exchange, StrictProvider
 from art_compliance.scenarios import WrittenAnswer
 
-_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
-_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
-
-CANNOT: Final = 2
 _ANSWERS: Final = "How good requests are answered: " + ", ".join(ANSWERS) + "."
 
 
@@ -34,19 +28,16 @@ def serve_command(
     """Serve a provider that judges each request, answers the good ones, and says what is wrong with the others."""
     if list_faults:
         for known in FAULTS.values():
-            _out.print(f"{known.id}\n    {known.words}", markup=False)
+            say(f"{known.id}\n    {known.words}")
         return
+    spoiled = None if fault is None else find_fault(fault)
+    provider = StrictProvider(dialect, host=host, port=port, answer=answer, fault=spoiled, on_exchange=_tell)
     try:
-        spoiled = None if fault is None else find_fault(fault)
-        provider = StrictProvider(dialect, host=host, port=port, answer=answer, fault=spoiled, on_exchange=_tell)
         with provider:
-            _out.print(_greeting(provider, dialect), markup=False)
+            say(_greeting(provider, dialect))
             threading.Event().wait()
-    except HarnessError as error:
-        _err.print(f"harness: {error}", markup=False, style="bold red")
-        raise typer.Exit(CANNOT) from error
     except KeyboardInterrupt:
-        _out.print("stopped", markup=False)
+        say("stopped")
 
 
 def _greeting(provider: StrictProvider, dialect: str | None) -> str:
@@ -55,14 +46,14 @@ def _greeting(provider: StrictProvider, dialect: str | None) -> str:
 
 
 def _tell(exchange: Exchange) -> None:
-    _out.print("\n".join(_lines(exchange)), markup=False)
+    say("\n".join(_lines(exchange)))
 
 
 def _lines(exchange: Exchange) -> Iterator[str]:
     request = exchange.request
     yield f"{request.method} {request.target.partition('?')[0]}  {len(request.body):,} bytes"
     if exchange.findings:
-        yield from (f"    {line}" for line in told(exchange.findings))
+        yield from (f"    {line}" for line in describe_findings(exchange.findings))
     said = "" if exchange.said is None else f": {_describe(exchange.said)}"
     gone = f", gone wrong: {exchange.fault}" if exchange.fault else ""
     kind = " streamed" if exchange.is_streamed else ""

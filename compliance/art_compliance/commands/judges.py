@@ -1,28 +1,19 @@
-"""`art judge` and `art wire`: the judges of single payloads, and the schemas that they judge by."""
+"""`art judge`, `exam` and `wire`: payloads judged one by one, the judges' own exam, and the schemas they judge by."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from art_compliance import exam
-from art_compliance.findings import Finding, HarnessError
+from art_compliance.commands.console import FAILS, describe_findings, say
+from art_compliance.findings import HarnessError
 from art_compliance.judging import judge
 from art_compliance.wire import kept_names
-
-_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
-_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
-
-REFUSED: Final = 1
-BAD_INPUT: Final = 2
-
-wire_app: Final = typer.Typer(no_args_is_help=True, help="The schemas that are made from the providers' own types.")
 
 
 def judge_command(
@@ -32,14 +23,10 @@ def judge_command(
     url: Annotated[str | None, typer.Option(help="Where the request goes: services differ in what they take.")] = None,
 ) -> None:
     """Say what the provider would find wrong with a request. 0: nothing; 1: it would refuse it; 2: bad input."""
-    try:
-        findings = judge(_known(dialect), _read(file), model=model, url=url)
-    except HarnessError as error:
-        _err.print(f"harness: {error}", markup=False, style="bold red")
-        raise typer.Exit(BAD_INPUT) from error
-    for line in told(findings):
-        _out.print(line, markup=False)
-    raise typer.Exit(REFUSED if any(finding.severity == "reject" for finding in findings) else 0)
+    findings = judge(_known(dialect), _read(file), model=model, url=url)
+    for line in describe_findings(findings):
+        say(line)
+    raise typer.Exit(FAILS if any(finding.severity == "reject" for finding in findings) else 0)
 
 
 def exam_command(
@@ -47,26 +34,21 @@ def exam_command(
     write: Annotated[Path | None, typer.Option(help="Keep the list of grades there; its exceptions stay.")] = None,
 ) -> None:
     """Put recorded traffic through the judges. 1: what a provider accepted is refused, or cannot be decoded."""
-    try:
-        before = exam.load_grades(write) if write is not None and write.is_file() else None
-        grades = tuple(map(exam.grade, exam.load_recordings(folder)))
-    except HarnessError as error:
-        _err.print(f"harness: {error}", markup=False, style="bold red")
-        raise typer.Exit(BAD_INPUT) from error
+    before = exam.load_grades(write) if write is not None and write.is_file() else None
+    grades = tuple(map(exam.grade, exam.load_recordings(folder)))
     told = exam.GradeList(exceptions=before.exceptions if before else {}, grades=grades)
     for line in exam.summarize(grades):
-        _out.print(line, markup=False)
+        say(line)
     for fault in told.faults:
         why = "; ".join(
             f"{one.dialect}: {', '.join(one.by) or 'not decoded'}" for one in fault.judged if not one.is_clean
         )
-        _out.print(f"false refusal of {fault.id}: {why}", markup=False)
+        say(f"false refusal of {fault.id}: {why}")
     if write is not None:
         exam.write_grades(write, told)
-    raise typer.Exit(REFUSED if told.faults else 0)
+    raise typer.Exit(FAILS if told.faults else 0)
 
 
-@wire_app.command("rebuild")
 def rebuild_command(
     name: Annotated[str | None, typer.Argument(help="A dialect; all when not given.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; 1 where something has changed.")] = False,
@@ -75,19 +57,15 @@ def rebuild_command(
     from art_compliance.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
 
     changed = False
-    try:
-        for one in [name] if name else sources.SOURCES:
-            made = rebuild.rebuild(one)
-            lines = list(rebuild.changes(rebuild.before(one), made))
-            changed = changed or bool(lines)
-            _out.print(f"{one}: {len(lines)} changed" if lines else f"{one}: unchanged", markup=False)
-            for line in lines:
-                _out.print(f"    {line}", markup=False)
-            if lines and not check:
-                rebuild.write(one, made)
-    except HarnessError as error:
-        _err.print(f"harness: {error}", markup=False, style="bold red")
-        raise typer.Exit(BAD_INPUT) from error
+    for one in [name] if name else sources.SOURCES:
+        made = rebuild.rebuild(one)
+        lines = list(rebuild.changes(rebuild.before(one), made))
+        changed = changed or bool(lines)
+        say(f"{one}: {len(lines)} changed" if lines else f"{one}: unchanged")
+        for line in lines:
+            say(f"    {line}")
+        if lines and not check:
+            rebuild.write(one, made)
     raise typer.Exit(int(check and changed))
 
 
@@ -111,18 +89,3 @@ def _read(file: str) -> Any:
     except (ValueError, RecursionError) as error:
         message = f"{where} is not JSON: {error}"
         raise HarnessError(message) from error
-
-
-def told(findings: Iterable[Finding]) -> Iterable[str]:
-    """Each finding in lines: its weight and place, what is wrong, and who says so."""
-    some = False
-    for finding in findings:
-        some = True
-        place = finding.path if finding.pointer is None else finding.pointer or "(the whole body)"
-        yield f"{finding.severity:<8}{place}"
-        yield f"        {finding.message}"
-        if finding.provider_text:
-            yield f"        the provider: {finding.provider_text}"
-        yield f"        {finding.check}" + (f"; {finding.source}" if finding.source else "")
-    if not some:
-        yield "nothing found"

@@ -1,45 +1,38 @@
-"""`art record` and `art doctor`: cassettes made, and looked after."""
+"""`art record`, `doctor` and `corpus`: cassettes made, looked after, and those that others recorded."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from art_compliance.cassettes import BadCassette, Source, corpus, doctor
+from art_compliance.commands.console import CANNOT, FAILS, complain, say
+from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
-from art_compliance.recorder import Order, Recorded, choose, hold_key, record
-from art_compliance.runner import FOLDER
+from art_compliance.recorder import Order, Recorded, choose, record
 from art_compliance.scenarios import load_scenarios
+from art_compliance.selection import FOLDER
 from art_compliance.subjects import Access
-from art_sdk import BUILT_IN
-
-_out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
-_err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
-
-FAILS: Final = 1
-BAD_INPUT: Final = 2
 
 
 def record_command(
-    adapters: Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")] = None,
+    adapters: Adapters = None,
     built_in: Annotated[bool, typer.Option("--built-in", help="Record every reference adapter.")] = False,
     scenarios: Annotated[
         list[str] | None, typer.Option(help="Scenarios by id, with commas between; a short standard list without it.")
     ] = None,
-    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")] = None,
+    scenarios_from: ScenariosFrom = None,
     into: Annotated[Path, typer.Option(help="The folder of cassettes, in your repository.")] = FOLDER,
     key_from: Annotated[str, typer.Option(help="The environment variable that holds the provider's key.")] = "",
     base_url: Annotated[str | None, typer.Option(help="The provider's URL, where it is not the adapter's own.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, where it is not the adapter's own choice.")] = None,
-    dialect: Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")] = None,
+    dialect: DialectOfAdapter = None,
     local_engine: Annotated[bool, typer.Option("--local-engine", help="An engine at --base-url answers.")] = False,
     engine: Annotated[str | None, typer.Option(help="The local engine's name and version.")] = None,
     from_strict_provider: Annotated[
@@ -47,43 +40,33 @@ def record_command(
     ] = False,
 ) -> None:
     """Call an adapter with scenarios and keep what went over the wire: <into>/<provider>/<scenario>.yaml."""
-    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
-    sys.path.insert(0, "")  # a console script does not see the working directory
+    names = find_names(adapters, built_in=built_in)
     asked = tuple(name.strip() for some in scenarios or () for name in some.split(",") if name.strip())
-    failed = False
-    try:
-        if not names:
-            _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
-        source = _source(local_engine=local_engine, strict=from_strict_provider)
-        access = None if from_strict_provider else _access(key_from, base_url, model, source)
-        if local_engine and not engine:
-            _stop('say with --engine which engine answers, and its version: --engine "llama-server 1.2"')
-        chosen = choose(asked, scenarios_from)
-        order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
-        for name in names:
-            failed = _tell(name, record(name, order, dialect=dialect)) or failed
-    except (HarnessError, BadCassette) as error:
-        _stop(str(error))
-    raise typer.Exit(FAILS if failed else 0)
+    source = _source(local_engine=local_engine, strict=from_strict_provider)
+    access = None if from_strict_provider else _access(key_from, base_url, model, source)
+    if local_engine and not engine:
+        message = 'say with --engine which engine answers, and its version: --engine "llama-server 1.2"'
+        raise HarnessError(message)
+    chosen = choose(asked, scenarios_from)
+    order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
+    missing = [name for name in names if _tell(name, record(name, order, dialect=dialect))]
+    raise typer.Exit(FAILS if missing else 0)
 
 
 def doctor_command(
     folder: Annotated[Path, typer.Argument(help="The folder of cassettes.")] = FOLDER,
     days: Annotated[int, typer.Option(help="How old a real provider's answer may be.")] = doctor.OLD,
     report: Annotated[Path, typer.Option(help="The folder with the last run's report.json.")] = Path("art-report"),
-    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")] = None,
+    scenarios_from: ScenariosFrom = None,
 ) -> None:
     """Say what is wrong with cassettes, a line each with the file and what to do. 0: nothing; 1: something."""
-    try:
-        known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
-        held = doctor.practice(known, days=days, replayed=_replayed(report / "report.json"))
-        told = list(doctor.examine(folder, held))
-    except HarnessError as error:
-        _stop(str(error))
+    known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
+    held = doctor.practice(known, days=days, replayed=_replayed(report / "report.json"))
+    told = list(doctor.examine(folder, held))
     for complaint in told:
-        _out.print(str(complaint), markup=False)
+        say(str(complaint))
     if not told:
-        _out.print(f"{folder}: nothing found", markup=False)
+        say(f"{folder}: nothing found")
     raise typer.Exit(FAILS if told else 0)
 
 
@@ -109,39 +92,30 @@ def corpus_command() -> None:
             found = corpus.read_package(package)
         except (corpus.Unreachable, HarnessError, BadCassette) as error:
             missing = True
-            _err.print(f"harness: {error}", markup=False, style="bold red")
+            complain(error)
             continue
         dialects = Counter(corpus.dialect_of(one) or "no dialect of the suite's" for one in found)
         told = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
-        _out.print(f"{package.name} {package.version} ({package.licence}): {told}", markup=False)
-    _out.print(f"kept in {corpus.cache_folder()}", markup=False)
-    raise typer.Exit(BAD_INPUT if missing else 0)
+        say(f"{package.name} {package.version} ({package.licence}): {told}")
+    say(f"kept in {corpus.cache_folder()}")
+    raise typer.Exit(CANNOT if missing else 0)
 
 
 def _source(*, local_engine: bool, strict: bool) -> Source:
     if local_engine and strict:
-        _stop("say either --local-engine or --from-strict-provider")
+        message = "say either --local-engine or --from-strict-provider"
+        raise HarnessError(message)
     return "strict provider" if strict else "local engine" if local_engine else "provider"
 
 
 def _access(key_from: str, base_url: str | None, model: str | None, source: Source) -> Access:
     if source == "local engine":
         if base_url is None:
-            _stop("say with --base-url where the local engine answers")
+            message = "say with --base-url where the local engine answers"
+            raise HarnessError(message)
         key = os.environ.get(key_from, "") if key_from else ""
         return Access(key=key or "no-key-is-needed", base_url=base_url, model=model)
     return find_access(key_from, base_url, model)
-
-
-def find_access(key_from: str, base_url: str | None, model: str | None) -> Access:
-    """The way to a real provider, its key out of the environment. Raises HarnessError where there is none."""
-    if not key_from:
-        message = (
-            "a real provider wants a key: name the environment variable that holds it with --key-from "
-            "(to record from the suite's own provider, which wants none: --from-strict-provider)"
-        )
-        raise HarnessError(message)
-    return Access(key=hold_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)
 
 
 def _tell(name: str, recorded: Iterable[Recorded]) -> bool:
@@ -155,11 +129,6 @@ def _tell(name: str, recorded: Iterable[Recorded]) -> bool:
         counts[word] += 1
         failed = failed or word == "failed"
         if one.why or one.changed:
-            _out.print(f"{word:<10}{one.path or one.scenario}" + (f": {one.why}" if one.why else ""), markup=False)
-    _out.print(f"{name}: " + ", ".join(f"{count} {word}" for word, count in counts.items()), markup=False)
+            say(f"{word:<10}{one.path or one.scenario}" + (f": {one.why}" if one.why else ""))
+    say(f"{name}: " + ", ".join(f"{count} {word}" for word, count in counts.items()))
     return failed
-
-
-def _stop(message: str) -> NoReturn:
-    _err.print(f"harness: {message}", markup=False, style="bold red")
-    raise typer.Exit(BAD_INPUT)

@@ -1,0 +1,52 @@
+"""The subcommands of `art`: thin views over the suite, one module a family of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import typer
+
+from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command
+from art_compliance.commands.certify import certify_command
+from art_compliance.commands.console import Command, ends_in_words
+from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
+from art_compliance.commands.lists import (
+    checks_command,
+    explain_command,
+    scenarios_command,
+    schema_command,
+    version_command,
+)
+from art_compliance.commands.serve import serve_command
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "record": record_command,
+    "doctor": doctor_command,
+    "corpus": corpus_command,
+    "judge": judge_command,
+    "serve": serve_command,
+    "exam": exam_command,
+    "certify": certify_command,
+    "checks": checks_command,
+    "scenarios": scenarios_command,
+    "schema": schema_command,
+    "explain": explain_command,
+    "version": version_command,
+}
+"""By name, in the order of `art --help`."""
+
+
+def _assemble() -> typer.Typer:
+    art = typer.Typer(no_args_is_help=True, add_completion=False, help="Certifies LLM provider adapters, offline.")
+    for name, command in COMMANDS.items():
+        art.command(name)(ends_in_words(command))
+    wire = typer.Typer(no_args_is_help=True, help="The schemas that are made from the providers' own types.")
+    wire.command("rebuild")(ends_in_words(rebuild_command))
+    art.add_typer(wire, name="wire")
+    return art
+
+
+app: Final = _assemble()
+
+__all__ = ["COMMANDS", "app"]

@@ -1,0 +1,40 @@
+"""Options that several commands have, and what is made of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from art_compliance.findings import HarnessError
+from art_compliance.recorder import hold_key
+from art_compliance.subjects import Access
+from art_sdk import BUILT_IN
+
+Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")]
+DialectOfAdapter = Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")]
+ScenariosFrom = Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")]
+
+
+def find_names(adapters: list[str] | None, *, built_in: bool) -> list[str]:
+    """The adapters to work on, out of the working directory too. Raises HarnessError where there is none."""
+    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
+    if not names:
+        message = "name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in"
+        raise HarnessError(message)
+    sys.path.insert(0, "")  # a console script does not see the working directory
+    return names
+
+
+def find_access(key_from: str, base_url: str | None, model: str | None) -> Access:
+    """The way to a real provider, its key out of the environment. Raises HarnessError where there is none."""
+    if not key_from:
+        message = (
+            "a real provider wants a key: name the environment variable that holds it with --key-from "
+            "(to record from the suite's own provider, which wants none: --from-strict-provider)"
+        )
+        raise HarnessError(message)
+    return Access(key=hold_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)

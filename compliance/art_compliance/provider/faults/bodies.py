@@ -1,0 +1,64 @@
+"""Ways to spoil a body: another status or type, other bytes, too many of them."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Final
+
+from art_compliance.dialects.framing import pieces, to_json
+from art_compliance.provider.faults.base import Good
+from art_compliance.provider.script import Response, Send
+
+RETRY_AFTER: Final = 2
+"""Seconds, in the header of every 429 here."""
+
+LONG: Final = 10_000_000
+"""Bytes of a body that is far too long."""
+
+_PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>\n"
+
+
+def refuse(status: int, good: Good) -> Response:
+    """The provider's own error body under the status."""
+    headers = (("retry-after", str(RETRY_AFTER)),) if status == 429 else ()
+    return Response(status, good.dialect.write_error(status, f"written error {status}"), headers=headers)
+
+
+def page(status: int, size: int, _: Good) -> Response:
+    """A page of HTML, of so many bytes at least."""
+    return Response(status, (_PAGE * (size // len(_PAGE) + 1))[: max(size, len(_PAGE))], "text/html")
+
+
+def truncate_gzip(good: Good) -> Response:
+    """Half of what the good answer is in gzip."""
+    packed = gzip.compress(good.body, mtime=0)
+    headers = (("content-encoding", "gzip"),)
+    if good.content_type != "application/json":
+        return good.script(Send(packed[: len(packed) // 2]), headers=headers)
+    return Response(200, packed[: len(packed) // 2], headers=headers)
+
+
+def break_utf8(good: Good) -> Response:
+    """Inside a text of the answer, or a name: in what is told, not in what tells it."""
+    said = good.written
+    text = said.content or said.thinking or (said.tool_calls[0].function.name if said.tool_calls else "")
+    start = to_json(next(pieces(text), ""))[:-1].encode()
+    spoiled = [event.replace(start, start + b"\xff\xfe", 1) for event in good.events]
+    return good.resend(spoiled if tuple(spoiled) != good.events else [*good.events[:-1], b"\xff\xfe", good.events[-1]])
+
+
+def other_json(_: Good) -> Response:
+    """JSON of the kind that a provider has elsewhere."""
+    return Response(200, b'{"object":"list","data":[]}')
+
+
+def unstream(good: Good) -> Response:
+    """The whole answer as one body."""
+    return Response(200, good.dialect.write_response(good.written))
+
+
+def lengthen(good: Good) -> Response:
+    """The good answer, and as much of nothing as JSON and events allow."""
+    if good.content_type == "application/json":
+        return Response(200, good.body + b" " * LONG)
+    return good.resend([b":" + b" " * LONG + b"\n\n", *good.events])

@@ -1,0 +1,53 @@
+"""Ways to spoil the events of a stream, or to write the same ones otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from art_compliance.provider.faults.base import Good
+from art_compliance.provider.script import Response
+
+
+def malform(good: Good) -> Response:
+    """A frame in the middle whose data is half of what it was, and ends as frames do."""
+    at = len(good.events) // 2
+    event = good.events[at]
+    broken = event.rstrip()[: -max(1, len(event) // 3)] + b"\n\n"
+    return good.resend([*good.events[:at], broken, *good.events[at + 1 :]])
+
+
+def add_unknown_event(good: Good) -> Response:
+    """An event after the first whose kind the dialect does not know."""
+    return good.resend([good.events[0], good.dialect.unknown_event, *good.events[1:]])
+
+
+def add_comments(good: Good) -> Response:
+    """A keep-alive before each event, and a comment on its first line."""
+    return good.resend([b": keep-alive\n\n" + b":\n" + event for event in good.events])
+
+
+def change_newlines(newline: bytes, good: Good) -> Response:
+    """The same events, their lines ended otherwise."""
+    return good.resend([newline.join(event.splitlines()) + newline for event in good.events])
+
+
+def add_fields(good: Good) -> Response:
+    """With the fields that only who connects again needs."""
+    return good.resend([b"id: %d\nretry: 3000\n%b" % numbered for numbered in enumerate(good.events)])
+
+
+def drop_blanks(good: Good) -> Response:
+    """The same fields, without the blank after the colon."""
+    lines = re.compile(rb"^(data|event): ", re.MULTILINE)
+    return good.resend([lines.sub(rb"\1:", event) for event in good.events])
+
+
+def split_lines(good: Good) -> Response:
+    """The data of each event in two lines, the first of them the opening brace."""
+    return good.resend([event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events])
+
+
+def end_in_error(good: Good) -> Response:
+    """The provider's own error event in the place of the second half."""
+    at = max(1, len(good.events) // 2)
+    return good.resend([*good.events[:at], good.dialect.write_stream_error(503, "written error 503")])

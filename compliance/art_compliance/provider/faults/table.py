@@ -1,0 +1,252 @@
+"""Every fault that needs no number, as a table."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from art_compliance.provider.faults.base import STREAMED, Fault
+from art_compliance.provider.faults.bodies import (
+    LONG,
+    RETRY_AFTER,
+    break_utf8,
+    lengthen,
+    other_json,
+    page,
+    refuse,
+    truncate_gzip,
+    unstream,
+)
+from art_compliance.provider.faults.events import (
+    add_comments,
+    add_fields,
+    add_unknown_event,
+    change_newlines,
+    drop_blanks,
+    end_in_error,
+    malform,
+    split_lines,
+)
+from art_compliance.provider.faults.timing import cut_body, half, keep_steady, slow_down, trickle
+from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start
+
+_STATUSES: Final = {
+    400: "the request is refused",
+    401: "the key is not known",
+    403: "the key may not do this",
+    404: "the model is not known",
+    408: "the provider waited too long for the request",
+    413: "the request is too long",
+    422: "the request is understood and refused",
+    429: f"too many requests; Retry-After says {RETRY_AFTER} seconds",
+    500: "the provider failed",
+    503: "the provider is not available",
+    529: "the provider is overloaded",
+}
+
+
+def _status_faults() -> Iterator[Fault]:
+    for status, words in _STATUSES.items():
+        told = f"status {status} with the provider's own error body: {words}"
+        yield Fault(id=f"status-{status}", words=told, spoil=partial(refuse, status), status=status)
+
+
+_TABLE: Final = (
+    *_status_faults(),
+    Fault(id="empty-body", words="status 200, and nothing in the body", spoil=lambda good: good.script()),
+    Fault(id="html-page", words="status 200, and a page of HTML", spoil=partial(page, 200, 0)),
+    Fault(id="html-page-502", words="status 502, and a page of HTML", spoil=partial(page, 502, 0), status=502),
+    Fault(id="long-page", words="status 200, and 10 MB of HTML", spoil=partial(page, 200, LONG)),
+    Fault(id="long-page-502", words="status 502, and 10 MB of HTML", spoil=partial(page, 502, LONG), status=502),
+    Fault(
+        id="wrong-content-type",
+        words="the good answer under the content type text/html",
+        spoil=lambda good: Response(200, content_type="text/html", steps=tuple(map(Send, good.events))),
+        expects="either",  # the official clients read it, and nothing of it is lost
+        on=STREAMED,
+    ),
+    Fault(
+        id="unstreamed-instead",
+        words="the whole answer unstreamed, where a stream was asked for",
+        spoil=unstream,
+        expects="either",
+        on=STREAMED,
+    ),
+    Fault(id="other-json", words="status 200, and JSON that is no answer", spoil=other_json),
+    Fault(id="long-body", words="the good answer, and 10 MB of blanks", spoil=lengthen, expects="either"),
+    Fault(id="truncated-gzip", words="a body that says gzip, and is half of it", spoil=truncate_gzip),
+    Fault(id="bad-utf8", words="bytes in a text that are no UTF-8", spoil=break_utf8),
+    Fault(
+        id="cut-body",
+        words="half of the body, then the connection closes, short of its content-length",
+        spoil=cut_body,
+    ),
+    Fault(
+        id="cut-body-chunked",
+        words="half of the body, then the connection closes, without the last chunk",
+        spoil=lambda good: good.script(Send(half(good)), Drop()),
+    ),
+    Fault(
+        id="half-body",
+        words="half of the body, ended as if it were whole",
+        spoil=lambda good: good.script(Send(half(good))),
+    ),
+    Fault(
+        id="close-before-head",
+        words="the connection closes before anything is sent",
+        spoil=lambda good: good.script(Drop()),
+    ),
+    Fault(id="reset-before-head", words="a reset before anything is sent", spoil=lambda good: good.script(Reset())),
+    Fault(
+        id="reset-mid-body",
+        words="a reset after half of the body",
+        spoil=lambda good: good.script(Send(half(good)), Pause(0.02), Reset()),
+    ),
+    Fault(
+        id="hang-before-head",
+        words="nothing is sent, and the connection stays open",
+        spoil=lambda good: good.script(Hang()),
+        hangs=True,
+    ),
+    Fault(
+        id="hang-after-head",
+        words="the head is sent, and nothing more",
+        spoil=lambda good: good.script(Start(), Hang()),
+        hangs=True,
+    ),
+    Fault(
+        id="hang-mid-body",
+        words="half of the body is sent, and nothing more",
+        spoil=lambda good: good.script(Send(half(good)), Hang()),
+        hangs=True,
+    ),
+    Fault(id="trickle", words="bytes that say nothing, for ten minutes", spoil=trickle, hangs=True),
+    Fault(
+        id="error-in-stream",
+        words="the provider's own error event in the middle, after status 200",
+        spoil=end_in_error,
+        on=STREAMED,
+    ),
+    Fault(id="malformed-frame", words="an event in the middle whose data is half of it", spoil=malform, on=STREAMED),
+    Fault(
+        id="missing-end",
+        words="the last event is missing, and the stream ends in order",
+        spoil=lambda good: good.resend(good.events[:-1]),
+        expects="either",  # what is missing may be the mark alone, after everything was said
+        on=STREAMED,
+    ),
+    Fault(
+        id="double-end",
+        words="the last event twice",
+        spoil=lambda good: good.resend([*good.events, good.events[-1]]),
+        expects="either",
+        on=STREAMED,
+    ),
+    Fault(
+        id="slow",
+        words="20 ms between the events",
+        spoil=slow_down,
+        expects="whole",
+    ),
+    Fault(
+        id="byte-by-byte",
+        words="every byte sent by itself",
+        spoil=lambda good: good.resend([bytes((byte,)) for byte in good.body]),
+        expects="whole",
+    ),
+    Fault(
+        id="one-piece",
+        words="everything in one piece",
+        spoil=lambda good: good.resend([good.body]),
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="whole-gzip",
+        words="a body in gzip, whole",
+        spoil=lambda good: good.script(
+            Send(gzip.compress(good.body, mtime=0)), headers=(("content-encoding", "gzip"),)
+        ),
+        expects="whole",
+    ),
+    Fault(
+        id="unknown-event",
+        words="an event of a kind that is not known, to be passed over",
+        spoil=add_unknown_event,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="comments",
+        words="comments and keep-alives between and inside the events",
+        spoil=add_comments,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="further-fields",
+        words="events with the fields id and retry",
+        spoil=add_fields,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="no-blank-after-colon",
+        words="fields whose values follow the colon at once",
+        spoil=drop_blanks,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="data-in-lines",
+        words="data in two lines of one event",
+        spoil=split_lines,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="lines-end-with-crlf",
+        words="lines that end with carriage return and line feed",
+        spoil=partial(change_newlines, b"\r\n"),
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="lines-end-with-cr",
+        words="lines that end with a carriage return alone",
+        spoil=partial(change_newlines, b"\r"),
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="byte-order-mark",
+        words="a byte order mark ahead of the first event",
+        spoil=lambda good: good.resend([b"\xef\xbb\xbf" + good.events[0], *good.events[1:]]),
+        expects="whole",
+        on=STREAMED,
+    ),
+)
+
+FAULTS: Final[Mapping[str, Fault]] = {fault.id: fault for fault in _TABLE}
+"""Every fault that needs no number."""
+
+STUMBLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "byte-order-mark": ("anthropic-messages", "gemini-generate"),
+    "comments": ("gemini-generate",),
+    "further-fields": ("gemini-generate",),
+    "no-blank-after-colon": ("gemini-generate",),
+}
+"""What the standard of server-sent events takes, and the provider's own client of today does not, by dialect.
+
+Source: anthropic 2.12 and google-genai 3.4, whose clients our tests drive through each.
+"""
+
+STEADY: Final = Fault(
+    id="steady",
+    words="a good answer that takes 0.9 s in all, and never pauses for long",
+    spoil=keep_steady,
+    expects="whole",
+)
+"""To be read whole by whoever limits the pauses and not the whole. It is none of the table: it is what is usual."""

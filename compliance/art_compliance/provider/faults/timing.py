@@ -1,0 +1,35 @@
+"""Ways to spoil when an answer comes, and where its connection ends."""
+
+from __future__ import annotations
+
+from art_compliance.provider.faults.base import Good
+from art_compliance.provider.script import Drop, Pause, Response, Send, Start
+
+
+def trickle(good: Good) -> Response:
+    """Bytes that keep a connection awake, and say nothing."""
+    crumb = b" " if good.content_type == "application/json" else b": keep-alive\n\n"
+    return good.script(Start(), *(step for _ in range(12_000) for step in (Send(crumb), Pause(0.05))))
+
+
+def slow_down(good: Good) -> Response:
+    """A pause after each event."""
+    steps = (step for event in good.events for step in (Send(event), Pause(0.02)))
+    return good.script(*steps)
+
+
+def keep_steady(good: Good) -> Response:
+    """Six pieces, a pause after each."""
+    step = -(-len(good.body) // 6)
+    parts = [good.body[at : at + step] for at in range(0, len(good.body), step)]
+    return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
+
+
+def half(good: Good) -> bytes:
+    """The first half of the body."""
+    return good.body[: len(good.body) // 2]
+
+
+def cut_body(good: Good) -> Response:
+    """A body that is closed halfway, short of the length that it was to have."""
+    return good.script(Send(half(good)), Drop(), headers=(("content-length", str(len(good.body))),))

@@ -1,0 +1,241 @@
+"""Calls that were recorded from real providers, in one form for every test: those beside the checkout, and others' own.
+
+`shared/corpus` beside the checkout holds a file a call, `<provider>/<name>.json`, and more refusals as lines of
+`errors.jsonl`. What others publish comes as `packaged` (conftest.py). Where there is no such folder, its tests skip.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import httpx2
+import msgspec
+import pytest
+from msgspec import Struct
+
+from art_compliance import Decoded, decode
+from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.corpus import Found, dialect_of
+from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.exam import SHAPES
+from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter, parse_options
+
+FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+ABSENT: Final = f"no recorded traffic: {FOLDER.parent.name}/{FOLDER.name} is not beside the checkout"
+needs_traffic: Final = pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
+
+ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
+    "openai-chat": OpenAIAdapter,
+    "gemini-generate": GeminiAdapter,
+    "anthropic-messages": AnthropicAdapter,
+}
+"""By dialect, who speaks it. A new adapter is one line here."""
+
+READERS: Final[Mapping[str, type[BaseAdapter]]] = {shape: ADAPTERS[dialect] for shape, dialect in SHAPES.items()}
+"""By recorded shape, who reads it."""
+
+DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
+    "openai-chat": frozenset({"maps_call_ids"}),
+    "gemini-generate": frozenset({"joins_turns"}),
+    "anthropic-messages": frozenset(),
+}
+"""By dialect, what our adapter may change in a request that is rebuilt."""
+
+NO_SLOT: Final = "the format has no slot for it"
+"""Why a part of a recorded request has no place in a decoding."""
+
+_SHAPES_BY_DIALECT: Final = {dialect: shape for shape, dialect in SHAPES.items()}
+
+
+# One recorded call.
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """A call, whoever recorded it. `provider` is the package's name where others did.
+
+    `answer` is JSON or an event stream, and empty where it was anything else. `url`, `model` and
+    `retry_after` (seconds) are what was recorded beside it, if they were.
+    """
+
+    name: str
+    provider: str
+    shape: str
+    status: int
+    request: Any
+    answer: bytes
+    url: str | None = None
+    model: str | None = None
+    retry_after: str | None = None
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the shape. Raises KeyError where it is none of ours, see `is_accepted`."""
+        return SHAPES[self.shape]
+
+    @property
+    def data(self) -> Any:
+        """The JSON of an answer that came whole, else None."""
+        return json_of(self.answer)
+
+    @property
+    def frames(self) -> list[bytes]:
+        """An event stream cut after each event, blank lines included."""
+        blank = b"\r\n\r\n" if b"\r\n\r\n" in self.answer else b"\n\n"
+        return [frame + blank for frame in self.answer.split(blank) if frame.strip()]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it is a good answer to a request of a dialect of ours."""
+        return self.status == 200 and self.shape in SHAPES
+
+    @property
+    def has_numbers_for_enums(self) -> bool:
+        """Whether the client asked for enums as numbers, which ours never does and Google's own cannot read."""
+        return "enum-encoding%3Dint" in (self.url or "")
+
+
+class _Answer(Struct, frozen=True):
+    status: int
+    json: Any = None
+    sse: str | None = None
+
+    @property
+    def body(self) -> bytes:
+        if self.sse is not None:
+            return self.sse.encode()
+        return b"" if self.json is None else json.dumps(self.json).encode()
+
+
+class _File(Struct, frozen=True):
+    provider: str
+    shape: str
+    url: str
+    request: Any
+    response: _Answer
+
+
+class _Refusal(Struct, frozen=True):
+    provider: str
+    shape: str
+    status: int
+    request: Any
+    response: Any
+    model: str | None
+    retry_after: str | None
+
+
+@cache
+def recorded_files() -> tuple[Recorded, ...]:
+    """Every call that has a file of its own. Empty where the folder is not there."""
+    found = [(path, msgspec.json.decode(path.read_bytes(), type=_File)) for path in sorted(FOLDER.glob("*/*.json"))]
+    return tuple(
+        Recorded(
+            name=f"{path.parent.name}/{path.stem}",
+            provider=one.provider,
+            shape=one.shape,
+            status=one.response.status,
+            request=one.request,
+            answer=one.response.body,
+            url=one.url,
+        )
+        for path, one in found
+    )
+
+
+@cache
+def listed_refusals() -> tuple[Recorded, ...]:
+    """The refusals that have a line instead. Some are without their request."""
+    path = FOLDER / "errors.jsonl"
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    found = [msgspec.json.decode(line, type=_Refusal) for line in lines]
+    return tuple(
+        Recorded(
+            name=f"{one.provider}/errors.jsonl:{number}",
+            provider=one.provider,
+            shape=one.shape,
+            status=one.status,
+            request=one.request,
+            answer=json.dumps(one.response).encode(),
+            model=one.model,
+            retry_after=one.retry_after,
+        )
+        for number, one in enumerate(found, 1)
+    )
+
+
+def accepted() -> list[Recorded]:
+    """What a provider beside the checkout took, of our dialects."""
+    return [one for one in recorded_files() if one.is_accepted]
+
+
+def accepted_elsewhere(packaged: Iterable[Found]) -> Iterator[Recorded]:
+    """What a provider took, by the recordings of others, of our dialects."""
+    for found in packaged:
+        dialect, exchange = dialect_of(found), found.exchange
+        if dialect is not None and exchange.status == 200:
+            yield Recorded(
+                name=found.id,
+                provider=found.package,
+                shape=_SHAPES_BY_DIALECT[dialect],
+                status=200,
+                request=json_of(exchange.request_body),
+                answer=exchange.answer_body,
+                url=None if "REDACTED" in exchange.uri else exchange.uri,
+            )
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def params(rows: Iterable[_Named]) -> list[Any]:
+    """A case a row, under its name. Without the folder, one that is skipped and says why."""
+    if not FOLDER.is_dir():
+        return [pytest.param(None, marks=needs_traffic, id="absent")]
+    return [pytest.param(one, id=one.name) for one in rows]
+
+
+# A recorded request, decoded and made again.
+
+
+class Rebuilt(NamedTuple):
+    """Our adapter's request of a decoding: what it says otherwise, and what it holds itself."""
+
+    compared: Comparison
+    again: Decoded
+
+
+def decoded_of(one: Recorded) -> Decoded:
+    """The request, decoded by the dialect of its shape."""
+    return decode(one.dialect, one.request, url=one.url)
+
+
+def rebuild(one: Recorded) -> Rebuilt:
+    """The request out of our adapter, against the decoding. Raises PromptTranslationFailed where it refuses that."""
+    adapter, decoded = ADAPTERS[one.dialect](api_key="no-key"), decoded_of(one)
+    wanted = {name: value for name, value in decoded.options.items() if (name, value) != ("stream", False)}
+    options = parse_options({"thread_id": "corpus", "tools": decoded.tools, **wanted})
+    payload = adapter.translate(decoded.prompt, options)
+    again = decode(one.dialect, payload, url=adapter.request(payload, options).url)
+    expected = Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options=wanted)
+    return Rebuilt(compare(expected, again), again)
+
+
+# The official clients, over what was recorded.
+
+
+def official(package: str) -> Any:
+    """The official client's module, or a skip."""
+    reason = f"the official client {package!r} is the judge here; install '.[judges]'"
+    return pytest.importorskip(package, reason=reason)
+
+
+def replaying(body: bytes, headers: Mapping[str, str], *, status: int = 200) -> httpx2.Client:
+    """A client whose every request is answered with these bytes."""
+    answer = httpx2.MockTransport(lambda _: httpx2.Response(status, content=body, headers=headers))
+    return httpx2.Client(transport=answer)

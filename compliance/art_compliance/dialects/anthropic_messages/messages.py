@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,19 +9,21 @@ from art_compliance.dialects.ruling import Place, Request, objects
 
 
 class Turn(NamedTuple):
-    """Messages of one role that stand next to each other: Anthropic takes them for one."""
+    """Messages of one role that stand next to each other: Anthropic takes them for one.
+
+    Of all their blocks some are calls (`tool_use`) and some results (`tool_result`).
+    """
 
     role: Any
-    messages: list[Place]
+    blocks: list[Place]
+    calls: list[Place]
+    results: list[Place]
 
-    @property
-    def blocks(self) -> list[Place]:
-        """All blocks of all its messages."""
-        return [block for message in self.messages for block in blocks_of(message)]
-
-    def of_kind(self, *kinds: str) -> list[Place]:
-        """Its blocks of these types."""
-        return [block for block in self.blocks if block.value.get("type") in kinds]
+    def take(self, blocks: list[Place]) -> None:
+        """Adds what one more message holds."""
+        self.blocks.extend(blocks)
+        self.calls.extend([block for block in blocks if block.value.get("type") == "tool_use"])
+        self.results.extend([block for block in blocks if block.value.get("type") == "tool_result"])
 
 
 class Messages(Request):
@@ -31,41 +32,42 @@ class Messages(Request):
     @cached_property
     def messages(self) -> list[Place]:
         """Every message."""
-        return objects(self.body.get("messages"), "/messages")
+        return objects(self.root, "messages")
+
+    @cached_property
+    def blocks(self) -> list[list[Place]]:
+        """The blocks of every message, message by message; text alone is none."""
+        return [objects(message, "content") for message in self.messages]
 
     @cached_property
     def turns(self) -> list[Turn]:
         """The messages, joined by role; a system message inside the conversation parts no turns."""
         turns: list[Turn] = []
-        for message in self.messages:
+        for message, blocks in zip(self.messages, self.blocks, strict=True):
             role = message.value.get("role")
             if role == "system":
                 continue
-            if turns and turns[-1].role == role:
-                turns[-1].messages.append(message)
-            else:
-                turns.append(Turn(role, [message]))
+            if not turns or turns[-1].role != role:
+                turns.append(Turn(role, [], [], []))
+            turns[-1].take(blocks)
         return turns
 
     @cached_property
     def tools(self) -> list[Place]:
         """The tools that have a schema of their own; the provider's have none."""
-        return [
-            tool for tool in objects(self.body.get("tools"), "/tools") if tool.value.get("type") in (None, "custom")
-        ]
+        return [tool for tool in objects(self.root, "tools") if tool.value.get("type") in (None, "custom")]
 
     @cached_property
     def system(self) -> list[Place]:
         """The blocks of the system prompt."""
-        return objects(self.body.get("system"), "/system")
+        return objects(self.root, "system")
 
-    def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The text blocks of system prompt and messages, each with the pointer to its text."""
-        for block in (*self.system, *(block for message in self.messages for block in blocks_of(message))):
-            if block.value.get("type") == "text" and isinstance(block.value.get("text"), str):
-                yield f"{block.pointer}/text", block.value
+    @cached_property
+    def texts(self) -> list[Place]:
+        """The text blocks of system prompt and messages."""
+        return [block for blocks in (self.system, *self.blocks) for block in blocks if has_text(block)]
 
 
-def blocks_of(message: Place) -> list[Place]:
-    """A message's blocks; text alone is none."""
-    return objects(message.value.get("content"), f"{message.pointer}/content")
+def has_text(block: Place) -> bool:
+    """Whether it is a block of text."""
+    return block.value.get("type") == "text" and isinstance(block.value.get("text"), str)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.messages import Messages
-from art_compliance.dialects.ruling import Broken, Place, number, outside, rule
+from art_compliance.dialects.ruling import Broken, number, outside, rule
 from art_sdk.json_data import is_array, is_object
 
 
@@ -41,7 +41,7 @@ def temperature_deprecated(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.temperature-range")
 def temperature_range(request: Messages) -> Iterator[Broken]:
     """Of both options of sampling."""
-    yield from outside(Place("", request.body), {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)})
+    yield from outside(request.root, {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)})
 
 
 @rule("anthropic.stop-nonblank")
@@ -60,9 +60,9 @@ def cache_control_max4(request: Messages) -> Iterator[Broken]:
     while waiting:
         item: Any = waiting.pop()
         if is_object(item):
-            count += is_object(item.get("cache_control"))
-            waiting.append(item.get("content"))
-        elif is_array(item):
+            count += "cache_control" in item and is_object(item["cache_control"])
+            item = item.get("content")
+        if is_array(item):
             waiting += item
     if count > 4:
         yield Broken("", f"{count} blocks have cache_control; 4 are allowed")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages import option_rules, text_rules, tool_rules
-from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
+from art_compliance.dialects.anthropic_messages.messages import Messages, Turn
 from art_compliance.dialects.ruling import Broken, Place, rule, rules_of
 from art_sdk.json_data import is_object
 
@@ -17,7 +17,7 @@ from art_sdk.json_data import is_object
 def tool_use_answered(request: Messages) -> Iterator[Broken]:
     """In the user's turn that follows; calls at the very end are another rule's business."""
     for turn, after in zip(request.turns, request.turns[1:], strict=False):
-        answered = {block.value.get("tool_use_id") for block in after.of_kind("tool_result") if _has_id(block)}
+        answered = {block.value.get("tool_use_id") for block in after.results if _has_id(block)}
         for block in _calls(turn):
             if block.value["id"] not in answered:
                 told = f"the call {block.value['id']!r} has no tool_result in the next turn"
@@ -37,7 +37,7 @@ def tool_result_has_use(request: Messages) -> Iterator[Broken]:
     """A call of the assistant's turn right before."""
     called: set[str] = set()
     for turn in request.turns:
-        for block in turn.of_kind("tool_result"):
+        for block in turn.results:
             if _has_id(block) and block.value["tool_use_id"] not in called:
                 yield Broken(block.pointer, f"no call {block.value['tool_use_id']!r} stands in the turn before")
         called = {block.value["id"] for block in _calls(turn)}
@@ -46,9 +46,9 @@ def tool_result_has_use(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.tool-result-first")
 def tool_result_first(request: Messages) -> Iterator[Broken]:
     """Within one message."""
-    for message in request.messages:
+    for blocks in request.blocks:
         others = False
-        for block in blocks_of(message):
+        for block in blocks:
             if block.value.get("type") != "tool_result":
                 others = True
             elif others:
@@ -73,18 +73,18 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 def tool_id_pattern(request: Messages) -> Iterator[Broken]:
     """Of calls and of results."""
     for turn in request.turns:
-        for block in turn.of_kind("tool_use", "tool_result"):
-            name = "id" if block.value.get("type") == "tool_use" else "tool_use_id"
-            value = block.value.get(name)
-            if isinstance(value, str) and not _ID.fullmatch(value):
-                yield Broken(f"{block.pointer}/{name}", f"the id {value!r} is not made of a-z, A-Z, 0-9, _ and -")
+        for name, blocks in (("id", turn.calls), ("tool_use_id", turn.results)):
+            for block in blocks:
+                value = block.value.get(name)
+                if isinstance(value, str) and not _ID.fullmatch(value):
+                    yield Broken(f"{block.pointer}/{name}", f"the id {value!r} is not made of a-z, A-Z, 0-9, _ and -")
 
 
 @rule("anthropic.tool-use-input-object")
 def tool_use_input_object(request: Messages) -> Iterator[Broken]:
     """One that is absent is the schema's business."""
     for turn in request.turns:
-        for block in turn.of_kind("tool_use"):
+        for block in turn.calls:
             value: Any = block.value.get("input", {})
             if not is_object(value):
                 yield Broken(f"{block.pointer}/input", "the input is no object")
@@ -102,7 +102,7 @@ def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
 
 
 def _calls(turn: Turn) -> list[Place]:
-    return [block for block in turn.of_kind("tool_use") if isinstance(block.value.get("id"), str)]
+    return [block for block in turn.calls if isinstance(block.value.get("id"), str)]
 
 
 def _has_id(block: Place) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
+from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, has_text
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
 from art_sdk.json_data import is_array
 
@@ -44,37 +44,36 @@ def nonempty_content(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.text-block-nonempty")
 def text_block_nonempty(request: Messages) -> Iterator[Broken]:
     """One that is marked for the cache breaks a rule of its own."""
-    for pointer, block in request.texts():
-        if block["text"] == "" and not block.get("cache_control"):
-            yield Broken(pointer, "the text is empty")
+    for block in request.texts:
+        if block.value["text"] == "" and not block.value.get("cache_control"):
+            yield Broken(f"{block.pointer}/text", "the text is empty")
 
 
 @rule("anthropic.cache-control-not-on-empty")
 def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
     """Whatever its kind."""
-    for pointer, block in request.texts():
-        if block["text"] == "" and block.get("cache_control"):
-            yield Broken(pointer, "an empty text is marked for the cache")
+    for block in request.texts:
+        if block.value["text"] == "" and block.value.get("cache_control"):
+            yield Broken(f"{block.pointer}/text", "an empty text is marked for the cache")
 
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
     """In messages; text alone counts as a block."""
-    for message in request.messages:
+    for message, blocks in zip(request.messages, request.blocks, strict=True):
         content = message.value.get("content")
         if isinstance(content, str) and content.isspace():
             yield Broken(f"{message.pointer}/content", "the text is blank")
-        for block in blocks_of(message):
-            text = block.value.get("text")
-            if block.value.get("type") == "text" and isinstance(text, str) and text.isspace():
+        for block in blocks:
+            if has_text(block) and block.value["text"].isspace():
                 yield Broken(f"{block.pointer}/text", "the text is blank")
 
 
 @rule("anthropic.final-assistant-trailing-ws")
 def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
     """Its last block, or its text."""
-    for message in _final_assistant(request):
-        content, blocks = message.value.get("content"), blocks_of(message)
+    for message, blocks in _final_assistant(request):
+        content = message.value.get("content")
         text = blocks[-1].value.get("text") if blocks else content
         if isinstance(text, str) and text != text.rstrip() and not text.isspace():
             pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
@@ -84,8 +83,8 @@ def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.prefill-unsupported")
 def prefill_unsupported(request: Messages) -> Iterator[Broken]:
     """A turn that the provider's own tools paused is no prefill: it is sent back to be continued."""
-    for message in _final_assistant(request):
-        kinds = [str(block.value.get("type")) for block in blocks_of(message)]
+    for message, blocks in _final_assistant(request):
+        kinds = [str(block.value.get("type")) for block in blocks]
         if not any(kind.endswith("tool_result") or kind in _SERVER_CALLS for kind in kinds):
             yield Broken(message.pointer, f"{request.model} takes no assistant message at the end")
 
@@ -93,8 +92,11 @@ def prefill_unsupported(request: Messages) -> Iterator[Broken]:
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
-def _final_assistant(request: Messages) -> list[Place]:
-    return [message for message in request.messages[-1:] if message.value.get("role") == "assistant"]
+def _final_assistant(request: Messages) -> Iterator[tuple[Place, list[Place]]]:
+    """The last message with its blocks, where it is the assistant's."""
+    for message, blocks in zip(request.messages[-1:], request.blocks[-1:], strict=True):
+        if message.value.get("role") == "assistant":
+            yield message, blocks
 
 
 _THINKING = ("thinking", "redacted_thinking")
@@ -102,7 +104,7 @@ _THINKING = ("thinking", "redacted_thinking")
 
 def _thinks(request: Messages) -> bool:
     """Whether thinking is on; `adaptive` leaves it to the model, and binds nobody."""
-    return child(Place("", request.body), "thinking").value.get("type") == "enabled"
+    return child(request.root, "thinking").value.get("type") == "enabled"
 
 
 @rule("anthropic.thinking-block-first")
@@ -117,7 +119,7 @@ def _rounds_under_way(request: Messages) -> list[Turn]:
     """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
     rounds: list[Turn] = []
     for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
-        if called.role != "assistant" or not called.of_kind("tool_use") or not answered.of_kind("tool_result"):
+        if called.role != "assistant" or not called.calls or not answered.results:
             break
         rounds.append(called)
     return rounds
@@ -135,7 +137,7 @@ def thinking_not_last(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.thinking-budget-min")
 def thinking_budget_min(request: Messages) -> Iterator[Broken]:
     """The upper limit depends on a header, which a body does not show."""
-    budget = number(child(Place("", request.body), "thinking").value.get("budget_tokens"))
+    budget = number(child(request.root, "thinking").value.get("budget_tokens"))
     if _thinks(request) and budget is not None and budget < 1024:
         yield Broken("/thinking/budget_tokens", f"the budget is {budget}; 1024 is the least")
 
@@ -143,5 +145,5 @@ def thinking_budget_min(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.thinking-no-forced-tool")
 def thinking_no_forced_tool(request: Messages) -> Iterator[Broken]:
     """Only `auto` and `none` go with it."""
-    if _thinks(request) and child(Place("", request.body), "tool_choice").value.get("type") in ("any", "tool"):
+    if _thinks(request) and child(request.root, "tool_choice").value.get("type") in ("any", "tool"):
         yield Broken("/tool_choice", "thinking is on, and a call is forced")

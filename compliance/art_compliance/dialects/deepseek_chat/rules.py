@@ -66,7 +66,7 @@ def _calls(message: Place) -> bool:
 
 
 def _thinking_is_off(chat: Chat) -> bool:
-    return child(Place("", chat.body), "thinking").value.get("type") == "disabled"
+    return child(chat.root, "thinking").value.get("type") == "disabled"
 
 
 RULES: Final = rules_of(sys.modules[__name__])

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.gemini_generate import option_rules, schema_rules
-from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, field, parts_of, snake
+from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, does_call, field, snake
 from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
 from art_sdk.json_data import is_object
 
@@ -43,10 +43,9 @@ def call_after_user(request: Contents) -> Iterator[Broken]:
 @rule("gemini.call-after-model")
 def call_after_model(request: Contents) -> Iterator[Broken]:
     """Contents of the model that follow each other."""
-    for turn in request.turns:
-        for content in turn.contents[1:] if turn.is_model else ():
-            if any(is_object(field(part, "functionCall")) for part in parts_of(content)):
-                yield Broken(content.pointer, "a content that calls stands right after another of the model")
+    for (before, _), (content, parts) in pairwise(zip(request.contents, request.parts, strict=True)):
+        if before.value.get("role") == content.value.get("role") == "model" and any(map(does_call, parts)):
+            yield Broken(content.pointer, "a content that calls stands right after another of the model")
 
 
 @rule("gemini.last-not-model")
@@ -60,10 +59,10 @@ def last_not_model(request: Contents) -> Iterator[Broken]:
 @rule("gemini.roles")
 def roles(request: Contents) -> Iterator[Broken]:
     """No role counts as the user's; `function` is of older clients."""
-    for pointer, content in request.contents:
-        role = content.get("role")
+    for content in request.contents:
+        role = content.value.get("role")
         if isinstance(role, str) and role not in ("", "user", "model", "function"):
-            yield Broken(f"{pointer}/role", f"the role {role!r} is neither user nor model")
+            yield Broken(f"{content.pointer}/role", f"the role {role!r} is neither user nor model")
 
 
 @rule("gemini.parts-nonempty")
@@ -81,8 +80,8 @@ _BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
 @rule("gemini.part-has-data")
 def part_has_data(request: Contents) -> Iterator[Broken]:
     """An empty text is data; a field that nobody here knows may be."""
-    for content in request.contents:
-        for part in parts_of(content):
+    for parts in request.parts:
+        for part in parts:
             if not _has_data(part):
                 yield Broken(part.pointer, "the part has no data")
 
@@ -94,7 +93,7 @@ def _has_data(part: Place) -> bool:
 @rule("gemini.system-part-has-data")
 def system_part_has_data(request: Contents) -> Iterator[Broken]:
     """Of the system prompt; here an empty text is told, too."""
-    system = child(Place("", request.body), "systemInstruction", "system_instruction")
+    system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
         if not _has_data(part) or part.value.get("text") == "":
             yield Broken(part.pointer, "a part of the system prompt is empty")
@@ -116,12 +115,15 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
 @rule("gemini.response-is-object")
 def response_is_object(request: Contents) -> Iterator[Broken]:
     """And so is a call's `args`."""
-    for content in request.contents:
-        for part in parts_of(content):
-            for outer, inner in (("functionCall", "args"), ("functionResponse", "response")):
-                pointer, value = child(part, outer, snake(outer))
-                if value.get(inner) is not None and not is_object(value[inner]):
-                    yield Broken(f"{pointer}/{inner}", f"{inner} is no object")
+    for turn in request.turns:
+        for outer, inner, parts in (
+            ("functionCall", "args", turn.calls),
+            ("functionResponse", "response", turn.answers),
+        ):
+            for part in parts:
+                told = child(part, outer, snake(outer))
+                if told.value.get(inner) is not None and not is_object(told.value[inner]):
+                    yield Broken(f"{told.pointer}/{inner}", f"{inner} is no object")
 
 
 RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)

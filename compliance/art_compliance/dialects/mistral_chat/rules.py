@@ -22,11 +22,12 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 @rule("mistral.tool-id-9")
 def tool_id_9(chat: Chat) -> Iterator[Broken]:
     """Of calls and of results; calls without ids are told apart by their order."""
-    ids = [(f"{call.pointer}/id", call.value.get("id")) for call in chat.calls]
-    ids += [(f"{message.pointer}/tool_call_id", message.value.get("tool_call_id")) for message in chat.messages]
-    for pointer, value in ids:
-        if isinstance(value, str) and not _ID.fullmatch(value):
-            yield Broken(pointer, f"the id {value!r} does not have nine characters of a-z, A-Z and 0-9")
+    for name, places in (("id", chat.calls), ("tool_call_id", chat.messages)):
+        for place in places:
+            value = place.value.get(name)
+            if isinstance(value, str) and not _ID.fullmatch(value):
+                told = f"the id {value!r} does not have nine characters of a-z, A-Z and 0-9"
+                yield Broken(f"{place.pointer}/{name}", told)
 
 
 @rule("mistral.calls-answered")
@@ -34,7 +35,7 @@ def calls_answered(chat: Chat) -> Iterator[Broken]:
     """Counted up to the next assistant message, or to the end."""
     waiting: Place | None = None
     calls = answers = 0
-    for message in (*chat.messages, Place("", {"role": "assistant"})):
+    for message in (*chat.messages, Place({"role": "assistant"})):
         if role_of(message) == "tool":
             answers += 1
         elif role_of(message) == "assistant":
@@ -104,10 +105,10 @@ def prefix_last(chat: Chat) -> Iterator[Broken]:
 @rule("mistral.function-name")
 def function_name(chat: Chat) -> Iterator[Broken]:
     """Offered, called, and named by results."""
-    for pointer, value in [*chat.named, *(message for message in chat.messages if role_of(message) == "tool")]:
-        name = value.get("name")
+    for named in (*chat.named, *(message for message in chat.messages if role_of(message) == "tool")):
+        name = named.value.get("name")
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{named.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
 
 
 @rule("mistral.tool-result-ids")
@@ -139,7 +140,7 @@ def call_ids_unique(chat: Chat) -> Iterator[Broken]:
 @rule("mistral.temperature")
 def temperature(chat: Chat) -> Iterator[Broken]:
     """And the ranges of the other options of sampling."""
-    yield from outside(Place("", chat.body), _RANGES)
+    yield from outside(chat.root, _RANGES)
 
 
 _RANGES: Final = {

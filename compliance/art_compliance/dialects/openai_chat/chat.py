@@ -13,7 +13,7 @@ class Chat(Request):
     @cached_property
     def messages(self) -> list[Place]:
         """Every message."""
-        return objects(self.body.get("messages"), "/messages")
+        return objects(self.root, "messages")
 
     @cached_property
     def calls(self) -> list[Place]:
@@ -23,7 +23,7 @@ class Chat(Request):
     @cached_property
     def functions(self) -> list[Place]:
         """Every function that is offered as a tool."""
-        return [child(tool, "function") for tool in objects(self.body.get("tools"), "/tools")]
+        return [child(tool, "function") for tool in objects(self.root, "tools")]
 
     @cached_property
     def named(self) -> list[Place]:
@@ -33,7 +33,7 @@ class Chat(Request):
 
 def calls_of(message: Place) -> list[Place]:
     """A message's calls."""
-    return objects(message.value.get("tool_calls"), f"{message.pointer}/tool_calls")
+    return objects(message, "tool_calls")
 
 
 def role_of(message: Place) -> str | None:

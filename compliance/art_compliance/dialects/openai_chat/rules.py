@@ -49,10 +49,10 @@ def tool_needs_call(chat: Chat) -> Iterator[Broken]:
 
 def _answers_after(chat: Chat, at: int) -> Iterator[Place]:
     """The unbroken run of tool messages after a message."""
-    for message in chat.messages[at + 1 :]:
-        if role_of(message) != "tool":
+    for after in range(at + 1, len(chat.messages)):  # a slice would copy the rest for each message
+        if role_of(chat.messages[after]) != "tool":
             return
-        yield message
+        yield chat.messages[after]
 
 
 def _answered_id(message: Place) -> str | None:
@@ -63,19 +63,19 @@ def _answered_id(message: Place) -> str | None:
 @rule("openai.tool-calls-nonempty-array")
 def tool_calls_nonempty_array(chat: Chat) -> Iterator[Broken]:
     """The field is to be left out instead."""
-    for pointer, message in chat.messages:
-        calls = message.get("tool_calls")
+    for message in chat.messages:
+        calls = message.value.get("tool_calls")
         if is_array(calls) and not calls:
-            yield Broken(f"{pointer}/tool_calls", "the list is empty; leave the field out")
+            yield Broken(f"{message.pointer}/tool_calls", "the list is empty; leave the field out")
 
 
 @rule("openai.tool-call-id-len40")
 def tool_call_id_len40(chat: Chat) -> Iterator[Broken]:
     """Counted in characters, as the error text does."""
-    for pointer, call in chat.calls:
-        call_id = call.get("id")
+    for call in chat.calls:
+        call_id = call.value.get("id")
         if isinstance(call_id, str) and len(call_id) > 40:
-            yield Broken(f"{pointer}/id", f"the id has {len(call_id)} characters; 40 are allowed")
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call_id)} characters; 40 are allowed")
 
 
 _INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")

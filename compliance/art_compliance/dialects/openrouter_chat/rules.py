@@ -13,10 +13,10 @@ from art_compliance.dialects.ruling import Broken, rule, rules_of
 @rule("openrouter.id-len64")
 def id_len64(chat: Chat) -> Iterator[Broken]:
     """Of calls; a result names the same id."""
-    for pointer, call in chat.calls:
-        call_id = call.get("id")
+    for call in chat.calls:
+        call_id = call.value.get("id")
         if isinstance(call_id, str) and len(call_id) > 64:
-            yield Broken(f"{pointer}/id", f"the id has {len(call_id)} characters; 64 are allowed")
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call_id)} characters; 64 are allowed")
 
 
 RULES: Final = rules_of(sys.modules[__name__])

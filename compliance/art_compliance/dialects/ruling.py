@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from art_compliance.pointers import escape
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object
 
 
 class Broken(NamedTuple):
@@ -24,15 +24,16 @@ class Broken(NamedTuple):
     message: str
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, gc=False):
     """An object of the request, and where it stands: under a name of the object above, in a list there `at` an index.
 
-    Few places break a rule, so a JSON pointer is written when it is asked for.
+    Few places break a rule, so a JSON pointer is written when it is asked for. Nothing points from above to below,
+    so there are no cycles that the garbage collector should look for.
     """
 
     value: dict[str, Any]
     above: Place | None = None
-    name: str = ""
+    under: str = ""
     at: int | str | None = None
 
     @property
@@ -40,8 +41,8 @@ class Place(Struct, frozen=True):
         """The JSON pointer of the object."""
         steps: list[str] = []
         place = self
-        while place.above is not None:  # a loop and no recursion: a schema may be deep
-            steps += [place.name] if place.at is None else [escape(str(place.at)), place.name]
+        while place.above is not None:
+            steps += [place.under] if place.at is None else [escape(str(place.at)), place.under]
             place = place.above
         return "".join(f"/{step}" for step in reversed(steps))
 
@@ -84,10 +85,12 @@ def rules_of(*modules: ModuleType) -> tuple[RuleCheck, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, RuleCheck))
 
 
-def objects(place: Place, name: str) -> list[Place]:
+def objects(place: Place, name: str) -> Iterator[Place]:
     """The objects of the list that stands under the name."""
     items: Any = place.value.get(name)
-    return [Place(item, place, name, at) for at, item in enumerate(items) if is_object(item)] if is_array(items) else []
+    if not is_array(items):
+        return iter(())
+    return (Place(item, place, name, at) for at, item in enumerate(items) if is_object(item))
 
 
 def child(place: Place, *names: str) -> Place:
@@ -96,7 +99,7 @@ def child(place: Place, *names: str) -> Place:
         value = place.value.get(name)
         if is_object(value):
             return Place(value, place, name)
-    return Place({}, place.above, place.name, place.at)
+    return Place({}, place.above, place.under, place.at)
 
 
 def number(value: object) -> float | None:
@@ -131,12 +134,11 @@ _SINGLES: Final = ("items", "additionalProperties", "not", "if", "then", "else")
 
 
 def schemas(root: Place) -> Iterator[Place]:
-    """A JSON Schema and every schema inside it."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += _inner_schemas(node)
+    """A JSON Schema and every schema inside it, as deep as a request can be."""
+    level = [root]
+    for _ in range(DEPTH_LIMIT):
+        yield from level
+        level = [inner for node in level for inner in _inner_schemas(node)]
 
 
 def _inner_schemas(node: Place) -> Iterator[Place]:

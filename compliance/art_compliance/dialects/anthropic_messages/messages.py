@@ -3,71 +3,131 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from msgspec import Struct
 
 from art_compliance.dialects.ruling import Place, Request, objects
+from art_sdk.json_data import is_array, is_object
 
 
-class Turn(NamedTuple):
-    """Messages of one role that stand next to each other: Anthropic takes them for one.
+class Linked(Place, frozen=True, gc=False, kw_only=True):
+    """A call or a result: `id` is the call's, or None where that is no text."""
 
-    Of all their blocks some are calls (`tool_use`) and some results (`tool_result`).
+    id: str | None
+
+
+class Message(Place, frozen=True, gc=False, kw_only=True):
+    """A message, read once: what its content is, where that is text or an empty list, `is_empty` and `is_blank` say.
+
+    Of its blocks (text alone is none) some are calls (`tool_use`), some results (`tool_result`), and some `blanks`:
+    texts of nothing but white space, or of nothing. `marks` counts what is marked for the cache, at any depth.
     """
 
     role: Any
-    blocks: list[Place]
-    calls: list[Place]
-    results: list[Place]
+    is_empty: bool
+    is_blank: bool
+    blocks: tuple[Place, ...]
+    calls: tuple[Linked, ...]
+    results: tuple[Linked, ...]
+    blanks: tuple[Place, ...]
+    marks: int
 
-    def take(self, blocks: list[Place]) -> None:
-        """Adds what one more message holds."""
-        self.blocks.extend(blocks)
-        self.calls.extend([block for block in blocks if block.value.get("type") == "tool_use"])
-        self.results.extend([block for block in blocks if block.value.get("type") == "tool_result"])
+
+class Turn(Struct, frozen=True, gc=False):
+    """Messages of one role that stand next to each other: Anthropic takes them for one."""
+
+    role: Any
+    blocks: tuple[Place, ...]
+    calls: tuple[Linked, ...]
+    results: tuple[Linked, ...]
 
 
 class Messages(Request):
     """The raw body, with messages, turns and tools found once."""
 
     @cached_property
-    def messages(self) -> list[Place]:
+    def messages(self) -> tuple[Message, ...]:
         """Every message."""
-        return objects(self.root, "messages")
+        return tuple(map(_read, objects(self.root, "messages")))
 
     @cached_property
-    def blocks(self) -> list[list[Place]]:
-        """The blocks of every message, message by message; text alone is none."""
-        return [objects(message, "content") for message in self.messages]
-
-    @cached_property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> tuple[Turn, ...]:
         """The messages, joined by role; a system message inside the conversation parts no turns."""
-        turns: list[Turn] = []
-        for message, blocks in zip(self.messages, self.blocks, strict=True):
-            role = message.value.get("role")
-            if role == "system":
-                continue
-            if not turns or turns[-1].role != role:
-                turns.append(Turn(role, [], [], []))
-            turns[-1].take(blocks)
-        return turns
+        said = (message for message in self.messages if message.role != "system")
+        return tuple([_join(tuple(messages)) for _, messages in groupby(said, attrgetter("role"))])
 
     @cached_property
-    def tools(self) -> list[Place]:
+    def tools(self) -> tuple[Place, ...]:
         """The tools that have a schema of their own; the provider's have none."""
-        return [tool for tool in objects(self.root, "tools") if tool.value.get("type") in (None, "custom")]
+        return tuple([tool for tool in objects(self.root, "tools") if tool.value.get("type") in (None, "custom")])
 
     @cached_property
-    def system(self) -> list[Place]:
+    def system(self) -> tuple[Place, ...]:
         """The blocks of the system prompt."""
-        return objects(self.root, "system")
-
-    @cached_property
-    def texts(self) -> list[Place]:
-        """The text blocks of system prompt and messages."""
-        return [block for blocks in (self.system, *self.blocks) for block in blocks if has_text(block)]
+        return tuple(objects(self.root, "system"))
 
 
-def has_text(block: Place) -> bool:
-    """Whether it is a block of text."""
-    return block.value.get("type") == "text" and isinstance(block.value.get("text"), str)
+def _read(place: Place) -> Message:
+    blocks, content = tuple(objects(place, "content")), place.value.get("content")
+    return Message(
+        place.value,
+        place.above,
+        place.under,
+        place.at,
+        role=place.value.get("role"),
+        is_empty=content == "" or (is_array(content) and not content),
+        is_blank=isinstance(content, str) and content.isspace(),
+        blocks=blocks,
+        calls=_linked(blocks, "tool_use", "id"),
+        results=_linked(blocks, "tool_result", "tool_use_id"),
+        blanks=blank_texts(blocks),
+        marks=count_marks(place.value),
+    )
+
+
+def _join(messages: tuple[Message, ...]) -> Turn:
+    first = messages[0]
+    if len(messages) == 1:
+        return Turn(first.role, first.blocks, first.calls, first.results)
+    return Turn(
+        first.role,
+        tuple([block for message in messages for block in message.blocks]),
+        tuple([call for message in messages for call in message.calls]),
+        tuple([result for message in messages for result in message.results]),
+    )
+
+
+def _linked(blocks: tuple[Place, ...], kind: str, name: str) -> tuple[Linked, ...]:
+    found = [block for block in blocks if block.value.get("type") == kind]
+    return tuple([_link(block, name) for block in found]) if found else ()
+
+
+def _link(block: Place, name: str) -> Linked:
+    told = block.value.get(name)
+    return Linked(block.value, block.above, block.under, block.at, id=told if isinstance(told, str) else None)
+
+
+def blank_texts(blocks: tuple[Place, ...]) -> tuple[Place, ...]:
+    """The blocks of text in which nothing is said."""
+    texts = [block for block in blocks if block.value.get("type") == "text"]
+    return tuple([block for block in texts if _is_blank(block.value.get("text"))]) if texts else ()
+
+
+def _is_blank(text: object) -> bool:
+    return isinstance(text, str) and (not text or text.isspace())
+
+
+def count_marks(value: object) -> int:
+    """How many objects of a list, or one alone, are marked for the cache, with those of their content."""
+    count, waiting = 0, [value]
+    while waiting:
+        item: Any = waiting.pop()
+        if is_object(item):
+            count += "cache_control" in item and is_object(item["cache_control"])
+            item = item.get("content")
+        if is_array(item):
+            waiting += item
+    return count

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, has_text
+from art_compliance.dialects.anthropic_messages.messages import Message, Messages, Turn, blank_texts
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
-from art_sdk.json_data import is_array
 
 
 @rule("anthropic.messages-limit")
@@ -27,7 +26,7 @@ def first_is_user(request: Messages) -> Iterator[Broken]:
 def no_system_role_first(request: Messages) -> Iterator[Broken]:
     """Wherever it stands."""
     for message in request.messages:
-        if message.value.get("role") == "system":
+        if message.role == "system":
             yield Broken(f"{message.pointer}/role", "a system message stands among the messages")
 
 
@@ -35,45 +34,49 @@ def no_system_role_first(request: Messages) -> Iterator[Broken]:
 def nonempty_content(request: Messages) -> Iterator[Broken]:
     """An empty text and an empty list alike."""
     for at, message in enumerate(request.messages, 1):
-        content = message.value.get("content")
-        is_final = at == len(request.messages) and message.value.get("role") == "assistant"
-        if (content == "" or (is_array(content) and not content)) and not is_final:
+        is_final = at == len(request.messages) and message.role == "assistant"
+        if message.is_empty and not is_final:
             yield Broken(f"{message.pointer}/content", "the message is empty")
 
 
 @rule("anthropic.text-block-nonempty")
 def text_block_nonempty(request: Messages) -> Iterator[Broken]:
     """One that is marked for the cache breaks a rule of its own."""
-    for block in request.texts:
-        if block.value["text"] == "" and not block.value.get("cache_control"):
+    for block in _empty_texts(request):
+        if not block.value.get("cache_control"):
             yield Broken(f"{block.pointer}/text", "the text is empty")
 
 
 @rule("anthropic.cache-control-not-on-empty")
 def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
     """Whatever its kind."""
-    for block in request.texts:
-        if block.value["text"] == "" and block.value.get("cache_control"):
+    for block in _empty_texts(request):
+        if block.value.get("cache_control"):
             yield Broken(f"{block.pointer}/text", "an empty text is marked for the cache")
+
+
+def _empty_texts(request: Messages) -> list[Place]:
+    """Of system prompt and messages."""
+    found = (blank_texts(request.system), *(message.blanks for message in request.messages))
+    return [block for blanks in found for block in blanks if block.value["text"] == ""]
 
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
     """In messages; text alone counts as a block."""
-    for message, blocks in zip(request.messages, request.blocks, strict=True):
-        content = message.value.get("content")
-        if isinstance(content, str) and content.isspace():
+    for message in request.messages:
+        if message.is_blank:
             yield Broken(f"{message.pointer}/content", "the text is blank")
-        for block in blocks:
-            if has_text(block) and block.value["text"].isspace():
+        for block in message.blanks:
+            if block.value["text"]:
                 yield Broken(f"{block.pointer}/text", "the text is blank")
 
 
 @rule("anthropic.final-assistant-trailing-ws")
 def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
     """Its last block, or its text."""
-    for message, blocks in _final_assistant(request):
-        content = message.value.get("content")
+    for message in _final_assistant(request):
+        content, blocks = message.value.get("content"), message.blocks
         text = blocks[-1].value.get("text") if blocks else content
         if isinstance(text, str) and text != text.rstrip() and not text.isspace():
             pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
@@ -83,8 +86,8 @@ def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.prefill-unsupported")
 def prefill_unsupported(request: Messages) -> Iterator[Broken]:
     """A turn that the provider's own tools paused is no prefill: it is sent back to be continued."""
-    for message, blocks in _final_assistant(request):
-        kinds = [str(block.value.get("type")) for block in blocks]
+    for message in _final_assistant(request):
+        kinds = [str(block.value.get("type")) for block in message.blocks]
         if not any(kind.endswith("tool_result") or kind in _SERVER_CALLS for kind in kinds):
             yield Broken(message.pointer, f"{request.model} takes no assistant message at the end")
 
@@ -92,11 +95,8 @@ def prefill_unsupported(request: Messages) -> Iterator[Broken]:
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
-def _final_assistant(request: Messages) -> Iterator[tuple[Place, list[Place]]]:
-    """The last message with its blocks, where it is the assistant's."""
-    for message, blocks in zip(request.messages[-1:], request.blocks[-1:], strict=True):
-        if message.value.get("role") == "assistant":
-            yield message, blocks
+def _final_assistant(request: Messages) -> list[Message]:
+    return [message for message in request.messages[-1:] if message.role == "assistant"]
 
 
 _THINKING = ("thinking", "redacted_thinking")
@@ -129,7 +129,7 @@ def _rounds_under_way(request: Messages) -> list[Turn]:
 def thinking_not_last(request: Messages) -> Iterator[Broken]:
     """Of an assistant's turn."""
     for turn in request.turns:
-        blocks = turn.blocks if turn.role == "assistant" else []
+        blocks = turn.blocks if turn.role == "assistant" else ()
         if blocks and blocks[-1].value.get("type") in _THINKING:
             yield Broken(blocks[-1].pointer, "the turn ends with thinking")
 

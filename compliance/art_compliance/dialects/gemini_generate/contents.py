@@ -4,55 +4,57 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import Any, Final, NamedTuple
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from msgspec import Struct
 
 from art_compliance.dialects.ruling import Place, Request, child, objects, schemas
 from art_sdk.json_data import is_object
 
 
-class Turn(NamedTuple):
-    """Contents of one side that stand next to each other.
+class Content(Place, frozen=True, gc=False, kw_only=True):
+    """A content, read once.
 
-    Of all their parts some are calls (they have a `functionCall`) and some answers (a `functionResponse`).
+    Of its parts some are calls (they have a `functionCall`), some answers (a `functionResponse`), some without data.
     """
 
-    is_model: bool
-    contents: list[Place]
-    parts: list[Place]
-    calls: list[Place]
-    answers: list[Place]
+    role: Any
+    parts: tuple[Place, ...]
+    calls: tuple[Place, ...]
+    answers: tuple[Place, ...]
+    empty: tuple[Place, ...]
 
-    def take(self, content: Place, parts: list[Place]) -> None:
-        """Adds one more content, and what it holds."""
-        self.contents.append(content)
-        self.parts.extend(parts)
-        self.calls.extend([part for part in parts if does_call(part)])
-        self.answers.extend([part for part in parts if is_object(field(part, "functionResponse"))])
+    @property
+    def is_model(self) -> bool:
+        """Whether the model said it."""
+        return bool(self.role == "model")
+
+
+class Turn(Struct, frozen=True, gc=False):
+    """Contents of one side that stand next to each other."""
+
+    is_model: bool
+    contents: tuple[Content, ...]
+    parts: tuple[Place, ...]
+    calls: tuple[Place, ...]
+    answers: tuple[Place, ...]
 
 
 class Contents(Request):
-    """The raw body, with contents, turns and declarations found once."""
+    """The raw body, with contents, turns, declarations and their schemas found once."""
 
     @cached_property
-    def contents(self) -> list[Place]:
+    def contents(self) -> tuple[Content, ...]:
         """Every content; one alone counts as a list of one."""
-        return listed(self.root, "contents")
+        return tuple([_read(place) for place in listed(self.root, "contents")])
 
     @cached_property
-    def parts(self) -> list[list[Place]]:
-        """The parts of every content, content by content."""
-        return [children(content, "parts") for content in self.contents]
-
-    @cached_property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> tuple[Turn, ...]:
         """The contents, joined by side: whoever is not the model is the user."""
-        turns: list[Turn] = []
-        for content, parts in zip(self.contents, self.parts, strict=True):
-            is_model = content.value.get("role") == "model"
-            if not turns or turns[-1].is_model is not is_model:
-                turns.append(Turn(is_model, [], [], [], []))
-            turns[-1].take(content, parts)
-        return turns
+        sides = groupby(self.contents, attrgetter("is_model"))
+        return tuple([_join(tuple(contents)) for _, contents in sides])
 
     @cached_property
     def declarations(self) -> list[Place]:
@@ -76,6 +78,34 @@ class Contents(Request):
         return "aiplatform" in (self.url or "")
 
 
+def _read(place: Place) -> Content:
+    parts = children(place, "parts")
+    return Content(
+        place.value,
+        place.above,
+        place.under,
+        place.at,
+        role=place.value.get("role"),
+        parts=parts,
+        calls=tuple([part for part in parts if is_object(field(part, "functionCall"))]),
+        answers=tuple([part for part in parts if is_object(field(part, "functionResponse"))]),
+        empty=tuple([part for part in parts if not has_data(part)]),
+    )
+
+
+def _join(contents: tuple[Content, ...]) -> Turn:
+    first = contents[0]
+    if len(contents) == 1:
+        return Turn(first.is_model, contents, first.parts, first.calls, first.answers)
+    return Turn(
+        first.is_model,
+        contents,
+        tuple([part for content in contents for part in content.parts]),
+        tuple([call for content in contents for call in content.calls]),
+        tuple([answer for content in contents for answer in content.answers]),
+    )
+
+
 _UPPER: Final = re.compile(r"(?<=[a-z])([A-Z])")
 
 
@@ -91,17 +121,24 @@ def field(place: Place, name: str) -> Any:
     return place.value.get(snake(name)) if value is None else value
 
 
-def does_call(part: Place) -> bool:
-    """Whether the part calls a function."""
-    return is_object(field(part, "functionCall"))
+_NO_DATA: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
+_BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
 
 
-def listed(place: Place, name: str) -> list[Place]:
+def has_data(part: Place) -> bool:
+    """Whether a part has anything but what goes with data; a field that nobody here knows may be data."""
+    for name, value in part.value.items():  # noqa: SIM110 - a generator in `any` costs more than most parts have fields
+        if value is not None and name not in _BESIDE_DATA:
+            return True
+    return False
+
+
+def listed(place: Place, name: str) -> tuple[Place, ...]:
     """The objects of the list under the name; one alone counts as a list of one (protobuf's JSON reads it so)."""
     value = place.value.get(name)
-    return [Place(value, place, name)] if is_object(value) else objects(place, name)
+    return (Place(value, place, name),) if is_object(value) else tuple(objects(place, name))
 
 
-def children(place: Place, name: str) -> list[Place]:
+def children(place: Place, name: str) -> tuple[Place, ...]:
     """The objects of a list that stands under either name."""
     return listed(place, name if place.value.get(name) is not None else snake(name))

@@ -13,7 +13,7 @@ from art_sdk.json_data import is_object
 def _kind(event: Event) -> str:
     if is_object(event.body.get("error")):
         return "an error"
-    candidates = objects(Place(event.body), "candidates")
+    candidates = tuple(objects(Place(event.body), "candidates"))
     if candidates:
         return "finish" if candidates[0].value.get("finishReason") else "a part"
     feedback = event.body.get("promptFeedback")

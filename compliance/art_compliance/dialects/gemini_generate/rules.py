@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.gemini_generate import option_rules, schema_rules
-from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, does_call, field, snake
-from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
+from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, field, has_data, snake
+from art_compliance.dialects.ruling import Broken, child, rule, rules_of
 from art_sdk.json_data import is_object
 
 
@@ -43,8 +43,8 @@ def call_after_user(request: Contents) -> Iterator[Broken]:
 @rule("gemini.call-after-model")
 def call_after_model(request: Contents) -> Iterator[Broken]:
     """Contents of the model that follow each other."""
-    for (before, _), (content, parts) in pairwise(zip(request.contents, request.parts, strict=True)):
-        if before.value.get("role") == content.value.get("role") == "model" and any(map(does_call, parts)):
+    for before, content in pairwise(request.contents):
+        if content.calls and content.is_model and before.is_model:
             yield Broken(content.pointer, "a content that calls stands right after another of the model")
 
 
@@ -60,34 +60,24 @@ def last_not_model(request: Contents) -> Iterator[Broken]:
 def roles(request: Contents) -> Iterator[Broken]:
     """No role counts as the user's; `function` is of older clients."""
     for content in request.contents:
-        role = content.value.get("role")
-        if isinstance(role, str) and role not in ("", "user", "model", "function"):
-            yield Broken(f"{content.pointer}/role", f"the role {role!r} is neither user nor model")
+        if isinstance(content.role, str) and content.role not in ("", "user", "model", "function"):
+            yield Broken(f"{content.pointer}/role", f"the role {content.role!r} is neither user nor model")
 
 
 @rule("gemini.parts-nonempty")
 def parts_nonempty(request: Contents) -> Iterator[Broken]:
     """None, and an empty list."""
     for content in request.contents:
-        if not content.value.get("parts"):
+        if not content.parts and not content.value.get("parts"):
             yield Broken(f"{content.pointer}/parts", "the content has no parts")
-
-
-_NO_DATA: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
-_BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
 
 
 @rule("gemini.part-has-data")
 def part_has_data(request: Contents) -> Iterator[Broken]:
-    """An empty text is data; a field that nobody here knows may be."""
-    for parts in request.parts:
-        for part in parts:
-            if not _has_data(part):
-                yield Broken(part.pointer, "the part has no data")
-
-
-def _has_data(part: Place) -> bool:
-    return any(value is not None and name not in _BESIDE_DATA for name, value in part.value.items())
+    """An empty text is data."""
+    for content in request.contents:
+        for part in content.empty:
+            yield Broken(part.pointer, "the part has no data")
 
 
 @rule("gemini.system-part-has-data")
@@ -95,7 +85,7 @@ def system_part_has_data(request: Contents) -> Iterator[Broken]:
     """Of the system prompt; here an empty text is told, too."""
     system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
-        if not _has_data(part) or part.value.get("text") == "":
+        if not has_data(part) or part.value.get("text") == "":
             yield Broken(part.pointer, "a part of the system prompt is empty")
 
 
@@ -121,9 +111,9 @@ def response_is_object(request: Contents) -> Iterator[Broken]:
             ("functionResponse", "response", turn.answers),
         ):
             for part in parts:
-                told = child(part, outer, snake(outer))
-                if told.value.get(inner) is not None and not is_object(told.value[inner]):
-                    yield Broken(f"{told.pointer}/{inner}", f"{inner} is no object")
+                told = field(part, outer).get(inner)
+                if told is not None and not is_object(told):
+                    yield Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is no object")
 
 
 RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)

@@ -19,7 +19,7 @@ def _kind(event: Event) -> str:
         return "an error"
     if event.body.get("object") != "chat.completion.chunk":
         return PASSED
-    choices = objects(Place(event.body), "choices")
+    choices = tuple(objects(Place(event.body), "choices"))
     if not choices:
         return "usage" if event.body.get("usage") else PASSED
     return "finish" if choices[0].value.get("finish_reason") else "a delta"

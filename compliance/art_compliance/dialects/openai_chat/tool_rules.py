@@ -40,34 +40,28 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]*")
 @rule("openai.tool-name-pattern")
 def tool_name_pattern(chat: Chat) -> Iterator[Broken]:
     """Of offered functions and of called ones."""
-    for function, name in _names(chat):
-        if not _NAME.fullmatch(name):
+    for function in chat.named:
+        if function.name is not None and not _NAME.fullmatch(function.name):
             yield Broken(
-                f"{function.pointer}/name", f"the name {name!r} has a character that is not of a-z, A-Z, 0-9, _ and -"
+                f"{function.pointer}/name",
+                f"the name {function.name!r} has a character that is not of a-z, A-Z, 0-9, _ and -",
             )
 
 
 @rule("openai.tool-name-len64")
 def tool_name_len64(chat: Chat) -> Iterator[Broken]:
     """As above."""
-    for function, name in _names(chat):
-        if len(name) > 64:
-            yield Broken(f"{function.pointer}/name", f"the name has {len(name)} characters; 64 are allowed")
+    for function in chat.named:
+        if function.name is not None and len(function.name) > 64:
+            yield Broken(f"{function.pointer}/name", f"the name has {len(function.name)} characters; 64 are allowed")
 
 
 @rule("openai.tool-name-nonempty")
 def tool_name_nonempty(chat: Chat) -> Iterator[Broken]:
     """As above."""
-    for function, name in _names(chat):
-        if not name:
-            yield Broken(f"{function.pointer}/name", "the name is empty")
-
-
-def _names(chat: Chat) -> Iterator[tuple[Place, str]]:
     for function in chat.named:
-        name = function.value.get("name")
-        if isinstance(name, str):
-            yield function, name
+        if function.name == "":
+            yield Broken(f"{function.pointer}/name", "the name is empty")
 
 
 @rule("openai.tool-description-len1024")

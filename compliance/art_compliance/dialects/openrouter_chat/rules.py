@@ -14,9 +14,8 @@ from art_compliance.dialects.ruling import Broken, rule, rules_of
 def id_len64(chat: Chat) -> Iterator[Broken]:
     """Of calls; a result names the same id."""
     for call in chat.calls:
-        call_id = call.value.get("id")
-        if isinstance(call_id, str) and len(call_id) > 64:
-            yield Broken(f"{call.pointer}/id", f"the id has {len(call_id)} characters; 64 are allowed")
+        if call.id is not None and len(call.id) > 64:
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 64 are allowed")
 
 
 RULES: Final = rules_of(sys.modules[__name__])

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from art_compliance.dialects.ruling import Place, Request, objects
 from art_sdk.json_data import is_array, is_object
@@ -36,15 +36,6 @@ class Message(Place, frozen=True, gc=False, kw_only=True):
     marks: int
 
 
-class Turn(Struct, frozen=True, gc=False):
-    """Messages of one role that stand next to each other: Anthropic takes them for one."""
-
-    role: Any
-    blocks: tuple[Place, ...]
-    calls: tuple[Linked, ...]
-    results: tuple[Linked, ...]
-
-
 class Messages(Request):
     """The raw body, with messages, turns and tools found once."""
 
@@ -54,10 +45,23 @@ class Messages(Request):
         return tuple(map(_read, objects(self.root, "messages")))
 
     @cached_property
-    def turns(self) -> tuple[Turn, ...]:
-        """The messages, joined by role; a system message inside the conversation parts no turns."""
+    def turns(self) -> tuple[Message, ...]:
+        """As Anthropic takes them: those of one role that stand next to each other are one, with the blocks of all.
+
+        A system message inside the conversation parts no turns.
+        """
         said = (message for message in self.messages if message.role != "system")
         return tuple([_join(tuple(messages)) for _, messages in groupby(said, attrgetter("role"))])
+
+    @cached_property
+    def calls(self) -> tuple[Linked, ...]:
+        """The calls of all turns."""
+        return tuple([call for turn in self.turns for call in turn.calls])
+
+    @cached_property
+    def results(self) -> tuple[Linked, ...]:
+        """The results of all turns."""
+        return tuple([result for turn in self.turns for result in turn.results])
 
     @cached_property
     def tools(self) -> tuple[Place, ...]:
@@ -88,15 +92,14 @@ def _read(place: Place) -> Message:
     )
 
 
-def _join(messages: tuple[Message, ...]) -> Turn:
-    first = messages[0]
+def _join(messages: tuple[Message, ...]) -> Message:
     if len(messages) == 1:
-        return Turn(first.role, first.blocks, first.calls, first.results)
-    return Turn(
-        first.role,
-        tuple([block for message in messages for block in message.blocks]),
-        tuple([call for message in messages for call in message.calls]),
-        tuple([result for message in messages for result in message.results]),
+        return messages[0]
+    return replace(
+        messages[0],
+        blocks=tuple([block for message in messages for block in message.blocks]),
+        calls=tuple([call for message in messages for call in message.calls]),
+        results=tuple([result for message in messages for result in message.results]),
     )
 
 

@@ -48,25 +48,21 @@ def tool_result_has_use(request: Messages) -> Iterator[Broken]:
 def tool_result_first(request: Messages) -> Iterator[Broken]:
     """Within one message."""
     for message in request.messages:
-        others = False
-        for block in message.blocks if message.results else ():
-            if block.value.get("type") != "tool_result":
-                others = True
-            elif others:
-                yield Broken(block.pointer, "a result stands after something that is none")
+        for block, result in zip(message.blocks, message.results, strict=False):
+            if block.at != result.at:
+                yield Broken(result.pointer, "a result stands after something that is none")
 
 
 @rule("anthropic.tool-use-ids-unique")
 def tool_use_ids_unique(request: Messages) -> Iterator[Broken]:
     """Over the whole conversation."""
     seen: set[str] = set()
-    for turn in request.turns:
-        for call in turn.calls:
-            if call.id is None:
-                continue
-            if call.id in seen:
-                yield Broken(f"{call.pointer}/id", f"two calls have the id {call.id!r}")
-            seen.add(call.id)
+    for call in request.calls:
+        if call.id is None:
+            continue
+        if call.id in seen:
+            yield Broken(f"{call.pointer}/id", f"two calls have the id {call.id!r}")
+        seen.add(call.id)
 
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
@@ -75,21 +71,18 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 @rule("anthropic.tool-id-pattern")
 def tool_id_pattern(request: Messages) -> Iterator[Broken]:
     """Of calls and of results."""
-    for turn in request.turns:
-        for name, blocks in (("id", turn.calls), ("tool_use_id", turn.results)):
-            for block in blocks:
-                if block.id is not None and not _ID.fullmatch(block.id):
-                    told = f"the id {block.id!r} is not made of a-z, A-Z, 0-9, _ and -"
-                    yield Broken(f"{block.pointer}/{name}", told)
+    for name, blocks in (("id", request.calls), ("tool_use_id", request.results)):
+        for block in blocks:
+            if block.id is not None and not _ID.fullmatch(block.id):
+                yield Broken(f"{block.pointer}/{name}", f"the id {block.id!r} is not made of a-z, A-Z, 0-9, _ and -")
 
 
 @rule("anthropic.tool-use-input-object")
 def tool_use_input_object(request: Messages) -> Iterator[Broken]:
     """One that is absent is the schema's business."""
-    for turn in request.turns:
-        for call in turn.calls:
-            if not is_object(call.value.get("input", {})):
-                yield Broken(f"{call.pointer}/input", "the input is no object")
+    for call in request.calls:
+        if not is_object(call.value.get("input", {})):
+            yield Broken(f"{call.pointer}/input", "the input is no object")
 
 
 @rule("anthropic.tools-with-tool-blocks")
@@ -97,9 +90,8 @@ def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
     """The first call is shown."""
     if request.body.get("tools"):
         return
-    for call in (call for turn in request.turns for call in turn.calls if call.id is not None):
+    for call in [call for call in request.calls if call.id is not None][:1]:
         yield Broken(call.pointer, "there are calls in the conversation, and no tools are offered")
-        return
 
 
 RULES: Final = rules_of(sys.modules[__name__], text_rules, tool_rules, option_rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Message, Messages, Turn, blank_texts
+from art_compliance.dialects.anthropic_messages.messages import Message, Messages, blank_texts
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
 
 
@@ -115,9 +115,9 @@ def thinking_block_first(request: Messages) -> Iterator[Broken]:
         yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
 
 
-def _rounds_under_way(request: Messages) -> list[Turn]:
+def _rounds_under_way(request: Messages) -> list[Message]:
     """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
-    rounds: list[Turn] = []
+    rounds: list[Message] = []
     for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
         if called.role != "assistant" or not called.calls or not answered.results:
             break

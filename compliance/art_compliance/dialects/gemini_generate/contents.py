@@ -8,10 +8,16 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from art_compliance.dialects.ruling import Place, Request, child, objects, schemas
 from art_sdk.json_data import is_object
+
+
+class Holding(Place, frozen=True, gc=False, kw_only=True):
+    """A part that calls or answers; it is sound if its `args`, or its `response`, is an object, or is not there."""
+
+    is_sound: bool
 
 
 class Content(Place, frozen=True, gc=False, kw_only=True):
@@ -22,24 +28,14 @@ class Content(Place, frozen=True, gc=False, kw_only=True):
 
     role: Any
     parts: tuple[Place, ...]
-    calls: tuple[Place, ...]
-    answers: tuple[Place, ...]
+    calls: tuple[Holding, ...]
+    answers: tuple[Holding, ...]
     empty: tuple[Place, ...]
 
     @property
     def is_model(self) -> bool:
         """Whether the model said it."""
         return bool(self.role == "model")
-
-
-class Turn(Struct, frozen=True, gc=False):
-    """Contents of one side that stand next to each other."""
-
-    is_model: bool
-    contents: tuple[Content, ...]
-    parts: tuple[Place, ...]
-    calls: tuple[Place, ...]
-    answers: tuple[Place, ...]
 
 
 class Contents(Request):
@@ -51,8 +47,11 @@ class Contents(Request):
         return tuple([_read(place) for place in listed(self.root, "contents")])
 
     @cached_property
-    def turns(self) -> tuple[Turn, ...]:
-        """The contents, joined by side: whoever is not the model is the user."""
+    def turns(self) -> tuple[Content, ...]:
+        """Those of one side that stand next to each other are one, with the parts of all.
+
+        Whoever is not the model is the user.
+        """
         sides = groupby(self.contents, attrgetter("is_model"))
         return tuple([_join(tuple(contents)) for _, contents in sides])
 
@@ -87,23 +86,30 @@ def _read(place: Place) -> Content:
         place.at,
         role=place.value.get("role"),
         parts=parts,
-        calls=tuple([part for part in parts if is_object(field(part, "functionCall"))]),
-        answers=tuple([part for part in parts if is_object(field(part, "functionResponse"))]),
+        calls=_holding(parts, "functionCall", "args"),
+        answers=_holding(parts, "functionResponse", "response"),
         empty=tuple([part for part in parts if not has_data(part)]),
     )
 
 
-def _join(contents: tuple[Content, ...]) -> Turn:
-    first = contents[0]
+def _join(contents: tuple[Content, ...]) -> Content:
     if len(contents) == 1:
-        return Turn(first.is_model, contents, first.parts, first.calls, first.answers)
-    return Turn(
-        first.is_model,
-        contents,
-        tuple([part for content in contents for part in content.parts]),
-        tuple([call for content in contents for call in content.calls]),
-        tuple([answer for content in contents for answer in content.answers]),
+        return contents[0]
+    return replace(
+        contents[0],
+        parts=tuple([part for content in contents for part in content.parts]),
+        calls=tuple([call for content in contents for call in content.calls]),
+        answers=tuple([answer for content in contents for answer in content.answers]),
     )
+
+
+def _holding(parts: tuple[Place, ...], outer: str, inner: str) -> tuple[Holding, ...]:
+    found = [(part, told) for part in parts if is_object(told := field(part, outer))]
+    return tuple([_hold(part, told.get(inner)) for part, told in found]) if found else ()
+
+
+def _hold(part: Place, inner: object) -> Holding:
+    return Holding(part.value, part.above, part.under, part.at, is_sound=inner is None or is_object(inner))
 
 
 _UPPER: Final = re.compile(r"(?<=[a-z])([A-Z])")

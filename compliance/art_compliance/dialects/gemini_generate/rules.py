@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.gemini_generate import option_rules, schema_rules
-from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, field, has_data, snake
-from art_compliance.dialects.ruling import Broken, child, rule, rules_of
-from art_sdk.json_data import is_object
+from art_compliance.dialects.gemini_generate.contents import Content, Contents, children, field, has_data, snake
+from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
 
 
 @rule("gemini.response-count")
@@ -19,13 +18,13 @@ def response_count(request: Contents) -> Iterator[Broken]:
     for turn, after in pairwise(request.turns):
         calls, answers = len(turn.calls), len(after.answers)
         if calls and calls != answers:
-            yield Broken(after.contents[0].pointer, f"{calls} calls are followed by {answers} results")
+            yield Broken(after.pointer, f"{calls} calls are followed by {answers} results")
 
 
 @rule("gemini.response-after-call")
 def response_after_call(request: Contents) -> Iterator[Broken]:
     """The model's turn before it calls."""
-    before: Turn | None = None
+    before: Content | None = None
     for turn in request.turns:
         if turn.answers and not turn.is_model and not (before is not None and before.calls):
             yield Broken(turn.answers[0].pointer, "a result stands where the turn before it calls nothing")
@@ -51,9 +50,9 @@ def call_after_model(request: Contents) -> Iterator[Broken]:
 @rule("gemini.last-not-model")
 def last_not_model(request: Contents) -> Iterator[Broken]:
     """Whatever it says."""
-    for turn in request.turns[-1:]:
-        if turn.is_model:
-            yield Broken(turn.contents[-1].pointer, "the conversation ends with the model")
+    for content in request.contents[-1:]:
+        if content.is_model:
+            yield Broken(content.pointer, "the conversation ends with the model")
 
 
 @rule("gemini.roles")
@@ -106,14 +105,12 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
 def response_is_object(request: Contents) -> Iterator[Broken]:
     """And so is a call's `args`."""
     for turn in request.turns:
-        for outer, inner, parts in (
-            ("functionCall", "args", turn.calls),
-            ("functionResponse", "response", turn.answers),
-        ):
-            for part in parts:
-                told = field(part, outer).get(inner)
-                if told is not None and not is_object(told):
-                    yield Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is no object")
+        yield from (_unsound(part, "functionCall", "args") for part in turn.calls if not part.is_sound)
+        yield from (_unsound(part, "functionResponse", "response") for part in turn.answers if not part.is_sound)
+
+
+def _unsound(part: Place, outer: str, inner: str) -> Broken:
+    return Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is no object")
 
 
 RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)

@@ -135,10 +135,10 @@ _SINGLES: Final = ("items", "additionalProperties", "not", "if", "then", "else")
 
 def schemas(root: Place) -> Iterator[Place]:
     """A JSON Schema and every schema inside it, as deep as a request can be."""
-    level = [root]
-    for _ in range(DEPTH_LIMIT):
+    level, depth = [root], 0
+    while level and depth < DEPTH_LIMIT:
         yield from level
-        level = [inner for node in level for inner in _inner_schemas(node)]
+        level, depth = [inner for node in level for inner in _inner_schemas(node)], depth + 1
 
 
 def _inner_schemas(node: Place) -> Iterator[Place]:

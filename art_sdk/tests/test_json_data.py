@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,30 @@ def test_the_fast_look_is_never_sure_of_what_cannot_be_sent(value: Any) -> None:
 @given(JSON)
 def test_the_fast_look_knows_plain_data(value: Any) -> None:
     assert is_surely_sendable(value)
+
+
+@pytest.mark.parametrize("at", [0, 23, 24, 99])
+@pytest.mark.parametrize("fault", [math.nan, b"x", dt.date(2020, 1, 1), {1: 2}, "\ud800", {"a": [{1}]}], ids=repr)
+def test_the_fast_look_sees_every_item_of_a_long_list(at: int, fault: Any) -> None:
+    messages: list[Any] = [{"role": "user"}] * 100
+    assert is_surely_sendable({"model": "m", "messages": messages})
+    messages[at] = fault
+    assert not is_surely_sendable({"model": "m", "messages": messages})
+
+
+@pytest.mark.parametrize("levels", [DEPTH_LIMIT - 2, DEPTH_LIMIT - 1, DEPTH_LIMIT])
+def test_the_fast_look_counts_depth_from_the_root(levels: int, nested: Callable[[int], Any]) -> None:
+    value = {"messages": [nested(levels)]}
+    assert is_surely_sendable(value) == (find_unsendable(value) is None)
+
+
+def test_the_fast_look_makes_no_copy_of_a_long_conversation() -> None:
+    value = {"messages": [{"role": "user", "content": str(number)} for number in range(10_000)]}
+    tracemalloc.start()
+    assert is_surely_sendable(value)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000
 
 
 def test_the_first_of_several_faults_is_the_one_in_reading_order() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -66,11 +68,23 @@ def least(run: Callable[[], object]) -> float:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_payloads_of_ten_messages_are_judged_by_the_hundred(dialect):
+def test_ten_times_the_messages_are_judged_in_thirteen_times_the_time(dialect):
+    small, large = long(dialect, 1_000), long(dialect, 10_000)
+    best, floor = math.inf, 0.0
+    for _ in range(8):  # whoever else uses the machine's caches only ever adds
+        best = min(best, least(lambda: judge(dialect, large)) / least(lambda: judge(dialect, small)))
+        if best <= max(13, floor):
+            return
+        floor = max(floor, least(lambda: json.dumps(large)) / least(lambda: json.dumps(small)))
+    pytest.fail(f"it takes {best:.1f} times as long; to write it as JSON {floor:.1f} times")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_two_thousand_payloads_of_ten_messages_are_judged_in_a_second(dialect):
     payload = long(dialect, 9)
     judge(dialect, payload)
-    many = seconds(lambda: [judge(dialect, payload) for _ in range(100)])
-    assert 100 / many > 500  # 2,000 a second is the aim; machines that test are busy
+    rate = 50 / min(seconds(lambda: [judge(dialect, payload) for _ in range(50)]) for _ in range(10))
+    assert rate > (2_000 if sys.gettrace() is None else 500)  # what counts the lines that run takes most of the time
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from art_compliance.pointers import escape
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object
 
 
 class Broken(NamedTuple):
@@ -24,18 +24,35 @@ class Broken(NamedTuple):
     message: str
 
 
-class Place(NamedTuple):
-    """An object of the request, and its JSON pointer."""
+class Place(Struct, frozen=True, gc=False):
+    """An object of the request, and where it stands: under a name of the object above, in a list there `at` an index.
 
-    pointer: str
+    Few places break a rule, so a JSON pointer is written when it is asked for. Nothing points from above to below,
+    so there are no cycles that the garbage collector should look for.
+    """
+
     value: dict[str, Any]
+    above: Place | None = None
+    under: str = ""
+    at: int | str | None = None
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of the object."""
+        steps: list[str] = []
+        place = self
+        while place.above is not None:
+            steps += [place.under] if place.at is None else [escape(str(place.at)), place.under]
+            place = place.above
+        return "".join(f"/{step}" for step in reversed(steps))
 
 
 class Request:
-    """A request of any dialect: `body` is empty where the payload is no object."""
+    """A request of any dialect: `body` is empty where the payload is no object; `root` is its place."""
 
     def __init__(self, payload: object, model: str | None = None, url: str | None = None) -> None:
         self.body: dict[str, Any] = payload if is_object(payload) else {}
+        self.root = Place(self.body)
         self.url = url
         self.model = model or self._named_model()
 
@@ -68,10 +85,12 @@ def rules_of(*modules: ModuleType) -> tuple[RuleCheck, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, RuleCheck))
 
 
-def objects(value: object, pointer: str) -> list[Place]:
-    """The objects of a list."""
-    items: list[Any] = list(value) if is_array(value) else []
-    return [Place(f"{pointer}/{at}", item) for at, item in enumerate(items) if is_object(item)]
+def objects(place: Place, name: str) -> Iterator[Place]:
+    """The objects of the list that stands under the name."""
+    items: Any = place.value.get(name)
+    if not is_array(items):
+        return iter(())
+    return (Place(item, place, name, at) for at, item in enumerate(items) if is_object(item))
 
 
 def child(place: Place, *names: str) -> Place:
@@ -79,8 +98,8 @@ def child(place: Place, *names: str) -> Place:
     for name in names:
         value = place.value.get(name)
         if is_object(value):
-            return Place(f"{place.pointer}/{name}", value)
-    return Place(place.pointer, {})
+            return Place(value, place, name)
+    return Place({}, place.above, place.under, place.at)
 
 
 def number(value: object) -> float | None:
@@ -115,24 +134,21 @@ _SINGLES: Final = ("items", "additionalProperties", "not", "if", "then", "else")
 
 
 def schemas(root: Place) -> Iterator[Place]:
-    """A JSON Schema and every schema inside it."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += _inner_schemas(node)
+    """A JSON Schema and every schema inside it, as deep as a request can be."""
+    level, depth = [root], 0
+    while level and depth < DEPTH_LIMIT:
+        yield from level
+        level, depth = [inner for node in level for inner in _inner_schemas(node)], depth + 1
 
 
 def _inner_schemas(node: Place) -> Iterator[Place]:
-    pointer, schema = node
     for key in _TABLES:
-        table = schema.get(key)
+        table = node.value.get(key)
         if is_object(table):
-            found = table.items()
-            yield from (Place(f"{pointer}/{key}/{escape(name)}", item) for name, item in found if is_object(item))
+            yield from (Place(item, node, key, name) for name, item in table.items() if is_object(item))
     for key in _LISTS:
-        yield from objects(schema.get(key), f"{pointer}/{key}")
+        yield from objects(node, key)
     for key in _SINGLES:
-        item = schema.get(key)
+        item = node.value.get(key)
         if is_object(item):
-            yield Place(f"{pointer}/{key}", item)
+            yield Place(item, node, key)

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.ruling import objects
+from art_compliance.dialects.ruling import Place, objects
 from art_compliance.findings import Finding
 from art_sdk.json_data import is_object
 
@@ -47,8 +47,8 @@ def find_changed(dialect: str, payload: object) -> list[Finding]:
 
 
 def _anthropic(payload: dict[str, Any]) -> Iterator[Finding]:
-    for message in objects(payload.get("messages"), "/messages"):
-        for block in objects(message.value.get("content"), f"{message.pointer}/content"):
+    for message in objects(Place(payload), "messages"):
+        for block in objects(message, "content"):
             told = block.value
             if told.get("type") == "thinking" and told.get("signature") != sign(str(told.get("thinking"))):
                 place = block.pointer.removeprefix("/").replace("/", ".")
@@ -57,8 +57,8 @@ def _anthropic(payload: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _gemini(payload: dict[str, Any]) -> Iterator[Finding]:
-    for content in objects(payload.get("contents"), "/contents"):
-        for part in objects(content.value.get("parts"), f"{content.pointer}/parts"):
+    for content in objects(Place(payload), "contents"):
+        for part in objects(content, "parts"):
             signature = part.value.get("thoughtSignature", part.value.get("thought_signature"))
             if signature is None or signature == _UNCHECKED or is_ours(_padded(str(signature))):
                 continue

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.dialects.anthropic_messages.messages import Messages
-from art_compliance.dialects.ruling import Broken, Place, number, outside, rule
-from art_sdk.json_data import is_array, is_object
+from art_compliance.dialects.anthropic_messages.messages import Messages, count_marks
+from art_compliance.dialects.ruling import Broken, number, outside, rule
+from art_sdk.json_data import is_array
 
 
 @rule("anthropic.max-tokens-required")
@@ -41,7 +41,7 @@ def temperature_deprecated(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.temperature-range")
 def temperature_range(request: Messages) -> Iterator[Broken]:
     """Of both options of sampling."""
-    yield from outside(Place("", request.body), {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)})
+    yield from outside(request.root, {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)})
 
 
 @rule("anthropic.stop-nonblank")
@@ -56,13 +56,7 @@ def stop_nonblank(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.cache-control-max4")
 def cache_control_max4(request: Messages) -> Iterator[Broken]:
     """In tools, system prompt and messages, blocks inside results included; the body's own does not count."""
-    count, waiting = 0, [request.body.get(name) for name in ("tools", "system", "messages")]
-    while waiting:
-        item: Any = waiting.pop()
-        if is_object(item):
-            count += is_object(item.get("cache_control"))
-            waiting.append(item.get("content"))
-        elif is_array(item):
-            waiting += item
+    count = count_marks(request.body.get("tools")) + count_marks(request.body.get("system"))
+    count += sum([message.marks for message in request.messages])
     if count > 4:
         yield Broken("", f"{count} blocks have cache_control; 4 are allowed")

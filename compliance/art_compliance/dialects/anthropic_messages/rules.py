@@ -5,65 +5,64 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from itertools import pairwise
+from typing import Final
 
 from art_compliance.dialects.anthropic_messages import option_rules, text_rules, tool_rules
-from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
-from art_compliance.dialects.ruling import Broken, Place, rule, rules_of
+from art_compliance.dialects.anthropic_messages.messages import Messages
+from art_compliance.dialects.ruling import Broken, rule, rules_of
 from art_sdk.json_data import is_object
 
 
 @rule("anthropic.tool-use-answered")
 def tool_use_answered(request: Messages) -> Iterator[Broken]:
     """In the user's turn that follows; calls at the very end are another rule's business."""
-    for turn, after in zip(request.turns, request.turns[1:], strict=False):
-        answered = {block.value.get("tool_use_id") for block in after.of_kind("tool_result") if _has_id(block)}
-        for block in _calls(turn):
-            if block.value["id"] not in answered:
-                told = f"the call {block.value['id']!r} has no tool_result in the next turn"
-                yield Broken(block.pointer, told)
+    for turn, after in pairwise(request.turns):
+        answered = {result.id for result in after.results}
+        for call in turn.calls:
+            if call.id is not None and call.id not in answered:
+                yield Broken(call.pointer, f"the call {call.id!r} has no tool_result in the next turn")
 
 
 @rule("anthropic.tool-use-pending")
 def tool_use_pending(request: Messages) -> Iterator[Broken]:
     """Nobody has quoted an answer to it."""
     for turn in request.turns[-1:]:
-        for block in _calls(turn):
-            yield Broken(block.pointer, f"the conversation ends with the call {block.value['id']!r}")
+        for call in turn.calls:
+            if call.id is not None:
+                yield Broken(call.pointer, f"the conversation ends with the call {call.id!r}")
 
 
 @rule("anthropic.tool-result-has-use")
 def tool_result_has_use(request: Messages) -> Iterator[Broken]:
     """A call of the assistant's turn right before."""
-    called: set[str] = set()
+    called: set[str | None] = set()
     for turn in request.turns:
-        for block in turn.of_kind("tool_result"):
-            if _has_id(block) and block.value["tool_use_id"] not in called:
-                yield Broken(block.pointer, f"no call {block.value['tool_use_id']!r} stands in the turn before")
-        called = {block.value["id"] for block in _calls(turn)}
+        for result in turn.results:
+            if result.id is not None and result.id not in called:
+                yield Broken(result.pointer, f"no call {result.id!r} stands in the turn before")
+        called = {call.id for call in turn.calls}
 
 
 @rule("anthropic.tool-result-first")
 def tool_result_first(request: Messages) -> Iterator[Broken]:
     """Within one message."""
     for message in request.messages:
-        others = False
-        for block in blocks_of(message):
-            if block.value.get("type") != "tool_result":
-                others = True
-            elif others:
-                yield Broken(block.pointer, "a result stands after something that is none")
+        for block, result in zip(message.blocks, message.results, strict=False):
+            if block.at != result.at:
+                yield Broken(result.pointer, "a result stands after something that is none")
 
 
 @rule("anthropic.tool-use-ids-unique")
 def tool_use_ids_unique(request: Messages) -> Iterator[Broken]:
     """Over the whole conversation."""
     seen: set[str] = set()
-    for turn in request.turns:
-        for block in _calls(turn):
-            if block.value["id"] in seen:
-                yield Broken(f"{block.pointer}/id", f"two calls have the id {block.value['id']!r}")
-            seen.add(block.value["id"])
+    for call in request.calls:
+        if call.id is None:
+            continue
+        if call.id in seen:
+            yield Broken(f"{call.pointer}/id", f"two calls have the id {call.id!r}")
+        seen.add(call.id)
 
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
@@ -72,22 +71,18 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 @rule("anthropic.tool-id-pattern")
 def tool_id_pattern(request: Messages) -> Iterator[Broken]:
     """Of calls and of results."""
-    for turn in request.turns:
-        for block in turn.of_kind("tool_use", "tool_result"):
-            name = "id" if block.value.get("type") == "tool_use" else "tool_use_id"
-            value = block.value.get(name)
-            if isinstance(value, str) and not _ID.fullmatch(value):
-                yield Broken(f"{block.pointer}/{name}", f"the id {value!r} is not made of a-z, A-Z, 0-9, _ and -")
+    for name, blocks in (("id", request.calls), ("tool_use_id", request.results)):
+        for block in blocks:
+            if block.id is not None and not _ID.fullmatch(block.id):
+                yield Broken(f"{block.pointer}/{name}", f"the id {block.id!r} is not made of a-z, A-Z, 0-9, _ and -")
 
 
 @rule("anthropic.tool-use-input-object")
 def tool_use_input_object(request: Messages) -> Iterator[Broken]:
     """One that is absent is the schema's business."""
-    for turn in request.turns:
-        for block in turn.of_kind("tool_use"):
-            value: Any = block.value.get("input", {})
-            if not is_object(value):
-                yield Broken(f"{block.pointer}/input", "the input is no object")
+    for call in request.calls:
+        if not is_object(call.value.get("input", {})):
+            yield Broken(f"{call.pointer}/input", "the input is no object")
 
 
 @rule("anthropic.tools-with-tool-blocks")
@@ -95,18 +90,8 @@ def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
     """The first call is shown."""
     if request.body.get("tools"):
         return
-    for turn in request.turns:
-        for block in _calls(turn)[:1]:
-            yield Broken(block.pointer, "there are calls in the conversation, and no tools are offered")
-            return
-
-
-def _calls(turn: Turn) -> list[Place]:
-    return [block for block in turn.of_kind("tool_use") if isinstance(block.value.get("id"), str)]
-
-
-def _has_id(block: Place) -> bool:
-    return isinstance(block.value.get("tool_use_id"), str)
+    for call in [call for call in request.calls if call.id is not None][:1]:
+        yield Broken(call.pointer, "there are calls in the conversation, and no tools are offered")
 
 
 RULES: Final = rules_of(sys.modules[__name__], text_rules, tool_rules, option_rules)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blocks_of
+from art_compliance.dialects.anthropic_messages.messages import Message, Messages, blank_texts
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
-from art_sdk.json_data import is_array
 
 
 @rule("anthropic.messages-limit")
@@ -27,7 +26,7 @@ def first_is_user(request: Messages) -> Iterator[Broken]:
 def no_system_role_first(request: Messages) -> Iterator[Broken]:
     """Wherever it stands."""
     for message in request.messages:
-        if message.value.get("role") == "system":
+        if message.role == "system":
             yield Broken(f"{message.pointer}/role", "a system message stands among the messages")
 
 
@@ -35,38 +34,41 @@ def no_system_role_first(request: Messages) -> Iterator[Broken]:
 def nonempty_content(request: Messages) -> Iterator[Broken]:
     """An empty text and an empty list alike."""
     for at, message in enumerate(request.messages, 1):
-        content = message.value.get("content")
-        is_final = at == len(request.messages) and message.value.get("role") == "assistant"
-        if (content == "" or (is_array(content) and not content)) and not is_final:
+        is_final = at == len(request.messages) and message.role == "assistant"
+        if message.is_empty and not is_final:
             yield Broken(f"{message.pointer}/content", "the message is empty")
 
 
 @rule("anthropic.text-block-nonempty")
 def text_block_nonempty(request: Messages) -> Iterator[Broken]:
     """One that is marked for the cache breaks a rule of its own."""
-    for pointer, block in request.texts():
-        if block["text"] == "" and not block.get("cache_control"):
-            yield Broken(pointer, "the text is empty")
+    for block in _empty_texts(request):
+        if not block.value.get("cache_control"):
+            yield Broken(f"{block.pointer}/text", "the text is empty")
 
 
 @rule("anthropic.cache-control-not-on-empty")
 def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
     """Whatever its kind."""
-    for pointer, block in request.texts():
-        if block["text"] == "" and block.get("cache_control"):
-            yield Broken(pointer, "an empty text is marked for the cache")
+    for block in _empty_texts(request):
+        if block.value.get("cache_control"):
+            yield Broken(f"{block.pointer}/text", "an empty text is marked for the cache")
+
+
+def _empty_texts(request: Messages) -> list[Place]:
+    """Of system prompt and messages."""
+    found = (blank_texts(request.system), *(message.blanks for message in request.messages))
+    return [block for blanks in found for block in blanks if block.value["text"] == ""]
 
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
     """In messages; text alone counts as a block."""
     for message in request.messages:
-        content = message.value.get("content")
-        if isinstance(content, str) and content.isspace():
+        if message.is_blank:
             yield Broken(f"{message.pointer}/content", "the text is blank")
-        for block in blocks_of(message):
-            text = block.value.get("text")
-            if block.value.get("type") == "text" and isinstance(text, str) and text.isspace():
+        for block in message.blanks:
+            if block.value["text"]:
                 yield Broken(f"{block.pointer}/text", "the text is blank")
 
 
@@ -74,7 +76,7 @@ def text_block_nonblank(request: Messages) -> Iterator[Broken]:
 def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
     """Its last block, or its text."""
     for message in _final_assistant(request):
-        content, blocks = message.value.get("content"), blocks_of(message)
+        content, blocks = message.value.get("content"), message.blocks
         text = blocks[-1].value.get("text") if blocks else content
         if isinstance(text, str) and text != text.rstrip() and not text.isspace():
             pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
@@ -85,7 +87,7 @@ def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
 def prefill_unsupported(request: Messages) -> Iterator[Broken]:
     """A turn that the provider's own tools paused is no prefill: it is sent back to be continued."""
     for message in _final_assistant(request):
-        kinds = [str(block.value.get("type")) for block in blocks_of(message)]
+        kinds = [str(block.value.get("type")) for block in message.blocks]
         if not any(kind.endswith("tool_result") or kind in _SERVER_CALLS for kind in kinds):
             yield Broken(message.pointer, f"{request.model} takes no assistant message at the end")
 
@@ -93,8 +95,8 @@ def prefill_unsupported(request: Messages) -> Iterator[Broken]:
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
-def _final_assistant(request: Messages) -> list[Place]:
-    return [message for message in request.messages[-1:] if message.value.get("role") == "assistant"]
+def _final_assistant(request: Messages) -> list[Message]:
+    return [message for message in request.messages[-1:] if message.role == "assistant"]
 
 
 _THINKING = ("thinking", "redacted_thinking")
@@ -102,7 +104,7 @@ _THINKING = ("thinking", "redacted_thinking")
 
 def _thinks(request: Messages) -> bool:
     """Whether thinking is on; `adaptive` leaves it to the model, and binds nobody."""
-    return child(Place("", request.body), "thinking").value.get("type") == "enabled"
+    return child(request.root, "thinking").value.get("type") == "enabled"
 
 
 @rule("anthropic.thinking-block-first")
@@ -113,11 +115,11 @@ def thinking_block_first(request: Messages) -> Iterator[Broken]:
         yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
 
 
-def _rounds_under_way(request: Messages) -> list[Turn]:
+def _rounds_under_way(request: Messages) -> list[Message]:
     """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
-    rounds: list[Turn] = []
+    rounds: list[Message] = []
     for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
-        if called.role != "assistant" or not called.of_kind("tool_use") or not answered.of_kind("tool_result"):
+        if called.role != "assistant" or not called.calls or not answered.results:
             break
         rounds.append(called)
     return rounds
@@ -127,7 +129,7 @@ def _rounds_under_way(request: Messages) -> list[Turn]:
 def thinking_not_last(request: Messages) -> Iterator[Broken]:
     """Of an assistant's turn."""
     for turn in request.turns:
-        blocks = turn.blocks if turn.role == "assistant" else []
+        blocks = turn.blocks if turn.role == "assistant" else ()
         if blocks and blocks[-1].value.get("type") in _THINKING:
             yield Broken(blocks[-1].pointer, "the turn ends with thinking")
 
@@ -135,7 +137,7 @@ def thinking_not_last(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.thinking-budget-min")
 def thinking_budget_min(request: Messages) -> Iterator[Broken]:
     """The upper limit depends on a header, which a body does not show."""
-    budget = number(child(Place("", request.body), "thinking").value.get("budget_tokens"))
+    budget = number(child(request.root, "thinking").value.get("budget_tokens"))
     if _thinks(request) and budget is not None and budget < 1024:
         yield Broken("/thinking/budget_tokens", f"the budget is {budget}; 1024 is the least")
 
@@ -143,5 +145,5 @@ def thinking_budget_min(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.thinking-no-forced-tool")
 def thinking_no_forced_tool(request: Messages) -> Iterator[Broken]:
     """Only `auto` and `none` go with it."""
-    if _thinks(request) and child(Place("", request.body), "tool_choice").value.get("type") in ("any", "tool"):
+    if _thinks(request) and child(request.root, "tool_choice").value.get("type") in ("any", "tool"):
         yield Broken("/tool_choice", "thinking is on, and a call is forced")

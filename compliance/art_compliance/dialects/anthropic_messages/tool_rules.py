@@ -18,17 +18,17 @@ _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 @rule("anthropic.tool-name-pattern")
 def tool_name_pattern(request: Messages) -> Iterator[Broken]:
     """Of the tools that are offered."""
-    for pointer, tool in request.tools:
-        name = tool.get("name")
+    for tool in request.tools:
+        name = tool.value.get("name")
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{tool.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
 
 
 @rule("anthropic.tool-names-unique")
 def tool_names_unique(request: Messages) -> Iterator[Broken]:
     """The provider's own tools count, too."""
-    tools = objects(request.body.get("tools"), "/tools")
-    names = Counter(tool["name"] for _, tool in tools if isinstance(tool.get("name"), str))
+    tools = objects(request.root, "tools")
+    names = Counter(tool.value["name"] for tool in tools if isinstance(tool.value.get("name"), str))
     for name, count in names.items():
         if count > 1:
             yield Broken("/tools", f"{count} tools are called {name!r}")
@@ -38,28 +38,27 @@ def tool_names_unique(request: Messages) -> Iterator[Broken]:
 def input_schema_object(request: Messages) -> Iterator[Broken]:
     """A tool without a schema is the wire schema's business."""
     for tool in request.tools:
-        pointer, schema = child(tool, "input_schema")
-        if "input_schema" in tool.value and schema.get("type") != "object":
-            yield Broken(pointer, 'the root of the tool\'s schema does not say type "object"')
+        schema = child(tool, "input_schema")
+        if "input_schema" in tool.value and schema.value.get("type") != "object":
+            yield Broken(schema.pointer, 'the root of the tool\'s schema does not say type "object"')
 
 
 @rule("anthropic.input-schema-no-root-union")
 def input_schema_no_root_union(request: Messages) -> Iterator[Broken]:
     """Inside, all of these may stand."""
     for tool in request.tools:
-        pointer, schema = child(tool, "input_schema")
+        schema = child(tool, "input_schema")
         for keyword in ("oneOf", "allOf", "anyOf"):
-            if keyword in schema:
-                yield Broken(f"{pointer}/{keyword}", f"{keyword} stands at the root of the tool's schema")
+            if keyword in schema.value:
+                yield Broken(f"{schema.pointer}/{keyword}", f"{keyword} stands at the root of the tool's schema")
 
 
 @rule("anthropic.property-key-pattern")
 def property_key_pattern(request: Messages) -> Iterator[Broken]:
     """Of the properties at the root, which are what the error names."""
     for tool in request.tools:
-        pointer, properties = child(child(tool, "input_schema"), "properties")
-        for name in properties:
+        properties = child(child(tool, "input_schema"), "properties")
+        for name in properties.value:
             if not _PROPERTY.fullmatch(str(name)):
-                yield Broken(
-                    f"{pointer}/{escape(str(name))}", f"the property {name!r} does not match {_PROPERTY.pattern}"
-                )
+                pointer = f"{properties.pointer}/{escape(str(name))}"
+                yield Broken(pointer, f"the property {name!r} does not match {_PROPERTY.pattern}")

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.openai_chat import rules as openai_chat
-from art_compliance.dialects.openai_chat.chat import Chat, calls_of, role_of
-from art_compliance.dialects.ruling import Broken, Place, RuleCheck, child, rule, rules_of
+from art_compliance.dialects.openai_chat.chat import Chat, Message
+from art_compliance.dialects.ruling import Broken, RuleCheck, child, rule, rules_of
 
 calls_answered: Final = RuleCheck("deepseek.calls-answered", openai_chat.tool_calls_answered.run)
 tool_needs_call: Final = RuleCheck("deepseek.tool-needs-call", openai_chat.tool_needs_call.run)
@@ -19,7 +19,7 @@ tool_needs_call: Final = RuleCheck("deepseek.tool-needs-call", openai_chat.tool_
 def reasoning_back(chat: Chat) -> Iterator[Broken]:
     """Of the messages since the user last spoke: earlier ones may have lost theirs. An empty text counts."""
     for message in reversed(chat.messages):
-        if role_of(message) == "user":
+        if message.role == "user":
             return
         if _calls(message) and message.value.get("reasoning_content") is None and not _thinking_is_off(chat):
             yield Broken(message.pointer, "the message calls, and its reasoning_content is missing")
@@ -29,7 +29,7 @@ def reasoning_back(chat: Chat) -> Iterator[Broken]:
 def reasoning_ignored_plain(chat: Chat) -> Iterator[Broken]:
     """Of messages without calls."""
     for message in chat.messages:
-        if message.value.get("reasoning_content") and not calls_of(message):
+        if message.value.get("reasoning_content") and not message.calls:
             yield Broken(f"{message.pointer}/reasoning_content", "the message does not call")
 
 
@@ -37,15 +37,15 @@ def reasoning_ignored_plain(chat: Chat) -> Iterator[Broken]:
 def alternate_r1(chat: Chat) -> Iterator[Broken]:
     """Of the user and of the assistant."""
     for before, message in pairwise(chat.messages):
-        if role_of(message) == role_of(before) and role_of(message) in ("user", "assistant"):
-            yield Broken(f"{message.pointer}/role", f"two messages of {role_of(message)} stand in a row")
+        if message.role == before.role and message.role in ("user", "assistant"):
+            yield Broken(f"{message.pointer}/role", f"two messages of {message.role} stand in a row")
 
 
 @rule("deepseek.roles")
 def roles(chat: Chat) -> Iterator[Broken]:
     """`developer` is none of them."""
     for message in chat.messages:
-        role = role_of(message)
+        role = message.role
         if isinstance(role, str) and role not in _ROLES:
             yield Broken(f"{message.pointer}/role", f"the role {role!r} is not known")
 
@@ -61,12 +61,12 @@ def sampling_ignored(chat: Chat) -> Iterator[Broken]:
             yield Broken(f"/{name}", f"{chat.model} disregards {name}")
 
 
-def _calls(message: Place) -> bool:
-    return role_of(message) == "assistant" and bool(calls_of(message))
+def _calls(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.calls)
 
 
 def _thinking_is_off(chat: Chat) -> bool:
-    return child(Place("", chat.body), "thinking").value.get("type") == "disabled"
+    return child(chat.root, "thinking").value.get("type") == "disabled"
 
 
 RULES: Final = rules_of(sys.modules[__name__])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.gemini_generate.contents import Contents, field, snake
-from art_compliance.dialects.ruling import Broken, Place, child, outside, rule
+from art_compliance.dialects.ruling import Broken, child, outside, rule
 from art_sdk.json_data import is_array
 
 _RANGES: Final = {"temperature": (0.0, 2.0), "presencePenalty": (-2.0, 2.0), "frequencyPenalty": (-2.0, 2.0)}
@@ -43,7 +43,7 @@ def response_schema_mime(request: Contents) -> Iterator[Broken]:
 @rule("gemini.allowed-names-any")
 def allowed_names_any(request: Contents) -> Iterator[Broken]:
     """`VALIDATED` is a newer mode that has them, too."""
-    config = child(Place("", request.body), "toolConfig", "tool_config")
+    config = child(request.root, "toolConfig", "tool_config")
     calling = child(config, "functionCallingConfig", "function_calling_config")
     if field(calling, "allowedFunctionNames") and str(calling.value.get("mode")).upper() not in ("ANY", "VALIDATED"):
         told = f"functions are named, and the mode is {calling.value.get('mode')!r}"

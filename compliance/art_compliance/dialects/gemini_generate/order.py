@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder
-from art_compliance.dialects.ruling import objects
+from art_compliance.dialects.ruling import Place, objects
 from art_sdk.json_data import is_object
 
 
 def _kind(event: Event) -> str:
     if is_object(event.body.get("error")):
         return "an error"
-    candidates = objects(event.body.get("candidates"), "")
+    candidates = tuple(objects(Place(event.body), "candidates"))
     if candidates:
         return "finish" if candidates[0].value.get("finishReason") else "a part"
     feedback = event.body.get("promptFeedback")

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.gemini_generate import option_rules, schema_rules
-from art_compliance.dialects.gemini_generate.contents import Contents, Turn, children, field, parts_of, snake
+from art_compliance.dialects.gemini_generate.contents import Content, Contents, children, field, has_data, snake
 from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
-from art_sdk.json_data import is_object
 
 
 @rule("gemini.response-count")
@@ -19,13 +18,13 @@ def response_count(request: Contents) -> Iterator[Broken]:
     for turn, after in pairwise(request.turns):
         calls, answers = len(turn.calls), len(after.answers)
         if calls and calls != answers:
-            yield Broken(after.contents[0].pointer, f"{calls} calls are followed by {answers} results")
+            yield Broken(after.pointer, f"{calls} calls are followed by {answers} results")
 
 
 @rule("gemini.response-after-call")
 def response_after_call(request: Contents) -> Iterator[Broken]:
     """The model's turn before it calls."""
-    before: Turn | None = None
+    before: Content | None = None
     for turn in request.turns:
         if turn.answers and not turn.is_model and not (before is not None and before.calls):
             yield Broken(turn.answers[0].pointer, "a result stands where the turn before it calls nothing")
@@ -43,60 +42,49 @@ def call_after_user(request: Contents) -> Iterator[Broken]:
 @rule("gemini.call-after-model")
 def call_after_model(request: Contents) -> Iterator[Broken]:
     """Contents of the model that follow each other."""
-    for turn in request.turns:
-        for content in turn.contents[1:] if turn.is_model else ():
-            if any(is_object(field(part, "functionCall")) for part in parts_of(content)):
-                yield Broken(content.pointer, "a content that calls stands right after another of the model")
+    for before, content in pairwise(request.contents):
+        if content.calls and content.is_model and before.is_model:
+            yield Broken(content.pointer, "a content that calls stands right after another of the model")
 
 
 @rule("gemini.last-not-model")
 def last_not_model(request: Contents) -> Iterator[Broken]:
     """Whatever it says."""
-    for turn in request.turns[-1:]:
-        if turn.is_model:
-            yield Broken(turn.contents[-1].pointer, "the conversation ends with the model")
+    for content in request.contents[-1:]:
+        if content.is_model:
+            yield Broken(content.pointer, "the conversation ends with the model")
 
 
 @rule("gemini.roles")
 def roles(request: Contents) -> Iterator[Broken]:
     """No role counts as the user's; `function` is of older clients."""
-    for pointer, content in request.contents:
-        role = content.get("role")
-        if isinstance(role, str) and role not in ("", "user", "model", "function"):
-            yield Broken(f"{pointer}/role", f"the role {role!r} is neither user nor model")
+    for content in request.contents:
+        if isinstance(content.role, str) and content.role not in ("", "user", "model", "function"):
+            yield Broken(f"{content.pointer}/role", f"the role {content.role!r} is neither user nor model")
 
 
 @rule("gemini.parts-nonempty")
 def parts_nonempty(request: Contents) -> Iterator[Broken]:
     """None, and an empty list."""
     for content in request.contents:
-        if not content.value.get("parts"):
+        if not content.parts and not content.value.get("parts"):
             yield Broken(f"{content.pointer}/parts", "the content has no parts")
-
-
-_NO_DATA: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
-_BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
 
 
 @rule("gemini.part-has-data")
 def part_has_data(request: Contents) -> Iterator[Broken]:
-    """An empty text is data; a field that nobody here knows may be."""
+    """An empty text is data."""
     for content in request.contents:
-        for part in parts_of(content):
-            if not _has_data(part):
-                yield Broken(part.pointer, "the part has no data")
-
-
-def _has_data(part: Place) -> bool:
-    return any(value is not None and name not in _BESIDE_DATA for name, value in part.value.items())
+        for part in content.empty:
+            yield Broken(part.pointer, "the part has no data")
 
 
 @rule("gemini.system-part-has-data")
 def system_part_has_data(request: Contents) -> Iterator[Broken]:
     """Of the system prompt; here an empty text is told, too."""
-    system = child(Place("", request.body), "systemInstruction", "system_instruction")
+    system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
-        if not _has_data(part) or part.value.get("text") == "":
+        if not has_data(part) or part.value.get("text") == "":
             yield Broken(part.pointer, "a part of the system prompt is empty")
 
 
@@ -116,12 +104,13 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
 @rule("gemini.response-is-object")
 def response_is_object(request: Contents) -> Iterator[Broken]:
     """And so is a call's `args`."""
-    for content in request.contents:
-        for part in parts_of(content):
-            for outer, inner in (("functionCall", "args"), ("functionResponse", "response")):
-                pointer, value = child(part, outer, snake(outer))
-                if value.get(inner) is not None and not is_object(value[inner]):
-                    yield Broken(f"{pointer}/{inner}", f"{inner} is no object")
+    for turn in request.turns:
+        yield from (_unsound(part, "functionCall", "args") for part in turn.calls if not part.is_sound)
+        yield from (_unsound(part, "functionResponse", "response") for part in turn.answers if not part.is_sound)
+
+
+def _unsound(part: Place, outer: str, inner: str) -> Broken:
+    return Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is no object")
 
 
 RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.gemini_generate.contents import Contents, field
-from art_compliance.dialects.ruling import Broken, Place, child, rule, schemas
+from art_compliance.dialects.ruling import Broken, Place, rule
 from art_sdk.json_data import is_array, is_object
 
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -20,10 +20,10 @@ _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 @rule("gemini.function-name")
 def function_name(request: Contents) -> Iterator[Broken]:
     """Of the functions that are declared."""
-    for pointer, declared in request.declarations:
-        name = declared.get("name")
+    for declared in request.declarations:
+        name = declared.value.get("name")
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{declared.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
 
 
 @rule("gemini.max-declarations")
@@ -65,63 +65,59 @@ _UNKNOWN: Final = (
 @rule("gemini.schema-unknown-keyword")
 def schema_unknown_keyword(request: Contents) -> Iterator[Broken]:
     """At any depth."""
-    for pointer, schema in _schemas(request) if not request.is_vertex else ():
+    for schema in request.schemas if not request.is_vertex else ():
         for keyword in _UNKNOWN:
-            if keyword in schema:
-                yield Broken(f"{pointer}/{keyword}", f"parameters know no {keyword}; use parametersJsonSchema")
+            if keyword in schema.value:
+                yield Broken(f"{schema.pointer}/{keyword}", f"parameters know no {keyword}; use parametersJsonSchema")
 
 
 @rule("gemini.schema-array-items")
 def schema_array_items(request: Contents) -> Iterator[Broken]:
     """In upper and in lower case."""
-    for pointer, schema in _schemas(request) if not request.is_vertex else ():
-        if _type_of(schema) == "array" and schema.get("items") is None:
-            yield Broken(pointer, "an array's schema has no items")
+    for schema in request.schemas if not request.is_vertex else ():
+        if _type_of(schema) == "array" and schema.value.get("items") is None:
+            yield Broken(schema.pointer, "an array's schema has no items")
 
 
 @rule("gemini.schema-required-defined")
 def schema_required_defined(request: Contents) -> Iterator[Broken]:
     """Among the properties of the same object."""
-    for pointer, schema in _schemas(request) if not request.is_vertex else ():
-        required: Any = schema.get("required")
-        defined: Any = schema.get("properties")
+    for schema in request.schemas if not request.is_vertex else ():
+        required: Any = schema.value.get("required")
+        defined: Any = schema.value.get("properties")
         for at, name in enumerate(required if is_array(required) else ()):
             if isinstance(name, str) and name not in (defined if is_object(defined) else ()):
-                yield Broken(f"{pointer}/required/{at}", f"{name!r} is required, and is no property")
+                yield Broken(f"{schema.pointer}/required/{at}", f"{name!r} is required, and is no property")
 
 
 @rule("gemini.schema-object-nonempty")
 def schema_object_nonempty(request: Contents) -> Iterator[Broken]:
     """An object without `properties` is another thing."""
-    for pointer, schema in _schemas(request):
-        if _type_of(schema) == "object" and schema.get("properties") == {}:
-            yield Broken(f"{pointer}/properties", "an object's schema has an empty list of properties")
+    for schema in request.schemas:
+        if _type_of(schema) == "object" and schema.value.get("properties") == {}:
+            yield Broken(f"{schema.pointer}/properties", "an object's schema has an empty list of properties")
 
 
 @rule("gemini.schema-enum-string")
 def schema_enum_string(request: Contents) -> Iterator[Broken]:
     """The field is a list of strings in the protobuf."""
-    for pointer, schema in _schemas(request):
-        values: Any = schema.get("enum")
+    for schema in request.schemas:
+        values: Any = schema.value.get("enum")
         for at, value in enumerate(values if is_array(values) else ()):
             if value is not None and not isinstance(value, str):
-                yield Broken(f"{pointer}/enum/{at}", f"the value {value!r} is no string")
+                yield Broken(f"{schema.pointer}/enum/{at}", f"the value {value!r} is no string")
 
 
 @rule("gemini.schema-props-object-only")
 def schema_props_object_only(request: Contents) -> Iterator[Broken]:
     """A list of types is no type here."""
-    for pointer, schema in _schemas(request):
-        if schema.get("properties") and schema.get("type") is not None and _type_of(schema) != "object":
-            yield Broken(f"{pointer}/properties", f"properties stand in a schema of the type {schema['type']!r}")
+    for schema in request.schemas:
+        if schema.value.get("properties") and schema.value.get("type") is not None and _type_of(schema) != "object":
+            yield Broken(
+                f"{schema.pointer}/properties", f"properties stand in a schema of the type {schema.value['type']!r}"
+            )
 
 
-def _schemas(request: Contents) -> Iterator[Place]:
-    for declared in request.declarations:
-        if is_object(declared.value.get("parameters")):
-            yield from schemas(child(declared, "parameters"))
-
-
-def _type_of(schema: dict[str, Any]) -> str | None:
-    kind = schema.get("type")
+def _type_of(schema: Place) -> str | None:
+    kind = schema.value.get("type")
     return kind.lower() if isinstance(kind, str) else None

@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from art_compliance.dialects.openai_chat.chat import Chat, calls_of, role_of
-from art_compliance.dialects.ruling import Broken, Place, outside, rule, rules_of
+from art_compliance.dialects.openai_chat.chat import Chat, Message
+from art_compliance.dialects.ruling import Broken, outside, rule, rules_of
 
 _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -22,25 +22,29 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 @rule("mistral.tool-id-9")
 def tool_id_9(chat: Chat) -> Iterator[Broken]:
     """Of calls and of results; calls without ids are told apart by their order."""
-    ids = [(f"{call.pointer}/id", call.value.get("id")) for call in chat.calls]
-    ids += [(f"{message.pointer}/tool_call_id", message.value.get("tool_call_id")) for message in chat.messages]
-    for pointer, value in ids:
-        if isinstance(value, str) and not _ID.fullmatch(value):
-            yield Broken(pointer, f"the id {value!r} does not have nine characters of a-z, A-Z and 0-9")
+    for call in chat.calls:
+        if call.id is not None and not _ID.fullmatch(call.id):
+            yield Broken(f"{call.pointer}/id", f"the id {call.id!r} {_TOLD}")
+    for message in chat.messages:
+        if message.answers is not None and not _ID.fullmatch(message.answers):
+            yield Broken(f"{message.pointer}/tool_call_id", f"the id {message.answers!r} {_TOLD}")
+
+
+_TOLD: Final = "does not have nine characters of a-z, A-Z and 0-9"
 
 
 @rule("mistral.calls-answered")
 def calls_answered(chat: Chat) -> Iterator[Broken]:
     """Counted up to the next assistant message, or to the end."""
-    waiting: Place | None = None
-    calls = answers = 0
-    for message in (*chat.messages, Place("", {"role": "assistant"})):
-        if role_of(message) == "tool":
+    waiting: Message | None = None
+    answers = 0
+    for message in (*chat.messages, None):
+        if message is None or message.role == "assistant":
+            if waiting is not None and len(waiting.calls) != answers:
+                yield Broken(waiting.pointer, f"{len(waiting.calls)} calls are followed by {answers} results")
+            waiting, answers = message, 0
+        elif message.role == "tool":
             answers += 1
-        elif role_of(message) == "assistant":
-            if waiting is not None and calls != answers:
-                yield Broken(waiting.pointer, f"{calls} calls are followed by {answers} results")
-            waiting, calls, answers = message, len(calls_of(message)), 0
 
 
 _AFTER: Final = {
@@ -55,16 +59,16 @@ _AFTER: Final = {
 def order(chat: Chat) -> Iterator[Broken]:
     """By a table of what may follow what; a role that is in none of it is the schema's business."""
     for before, message in pairwise(chat.messages):
-        role, allowed = role_of(message), _AFTER.get(role_of(before) or "")
+        role, allowed = message.role, _AFTER.get(before.role or "")
         if allowed is not None and role in _AFTER and role not in allowed:
-            yield Broken(f"{message.pointer}/role", f"{role} stands after {role_of(before)}")
+            yield Broken(f"{message.pointer}/role", f"{role} stands after {before.role}")
 
 
 @rule("mistral.no-user-after-tool")
 def no_user_after_tool(chat: Chat) -> Iterator[Broken]:
     """Right after."""
     for before, message in pairwise(chat.messages):
-        if role_of(before) == "tool" and role_of(message) == "user":
+        if before.role == "tool" and message.role == "user":
             yield Broken(f"{message.pointer}/role", "the user speaks right after a result")
 
 
@@ -72,7 +76,7 @@ def no_user_after_tool(chat: Chat) -> Iterator[Broken]:
 def last_role(chat: Chat) -> Iterator[Broken]:
     """An assistant's message at the end says that it is to be continued; one that stands alone is another rule's."""
     for message in chat.messages[-1:] if len(chat.messages) > 1 else ():
-        if role_of(message) == "assistant" and message.value.get("prefix") is not True:
+        if message.role == "assistant" and message.value.get("prefix") is not True:
             yield Broken(f"{message.pointer}/role", "the conversation ends with the assistant")
 
 
@@ -81,15 +85,15 @@ def start(chat: Chat) -> Iterator[Broken]:
     """One message alone is the user's or the system's."""
     if chat.body.get("messages") == []:
         yield Broken("/messages", "the list is empty")
-    if len(chat.messages) == 1 and role_of(chat.messages[0]) in ("tool", "assistant"):
-        yield Broken("/messages/0/role", f"a message of {role_of(chat.messages[0])} stands alone")
+    if len(chat.messages) == 1 and chat.messages[0].role in ("tool", "assistant"):
+        yield Broken("/messages/0/role", f"a message of {chat.messages[0].role} stands alone")
 
 
 @rule("mistral.content-xor-tools")
 def content_xor_tools(chat: Chat) -> Iterator[Broken]:
     """Empty content is none."""
     for message in chat.messages:
-        if role_of(message) == "assistant" and bool(message.value.get("content")) == bool(calls_of(message)):
+        if message.role == "assistant" and bool(message.content) == bool(message.calls):
             yield Broken(message.pointer, "the message has both content and calls, or neither")
 
 
@@ -97,28 +101,28 @@ def content_xor_tools(chat: Chat) -> Iterator[Broken]:
 def prefix_last(chat: Chat) -> Iterator[Broken]:
     """Anywhere else there is nothing to continue."""
     for message in chat.messages[:-1]:
-        if role_of(message) == "assistant" and message.value.get("prefix") is True:
+        if message.role == "assistant" and message.value.get("prefix") is True:
             yield Broken(f"{message.pointer}/prefix", "a message that is to be continued is not the last")
 
 
 @rule("mistral.function-name")
 def function_name(chat: Chat) -> Iterator[Broken]:
     """Offered, called, and named by results."""
-    for pointer, value in [*chat.named, *(message for message in chat.messages if role_of(message) == "tool")]:
-        name = value.get("name")
+    results = [message for message in chat.messages if message.role == "tool"]
+    for place, name in [(one, one.name) for one in chat.named] + [(one, one.name) for one in results]:
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{place.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
 
 
 @rule("mistral.tool-result-ids")
 def tool_result_ids(chat: Chat) -> Iterator[Broken]:
     """Of the calls of the last assistant message; each once."""
-    waiting: Counter[Any] = Counter()
+    waiting: Counter[str] = Counter()
     for at, message in enumerate(chat.messages):
-        if role_of(message) == "assistant":
-            waiting = Counter(call.value["id"] for call in calls_of(message) if isinstance(call.value.get("id"), str))
-        call_id = message.value.get("tool_call_id")
-        if at and role_of(message) == "tool" and isinstance(call_id, str):  # the validator begins with the second
+        if message.role == "assistant":
+            waiting = Counter(call.id for call in message.calls if call.id is not None)
+        call_id = message.answers
+        if at and message.role == "tool" and call_id is not None:  # the validator begins with the second
             if not waiting[call_id]:
                 yield Broken(f"{message.pointer}/tool_call_id", f"no call {call_id!r} waits for a result")
             waiting[call_id] -= 1
@@ -128,18 +132,17 @@ def tool_result_ids(chat: Chat) -> Iterator[Broken]:
 def call_ids_unique(chat: Chat) -> Iterator[Broken]:
     """Within one message; another may have the same."""
     for message in chat.messages:
-        seen: set[Any] = set()
-        for call in calls_of(message):
-            call_id = call.value.get("id")
-            if isinstance(call_id, str) and call_id in seen:
-                yield Broken(f"{call.pointer}/id", f"two calls of the message have the id {call_id!r}")
-            seen.add(call_id if isinstance(call_id, str) else None)
+        seen: set[str | None] = set()
+        for call in message.calls:
+            if call.id in seen and call.id is not None:
+                yield Broken(f"{call.pointer}/id", f"two calls of the message have the id {call.id!r}")
+            seen.add(call.id)
 
 
 @rule("mistral.temperature")
 def temperature(chat: Chat) -> Iterator[Broken]:
     """And the ranges of the other options of sampling."""
-    yield from outside(Place("", chat.body), _RANGES)
+    yield from outside(chat.root, _RANGES)
 
 
 _RANGES: Final = {

@@ -3,40 +3,114 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any, Final
+
+from msgspec import Struct
 
 from art_compliance.dialects.ruling import Place, Request, child, objects
+
+
+class Function(Place, frozen=True, gc=False, kw_only=True):
+    """A function that is offered or called: its name is None where it is no text."""
+
+    name: str | None
+
+
+class Call(Place, frozen=True, gc=False, kw_only=True):
+    """A call of an assistant's message: its id is None where it is no text."""
+
+    id: str | None
+    function: Function
+
+
+class Message(Place, frozen=True, gc=False, kw_only=True):
+    """A message, read once.
+
+    Its role and the id of the call that it `answers` are None where they are no text. `content` says whether there
+    is anything in the content, and is None where that is.
+    """
+
+    role: str | None
+    content: bool | None
+    name: Any
+    tool_calls: Any
+    answers: str | None
+    calls: tuple[Call, ...]
+
+
+class Round(Struct, frozen=True, gc=False):
+    """The calls of a message, none if it is not the assistant's, and the unbroken run of tool messages after it."""
+
+    calls: tuple[Call, ...]
+    results: list[Message]
 
 
 class Chat(Request):
     """The raw body, with messages, calls and functions found once."""
 
     @cached_property
-    def messages(self) -> list[Place]:
+    def messages(self) -> tuple[Message, ...]:
         """Every message."""
-        return objects(self.body.get("messages"), "/messages")
+        return tuple(map(_read, objects(self.root, "messages")))
 
     @cached_property
-    def calls(self) -> list[Place]:
+    def calls(self) -> tuple[Call, ...]:
         """Every call of every message."""
-        return [call for message in self.messages for call in calls_of(message)]
+        return tuple([call for message in self.messages for call in message.calls])
 
     @cached_property
-    def functions(self) -> list[Place]:
+    def rounds(self) -> tuple[Round, ...]:
+        """Wherever something is called or answered."""
+        rounds = [Round((), [])]
+        for message in self.messages:
+            if message.role == "tool":
+                rounds[-1].results.append(message)
+            elif message.calls or rounds[-1].calls or rounds[-1].results:
+                rounds.append(Round(message.calls if message.role == "assistant" else (), []))
+        return tuple(rounds)
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
         """Every function that is offered as a tool."""
-        return [child(tool, "function") for tool in objects(self.body.get("tools"), "/tools")]
+        return tuple([_function(tool) for tool in objects(self.root, "tools")])
 
     @cached_property
-    def named(self) -> list[Place]:
-        """Whatever carries a function's name: offered functions and called ones."""
-        return [*self.functions, *(child(call, "function") for call in self.calls)]
+    def named(self) -> tuple[Function, ...]:
+        """Every function that is offered or called."""
+        return (*self.functions, *[call.function for call in self.calls])
 
 
-def calls_of(message: Place) -> list[Place]:
-    """A message's calls."""
-    return objects(message.value.get("tool_calls"), f"{message.pointer}/tool_calls")
+_ROLES: Final = {role: role for role in ("system", "developer", "user", "assistant", "tool", "function")}
+"""One object a role: in a long conversation, a comparison with another's text would have to fetch it from far."""
 
 
-def role_of(message: Place) -> str | None:
-    """A message's role, or None where it is no text."""
-    role = message.value.get("role")
-    return role if isinstance(role, str) else None
+def _read(place: Place) -> Message:
+    value = place.value
+    role, content = _text(value.get("role")), value.get("content")
+    return Message(
+        value,
+        place.above,
+        place.under,
+        place.at,
+        role=_ROLES.get(role, role) if role else role,
+        content=None if content is None else bool(content),
+        name=value.get("name"),
+        answers=_text(value.get("tool_call_id")),
+        tool_calls=value.get("tool_calls"),
+        calls=tuple(map(_call, objects(place, "tool_calls"))) if "tool_calls" in value else (),
+    )
+
+
+def _call(place: Place) -> Call:
+    return Call(
+        place.value, place.above, place.under, place.at, id=_text(place.value.get("id")), function=_function(place)
+    )
+
+
+def _function(place: Place) -> Function:
+    found = child(place, "function")
+    return Function(found.value, found.above, found.under, found.at, name=_text(found.value.get("name")))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

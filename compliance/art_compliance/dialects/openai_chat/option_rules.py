@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from art_compliance.dialects.openai_chat.chat import Chat
-from art_compliance.dialects.ruling import Broken, Place, number, outside, rule
+from art_compliance.dialects.ruling import Broken, number, outside, rule
 from art_sdk.json_data import is_array
 
 
@@ -38,7 +38,7 @@ _RANGES: Final = {
 @rule("openai.temperature-range")
 def temperature_range(chat: Chat) -> Iterator[Broken]:
     """And the ranges of the other options of sampling."""
-    yield from outside(Place("", chat.body), _RANGES)
+    yield from outside(chat.root, _RANGES)
 
 
 @rule("openai.stop-max4")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
-from art_compliance.dialects.ruling import objects
+from art_compliance.dialects.ruling import Place, child, objects
 from art_sdk.json_data import is_object
 
 _DONE: Final = "[DONE]"
@@ -19,7 +19,7 @@ def _kind(event: Event) -> str:
         return "an error"
     if event.body.get("object") != "chat.completion.chunk":
         return PASSED
-    choices = objects(event.body.get("choices"), "")
+    choices = tuple(objects(Place(event.body), "choices"))
     if not choices:
         return "usage" if event.body.get("usage") else PASSED
     return "finish" if choices[0].value.get("finish_reason") else "a delta"
@@ -30,10 +30,9 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
     calls: list[dict[str, str]] = []
     was_cut = False
     for number, event in enumerate(events, 1):
-        for choice in objects(event.body.get("choices"), ""):
+        for choice in objects(Place(event.body), "choices"):
             was_cut = was_cut or choice.value.get("finish_reason") == "length"
-            delta: Any = choice.value.get("delta")
-            for piece in objects(delta.get("tool_calls") if is_object(delta) else None, ""):
+            for piece in objects(child(choice, "delta"), "tool_calls"):
                 yield from (f"event {number}: {fault}" for fault in _take(calls, piece.value))
     for index, call in enumerate(calls):
         if not was_cut and call["arguments"] and not is_json_object(call["arguments"]):

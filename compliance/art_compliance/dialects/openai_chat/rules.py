@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from art_compliance.dialects.openai_chat import option_rules, tool_rules
-from art_compliance.dialects.openai_chat.chat import Chat, calls_of, role_of
-from art_compliance.dialects.ruling import Broken, Place, rule, rules_of, texts_in
+from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.ruling import Broken, rule, rules_of, texts_in
 from art_sdk.json_data import is_array, is_object
 
 
@@ -24,58 +24,38 @@ def messages_nonempty(chat: Chat) -> Iterator[Broken]:
 @rule("openai.tool-calls-answered")
 def tool_calls_answered(chat: Chat) -> Iterator[Broken]:
     """A call without an id cannot be answered by one, so only calls with ids are looked at."""
-    for at, message in enumerate(chat.messages):
-        if role_of(message) != "assistant":
-            continue
-        answered = {_answered_id(answer) for answer in _answers_after(chat, at)}
-        for call in calls_of(message):
-            call_id = call.value.get("id")
-            if isinstance(call_id, str) and call_id not in answered:
-                yield Broken(call.pointer, f"the call {call_id!r} has no tool message right after its message")
+    for one in chat.rounds:
+        answered = {result.answers for result in one.results}
+        for call in one.calls:
+            if call.id is not None and call.id not in answered:
+                yield Broken(call.pointer, f"the call {call.id!r} has no tool message right after its message")
 
 
 @rule("openai.tool-needs-call")
 def tool_needs_call(chat: Chat) -> Iterator[Broken]:
     """The calls are those of the assistant message that the run of tool messages follows; ids may be left out."""
-    calls: list[Place] = []
-    for message in chat.messages:
-        if role_of(message) != "tool":
-            calls = calls_of(message) if role_of(message) == "assistant" else []
-            continue
-        call_id = _answered_id(message)
-        if call_id is not None and not any(call.value.get("id") in (call_id, None) for call in calls):
-            yield Broken(message.pointer, f"it answers the call {call_id!r}, which no message right before it makes")
-
-
-def _answers_after(chat: Chat, at: int) -> Iterator[Place]:
-    """The unbroken run of tool messages after a message."""
-    for message in chat.messages[at + 1 :]:
-        if role_of(message) != "tool":
-            return
-        yield message
-
-
-def _answered_id(message: Place) -> str | None:
-    call_id = message.value.get("tool_call_id")
-    return call_id if isinstance(call_id, str) else None
+    for one in chat.rounds:
+        called = {call.id for call in one.calls}
+        for result in one.results:
+            if result.answers is not None and called.isdisjoint((result.answers, None)):
+                told = f"it answers the call {result.answers!r}, which no message right before it makes"
+                yield Broken(result.pointer, told)
 
 
 @rule("openai.tool-calls-nonempty-array")
 def tool_calls_nonempty_array(chat: Chat) -> Iterator[Broken]:
     """The field is to be left out instead."""
-    for pointer, message in chat.messages:
-        calls = message.get("tool_calls")
-        if is_array(calls) and not calls:
-            yield Broken(f"{pointer}/tool_calls", "the list is empty; leave the field out")
+    for message in chat.messages:
+        if is_array(message.tool_calls) and not message.tool_calls:
+            yield Broken(f"{message.pointer}/tool_calls", "the list is empty; leave the field out")
 
 
 @rule("openai.tool-call-id-len40")
 def tool_call_id_len40(chat: Chat) -> Iterator[Broken]:
     """Counted in characters, as the error text does."""
-    for pointer, call in chat.calls:
-        call_id = call.get("id")
-        if isinstance(call_id, str) and len(call_id) > 40:
-            yield Broken(f"{pointer}/id", f"the id has {len(call_id)} characters; 40 are allowed")
+    for call in chat.calls:
+        if call.id is not None and len(call.id) > 40:
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 40 are allowed")
 
 
 _INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")
@@ -85,11 +65,11 @@ _INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")
 def content_not_null(chat: Chat) -> Iterator[Broken]:
     """An assistant message may have something else instead."""
     for message in chat.messages:
-        if message.value.get("content") is not None:
+        if message.content is not None:
             continue
-        if role_of(message) == "assistant" and any(message.value.get(name) for name in _INSTEAD_OF_CONTENT):
+        if message.role == "assistant" and any(message.value.get(name) for name in _INSTEAD_OF_CONTENT):
             continue
-        if role_of(message) in _ROLES_WITH_CONTENT:
+        if message.role in _ROLES_WITH_CONTENT:
             yield Broken(f"{message.pointer}/content", "it has no content")
 
 
@@ -102,8 +82,8 @@ _NOT_IN_A_NAME: Final = re.compile(r"[\s<|\\/>]")
 def message_name_pattern(chat: Chat) -> Iterator[Broken]:
     """A tool message's name is no field of its own, and is taken as it comes."""
     for message in chat.messages:
-        name = message.value.get("name")
-        if isinstance(name, str) and role_of(message) in _NAMED_ROLES and _NOT_IN_A_NAME.search(name):
+        name = message.name
+        if isinstance(name, str) and message.role in _NAMED_ROLES and _NOT_IN_A_NAME.search(name):
             yield Broken(f"{message.pointer}/name", f"the name {name!r} has a character that no name may have")
 
 
@@ -131,8 +111,8 @@ def role_system_models(chat: Chat) -> Iterator[Broken]:
 
 def _messages_of(chat: Chat, *roles: str) -> Iterator[Broken]:
     for message in chat.messages:
-        if role_of(message) in roles:
-            yield Broken(f"{message.pointer}/role", f"{chat.model} takes no message of the role {role_of(message)!r}")
+        if message.role in roles:
+            yield Broken(f"{message.pointer}/role", f"{chat.model} takes no message of the role {message.role!r}")
 
 
 RULES: Final = rules_of(sys.modules[__name__], tool_rules, option_rules)

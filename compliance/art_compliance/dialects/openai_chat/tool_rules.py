@@ -40,41 +40,37 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]*")
 @rule("openai.tool-name-pattern")
 def tool_name_pattern(chat: Chat) -> Iterator[Broken]:
     """Of offered functions and of called ones."""
-    for pointer, name in _names(chat):
-        if not _NAME.fullmatch(name):
-            yield Broken(pointer, f"the name {name!r} has a character that is not of a-z, A-Z, 0-9, _ and -")
+    for function in chat.named:
+        if function.name is not None and not _NAME.fullmatch(function.name):
+            yield Broken(
+                f"{function.pointer}/name",
+                f"the name {function.name!r} has a character that is not of a-z, A-Z, 0-9, _ and -",
+            )
 
 
 @rule("openai.tool-name-len64")
 def tool_name_len64(chat: Chat) -> Iterator[Broken]:
     """As above."""
-    for pointer, name in _names(chat):
-        if len(name) > 64:
-            yield Broken(pointer, f"the name has {len(name)} characters; 64 are allowed")
+    for function in chat.named:
+        if function.name is not None and len(function.name) > 64:
+            yield Broken(f"{function.pointer}/name", f"the name has {len(function.name)} characters; 64 are allowed")
 
 
 @rule("openai.tool-name-nonempty")
 def tool_name_nonempty(chat: Chat) -> Iterator[Broken]:
     """As above."""
-    for pointer, name in _names(chat):
-        if not name:
-            yield Broken(pointer, "the name is empty")
-
-
-def _names(chat: Chat) -> Iterator[tuple[str, str]]:
-    for pointer, function in chat.named:
-        name = function.get("name")
-        if isinstance(name, str):
-            yield f"{pointer}/name", name
+    for function in chat.named:
+        if function.name == "":
+            yield Broken(f"{function.pointer}/name", "the name is empty")
 
 
 @rule("openai.tool-description-len1024")
 def tool_description_len1024(chat: Chat) -> Iterator[Broken]:
     """Of the function; its parameters' descriptions may be longer."""
-    for pointer, function in chat.functions:
-        text = function.get("description")
+    for function in chat.functions:
+        text = function.value.get("description")
         if isinstance(text, str) and len(text) > 1024:
-            yield Broken(f"{pointer}/description", f"it has {len(text)} characters; 1024 are allowed")
+            yield Broken(f"{function.pointer}/description", f"it has {len(text)} characters; 1024 are allowed")
 
 
 _NOT_AT_THE_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "not")
@@ -84,43 +80,43 @@ _NOT_AT_THE_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "not")
 def schema_root_object(chat: Chat) -> Iterator[Broken]:
     """Inside, all of these may stand."""
     for function in chat.functions:
-        pointer, schema = child(function, "parameters")
+        schema = child(function, "parameters")
         for keyword in _NOT_AT_THE_ROOT:
-            if keyword in schema:
-                yield Broken(f"{pointer}/{keyword}", f"{keyword} stands at the root of the tool's parameters")
+            if keyword in schema.value:
+                yield Broken(f"{schema.pointer}/{keyword}", f"{keyword} stands at the root of the tool's parameters")
 
 
 @rule("openai.schema-array-items")
 def schema_array_items(chat: Chat) -> Iterator[Broken]:
     """In strict schemas and in others."""
     for function in chat.functions:
-        for pointer, schema in schemas(child(function, "parameters")):
-            if schema.get("type") == "array" and "items" not in schema:
-                yield Broken(pointer, "an array's schema has no items")
+        for schema in schemas(child(function, "parameters")):
+            if schema.value.get("type") == "array" and "items" not in schema.value:
+                yield Broken(schema.pointer, "an array's schema has no items")
 
 
 @rule("openai.strict-schema-closed")
 def strict_schema_closed(chat: Chat) -> Iterator[Broken]:
     """Of tools, and of the answer's format."""
-    for pointer, schema in _strict_objects(chat):
-        if schema.get("additionalProperties") is not False:
-            yield Broken(pointer, "a strict object's schema does not say additionalProperties: false")
+    for schema in _strict_objects(chat):
+        if schema.value.get("additionalProperties") is not False:
+            yield Broken(schema.pointer, "a strict object's schema does not say additionalProperties: false")
 
 
 @rule("openai.strict-schema-all-required")
 def strict_schema_all_required(chat: Chat) -> Iterator[Broken]:
     """What may be absent is given the type null as well."""
-    for pointer, schema in _strict_objects(chat):
-        properties, required = schema.get("properties"), schema.get("required")
+    for schema in _strict_objects(chat):
+        properties, required = schema.value.get("properties"), schema.value.get("required")
         told: list[Any] = list(required) if is_array(required) else []
         missing = [name for name in (properties if is_object(properties) else ()) if name not in told]
         if missing:
-            yield Broken(pointer, f"a strict object's schema does not require {', '.join(missing)}")
+            yield Broken(schema.pointer, f"a strict object's schema does not require {', '.join(missing)}")
 
 
 def _strict_objects(chat: Chat) -> Iterator[Place]:
     roots = [child(function, "parameters") for function in chat.functions if function.value.get("strict") is True]
-    wanted = child(child(Place("", chat.body), "response_format"), "json_schema")
+    wanted = child(child(chat.root, "response_format"), "json_schema")
     if wanted.value.get("strict") is True:
         roots.append(child(wanted, "schema"))
     for root in roots:

@@ -13,10 +13,9 @@ from art_compliance.dialects.ruling import Broken, rule, rules_of
 @rule("openrouter.id-len64")
 def id_len64(chat: Chat) -> Iterator[Broken]:
     """Of calls; a result names the same id."""
-    for pointer, call in chat.calls:
-        call_id = call.get("id")
-        if isinstance(call_id, str) and len(call_id) > 64:
-            yield Broken(f"{pointer}/id", f"the id has {len(call_id)} characters; 64 are allowed")
+    for call in chat.calls:
+        if call.id is not None and len(call.id) > 64:
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 64 are allowed")
 
 
 RULES: Final = rules_of(sys.modules[__name__])

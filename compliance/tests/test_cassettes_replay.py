@@ -209,9 +209,63 @@ def test_two_answers_to_one_request_and_an_answer_to_none_are_told(tmp_path: Pat
     write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
     assert "interactions[0] and interactions[1] match one request: which answers is chance" in told
+    assert "was never asked for" not in told  # the adapter asks for it as often as it should
     write_cassette(path, [*one.exchanges, *other.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
     assert "interactions[1] was never asked for" in told
+
+
+@pytest.mark.parametrize("place", ["request", "response"])
+def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_nowhere(place: str, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    relabel(tmp_path / "openai" / "one-question.yaml", source="provider")
+    path = tmp_path / "openai" / "one-question.yaml"
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if place == "request":
+        data["interactions"][0]["request"]["headers"]["authorization"] = [f"Bearer {KEY}"]
+    else:
+        body = data["interactions"][0]["response"]["body"]
+        body["string"] = body["string"].replace("This answer", f"{KEY} is")
+    path.write_text(yaml.safe_dump(data, width=10_000), encoding="utf-8")
+    report = replayed(tmp_path, OpenAIAdapter, "one-question", "answer-text")
+    assert [(result.check, result.scenario) for result in report.failures] == [
+        ("replay.cassette-is-sound", "one-question")
+    ]
+    told = findings(report, "replay.cassette-is-sound")
+    assert f"{path}: line " in told
+    assert "it holds what looks like a secret, so it is not played; remove it from the history, too, revoke it" in told
+    assert report.recordings == {"strict provider": 1}
+    assert not report.levels["replay"].is_applicable
+    assert not report.levels["replay"].holds
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_recording_again_mends_a_cassette_with_a_secret(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    path = tmp_path / "openai" / "one-question.yaml"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace("France", KEY), encoding="utf-8")
+    (one,) = record_into(tmp_path, "openai", "one-question")
+    assert one.changed
+    assert path.read_text(encoding="utf-8") == whole
+
+
+SOURCED = {
+    "provider": "--key-from VARIABLE",
+    "local engine": '--local-engine --engine "NAME VERSION" --base-url URL',
+    "strict provider": "--from-strict-provider",
+}
+
+
+@pytest.mark.parametrize("source", SOURCED)
+def test_what_is_told_to_record_again_asks_the_same_source(source: str, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    path = tmp_path / "openai" / "one-question.yaml"
+    relabel(path, source=source)
+    one = load_cassette(path)
+    write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
+    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert f"--scenarios one-question {SOURCED[source]} --into {tmp_path}" in told
 
 
 def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path: Path):
@@ -220,7 +274,9 @@ def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path:
     path.write_text(path.read_text(encoding="utf-8")[:900], encoding="utf-8")
     report = replayed(tmp_path, OpenAIAdapter, "one-question")
     assert [result.check for result in report.failures] == ["replay.cassette-is-sound"]
-    assert str(path) in findings(report, "replay.cassette-is-sound")
+    told = findings(report, "replay.cassette-is-sound")
+    assert str(path) in told
+    assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in told
 
 
 def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):

@@ -15,7 +15,7 @@ from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.matching import Asked, is_same
 from art_compliance.cassettes.provenance import scenario_digest
-from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette
+from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read_cassette, read_text
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
@@ -67,9 +67,9 @@ def examine_file(path: Path, held: Practice) -> Iterator[Complaint]:
     """Every complaint about one file: first whether it holds secrets, then whether it can be used, then the rest."""
     text = path.read_bytes().decode("utf-8", "replace")
     for leak in find_leaks(text):
-        yield Complaint(path, f"a secret: {leak}", "remove it from the history, too, revoke it, and record again")
+        yield Complaint(path, f"a secret: {leak}", f"{REVOKE}, and record again; until then it fails every replay")
     try:
-        cassette = load_cassette(path)
+        cassette = read_cassette(read_text(path), path)
     except BadCassette as error:
         place = f"{error.place}: " if error.place else ""
         what = str(error).removeprefix(f"{path}: {place}")

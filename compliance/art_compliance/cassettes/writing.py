@@ -17,13 +17,9 @@ import yaml
 from art_compliance.cassettes.bodies import UnreadableBody, decompress
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import KEY, Provenance
-from art_compliance.cassettes.reading import VERSION, BadCassette, load_cassette, read_cassette
+from art_compliance.cassettes.reading import VERSION, BadCassette, HoldsSecret, load_cassette, read_cassette
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import Scrubber
-
-
-class HoldsSecret(BadCassette):
-    """A cassette that was not written, because something like a secret would stand in it."""
 
 
 def write_cassette(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -30,7 +31,7 @@ from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
-from art_compliance.provider.strict import answer_strictly
+from art_compliance.provider.strict import MARK, answer_strictly
 from art_compliance.report import suite_version
 from art_compliance.runner import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
@@ -101,16 +102,26 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if isinstance(told, Refused) and not kept:
         return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
     if not kept:
-        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard)))
+        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard), Scrubber(order.secrets)))
     failed = next((one for one in kept if not 200 <= one.status < 300), None)
     if failed is not None:
         return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
     path = order.into / subject.provider / f"{scenario.id}.yaml"
-    if order.source not in RECORDED_REALITY and _is_reality(path):
+    source = _source(order, kept)
+    if source not in RECORDED_REALITY and _is_reality(path):
         return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
-    changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
-    why = _explain_unread(told, Scrubber(order.secrets))
+    changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept), secrets=order.secrets)
+    why = _explain_unread(told, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
+
+
+_NO_PROVIDER: Final = "the suite's own strict provider answered, and the cassette says so: it proves nothing of others"
+
+
+def _source(order: Order, kept: list[Exchange]) -> Source:
+    """Who answered: not always who was asked for, for `art serve` answers at any URL."""
+    name, value = MARK
+    return "strict provider" if any(one.answer_headers.get(name) == value for one in kept) else order.source
 
 
 def _is_reality(path: Path) -> bool:
@@ -127,21 +138,31 @@ def answerer_for(scenario: Scenario) -> Answerer:
     return lambda asked: answer_strictly(asked, lambda _: scenario.answer or compose(asked))
 
 
-def _explain_silence(told: object, others: int) -> str:
+def _explain_silence(told: object, others: int, scrubber: Scrubber) -> str:
     if others:
         return f"{others} requests were seen, and none goes to a path of its dialect"
-    return (
-        f"vcrpy {version('vcrpy')} saw no request: it sees httpx2, httpx, requests, urllib3, aiohttp, http.client, "
-        f"tornado and boto3, in this process; the call ended as: {str(type(told).__name__).lower()}"
-    )
+    failure = _failure(told, scrubber)
+    if failure is not None:
+        return f"nothing was answered: {failure}; is the provider at the URL that the adapter asks? {_SEEN}"
+    return f"vcrpy saw no request, and yet the call was answered: {_SEEN}"
+
+
+_SEEN: Final = (
+    f"vcrpy {version('vcrpy')} sees httpx2, httpx, requests, urllib3, aiohttp, http.client, tornado and boto3, "
+    "in this process"
+)
+
+
+def _failure(told: object, scrubber: Scrubber) -> str | None:
+    """Why a call gave no answer; None where it gave one."""
+    if not isinstance(told, Answered):
+        return scrubber.text(str(told))
+    return None if told.error is None else scrubber.text(str(told.error.get("message")))
 
 
 def _explain_unread(told: object, scrubber: Scrubber) -> str | None:
-    if not isinstance(told, Answered):
-        return scrubber.text(f"the adapter did not read the answer: {told}")
-    if told.error is None:
-        return None
-    return scrubber.text(f"the adapter did not read the answer: {told.error.get('message')}")
+    failure = _failure(told, scrubber)
+    return None if failure is None else f"the adapter did not read the answer: {failure}"
 
 
 def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
@@ -152,12 +173,13 @@ def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
     return f"the provider answered {one.status}: {str(message)[:200]}"
 
 
-def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchange) -> Provenance:
+def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[Exchange]) -> Provenance:
+    last = kept[-1]
     data: object = json_of(last.request_body)
     model: object = data.get("model") if is_object(data) else None
     in_url = re.search(r"models/([^:/?]+)", last.uri)
     return Provenance(
-        source=order.source,
+        source=_source(order, kept),
         date=datetime.now(UTC).date().isoformat(),
         adapter=subject.name,
         model=model if isinstance(model, str) else in_url[1] if in_url else None,

@@ -57,6 +57,16 @@ ILL = {
         "its date 'soon' is none",
         "record it again",
     ),
+    "of a day to come": (
+        lambda data: data["metadata"]["art"].update(source="provider", date="2999-01-01"),
+        "its date 2999-01-01 is yet to come",
+        "set the clock",
+    ),
+    "an error": (
+        put({"code": 429, "message": ""}, *FIRST, "response", "status"),
+        "interactions[0].response.status: 429, an error",
+        "art record keeps no errors",
+    ),
     "outgrown": (
         put("sha256:old", *ART, "digest"),
         "the scenario has changed since it was recorded",

@@ -81,7 +81,10 @@ DATA = {
     "no version": (without("version"), "version: the format's version is None"),
     "a bare list": (lambda data: data["interactions"], "$: the format of a vcrpy before 1.0"),
     "a text": (lambda _: "hello", "$: no cassette: expected an object with interactions, got str"),
-    "an unknown source": (put("hearsay", "metadata", "art", "source"), "metadata.art: it was edited by hand"),
+    "an unknown source": (
+        put("hearsay", "metadata", "art", "source"),
+        "by another version: its source is 'hearsay'; known: provider; provider, recorded by others; local engine;",
+    ),
     "a field too many": (put(1, "metadata", "art", "more"), "metadata.art: it was edited by hand"),
     "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
     "gzip that is cut": (

@@ -21,7 +21,7 @@ from art_compliance.cassettes.matching import Asked, changes, describe_mismatch,
 from art_compliance.checks import CHECKS
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.provider import LoopbackProvider
+from art_compliance.provider import LoopbackProvider, StrictProvider
 from art_compliance.provider.server import Response
 from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
@@ -187,6 +187,20 @@ def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_w
     assert "Please.'" in told
     assert "either the adapter regressed, then mend it; or the change is meant, then record again: art record" in told
     assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_an_answer_to_another_request_counts_for_nothing(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    relabel(tmp_path / "openai" / "one-question.yaml", source="provider")
+
+    class Changed(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            payload = super().translate(prompt, options)
+            return {**payload, "seed": 7} if "France" in str(prompt) else payload
+
+    report = replayed(tmp_path, Changed, "one-question", "answer-text")
+    assert {result.scenario for result in report.failures} == {"one-question"}
+    assert report.recordings == {"strict provider": 1}
 
 
 def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
@@ -443,7 +457,45 @@ def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(Unseen, order)
     assert one.path is None
-    assert "saw no request: it sees httpx2, httpx, requests" in one.why
+    assert "vcrpy saw no request, and yet the call was answered: vcrpy " in one.why
+    assert " sees httpx2, httpx, requests, urllib3, aiohttp" in one.why
+
+
+class Unreachable(Unseen):
+    """Crashes where the shipped ones tell an error, with all that it knows."""
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        message = f"no route to {self._at.hostname} with {KEY}"
+        raise OSError(message)
+
+
+@pytest.mark.parametrize("make", [OpenAIAdapter, Unreachable])
+def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_the_key(make: Any, tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    order = Order(
+        scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=Access(key=KEY, base_url=nobody)
+    )
+    (one,) = record(make, order)
+    assert one.path is None
+    assert one.why.startswith("nothing was answered: ")
+    assert ("no route to 127.0.0.1 with REDACTED" if make is Unreachable else "onnect") in one.why
+    assert "is the provider at the URL that the adapter asks?" in one.why
+    assert KEY not in one.why
+
+
+def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: Path):
+    """`art serve` is at hand to try recording with; what it answers proves nothing all the same."""
+    with StrictProvider("openai-chat") as strict:
+        access = Access(key=KEY, base_url=strict.base_url)
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
+    assert one.changed
+    assert "the suite's own strict provider answered, and the cassette says so" in one.why
+    known = load_cassette(one.path).provenance
+    assert known is not None
+    assert known.source == "strict provider"
+    assert "x-answered-by" not in one.path.read_text(encoding="utf-8")
+    assert not replayed(tmp_path, OpenAIAdapter, "one-question").levels["replay"].is_applicable
 
 
 def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

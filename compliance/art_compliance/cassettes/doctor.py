@@ -102,7 +102,9 @@ def _old(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
     except ValueError:
         yield Complaint(cassette.path, f"its date {known.date!r} is none", "record it again")
         return
-    if days > held.days:
+    if days < 0:
+        yield Complaint(cassette.path, f"its date {known.date} is yet to come", "set the clock, and record it again")
+    elif days > held.days:
         yield Complaint(cassette.path, f"{days} days old, {held.days} is the limit", "record it again")
 
 
@@ -141,7 +143,11 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
     is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
         dialect = _dialect(one)
-        if dialect is None or not 200 <= one.status < 300:
+        if not 200 <= one.status < 300:
+            what = f"interactions[{at}].response.status: {one.status}, an error, which says more of an account"
+            yield Complaint(cassette.path, what, "record it again: art record keeps no errors")
+            continue
+        if dialect is None:
             continue
         place = f"interactions[{at}].response.body.string"
         whole = json_of(one.answer_body)

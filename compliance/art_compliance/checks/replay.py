@@ -30,7 +30,7 @@ from art_sdk import ARTError, parse_prompt
 
 @check(
     "replay.cassette-is-sound",
-    clause="The scenario's cassette can be read and holds no secret; each request in it is made once, and has one answer.",
+    clause="The scenario's cassette can be read and holds no secret; each request is made once, and has one answer.",
 )
 def cassette_is_sound(trial: Trial) -> Iterator[Finding]:
     """What is wrong here is wrong with the file, or the adapter does not ask what it asked."""

@@ -157,6 +157,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
         ("deflate, gzip", gzip.compress(zlib.compress(b'{"a":1}'))),
         ("gzip", b'{"a":1}'),  # its header was left behind
         ("br", b'{"a":1}'),
+        ("zstd", b'{"a":1}'),
         ("identity", b'{"a":1}'),
         ("", b'{"a":1}'),
     ],
@@ -171,12 +172,46 @@ def test_a_body_in_an_unknown_encoding_is_refused():
         decompress(b"x", "snappy")
 
 
-def test_a_brotli_body_is_read_where_brotli_is_and_refused_in_words_where_it_is_not():
-    body = bytes.fromhex("8b03807b2261223a317d03")  # {"a":1}
-    try:
-        assert decompress(body, "br") == b'{"a":1}'
-    except UnreadableBody as error:
-        assert "pip install brotli" in str(error)  # noqa: PT017 - one of the two holds
+BY_LIBRARY = {  # {"a":1}, and the library that undoes it
+    "br": ("0b03807b2261223a317d03", "brotli", "brotli"),
+    "zstd": ("28b52ffd20073900007b2261223a317d", "backports.zstd", "backports.zstd"),
+}
+
+
+@pytest.mark.parametrize("encoding", BY_LIBRARY)
+def test_a_body_whose_library_is_there_is_read_and_a_damaged_one_refused(encoding: str):
+    told, module, _ = BY_LIBRARY[encoding]
+    body = bytes.fromhex(told)
+    pytest.importorskip(module)
+    assert decompress(body, encoding) == b'{"a":1}'
+    with pytest.raises(UnreadableBody, match="cannot be undone, it is cut or damaged"):
+        decompress(body[:-3] + b"\xff", encoding)
+
+
+@pytest.mark.parametrize("encoding", BY_LIBRARY)
+def test_a_body_whose_library_is_missing_is_refused_with_the_cure(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    told, _, install = BY_LIBRARY[encoding]
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("art_compliance.cassettes.bodies.importlib.import_module", missing)
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        broken(path, lambda data: compress(data["interactions"][0]["response"], bytes.fromhex(told), encoding)),
+        encoding="utf-8",
+    )
+    with pytest.raises(BadCassette) as caught:
+        load_cassette(path)
+    assert "interactions[0].response.body.string: its " in str(caught.value)
+    assert f"data needs a library that is not installed (to read it: pip install {install})" in str(caught.value)
+
+
+def compress(answer: dict, body: bytes, encoding: str) -> None:
+    answer["headers"]["content-encoding"] = [encoding]
+    answer["body"]["string"] = body
 
 
 AWKWARD = [

@@ -1,4 +1,4 @@
-"""`art record` and `art doctor`: cassettes made, and looked after."""
+"""`art record`, `art replay` and `art doctor`: cassettes made, played, and looked after."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ import typer
 from rich.console import Console
 
 from art_compliance.cassettes import BadCassette, Source, corpus, doctor
+from art_compliance.checks import CHECKS
 from art_compliance.findings import HarnessError
 from art_compliance.recorder import Order, Recorded, choose, hold_key, record
-from art_compliance.runner import FOLDER
+from art_compliance.runner import FOLDER, Selection, certify, find_cassettes
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subjects import Access
+from art_compliance.summary import summarize
 from art_sdk import BUILT_IN
 
 _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
+
+_NAME_ONE: Final = f"name an adapter (module:Class, or one of {', '.join(BUILT_IN)}), or say --built-in"
 
 FAILS: Final = 1
 BAD_INPUT: Final = 2
@@ -49,20 +53,55 @@ def record_command(
     """Call an adapter with scenarios and keep what went over the wire: <into>/<provider>/<scenario>.yaml."""
     names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
     sys.path.insert(0, "")  # a console script does not see the working directory
-    asked = tuple(name.strip() for some in scenarios or () for name in some.split(",") if name.strip())
     failed = False
     try:
         if not names:
-            _stop("name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in")
+            _stop(_NAME_ONE)
         source = _source(local_engine=local_engine, strict=from_strict_provider)
         access = None if from_strict_provider else _access(key_from, base_url, model, source)
         if local_engine and not engine:
             _stop('say with --engine which engine answers, and its version: --engine "llama-server 1.2"')
-        chosen = choose(asked, scenarios_from)
+        chosen = choose(_split(scenarios), scenarios_from)
         order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
         for name in names:
             failed = _tell(name, record(name, order, dialect=dialect)) or failed
     except (HarnessError, BadCassette) as error:
+        _stop(str(error))
+    raise typer.Exit(FAILS if failed else 0)
+
+
+def replay_command(
+    adapters: Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")] = None,
+    built_in: Annotated[bool, typer.Option("--built-in", help="Replay every reference adapter.")] = False,
+    scenarios: Annotated[
+        list[str] | None, typer.Option(help="Scenarios by id, with commas between; all that are recorded without it.")
+    ] = None,
+    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")] = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+) -> None:
+    """Make recorded calls again, answered from their cassettes: no key, no network. 1: something is not as it was."""
+    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
+    sys.path.insert(0, "")  # a console script does not see the working directory
+    failed = False
+    try:
+        if not names:
+            _stop(_NAME_ONE)
+        selection = Selection(
+            checks=tuple(name for name, check in CHECKS.items() if check.stage == "replay"),
+            scenarios=_split(scenarios),
+            extra=scenarios_from,
+            cassettes=find_cassettes(cassettes),
+        )
+        for name in names:
+            report = certify(name, dialect=dialect, selection=selection)
+            if not any(result.source or result.verdict == "fail" for result in report.results):
+                _stop(f"{name}: no cassette of its provider is kept for these scenarios; art record makes them")
+            for line in summarize(report, verbose=verbose):
+                _out.print(line, markup=False)
+            failed = failed or bool(report.failures or report.harness_errors)
+    except HarnessError as error:
         _stop(str(error))
     raise typer.Exit(FAILS if failed else 0)
 
@@ -116,6 +155,10 @@ def corpus_command() -> None:
         _out.print(f"{package.name} {package.version} ({package.licence}): {told}", markup=False)
     _out.print(f"kept in {corpus.cache_folder()}", markup=False)
     raise typer.Exit(BAD_INPUT if missing else 0)
+
+
+def _split(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for some in given or () for name in some.split(",") if name.strip())
 
 
 def _source(*, local_engine: bool, strict: bool) -> Source:

@@ -13,7 +13,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from art_compliance.cassette_commands import corpus_command, doctor_command, find_access, record_command
+from art_compliance.cassette_commands import (
+    corpus_command,
+    doctor_command,
+    find_access,
+    record_command,
+    replay_command,
+)
 from art_compliance.checks import CHECKS
 from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.factories import find_factory
@@ -36,6 +42,7 @@ _out: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 _err: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
 app.command("record")(record_command)
+app.command("replay")(replay_command)
 app.command("doctor")(doctor_command)
 app.command("corpus")(corpus_command)
 app.command("judge")(judge_command)

@@ -261,8 +261,13 @@ def certify(
 
 
 def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
-    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own."""
-    if selection.cassettes is not None or name_of(make) not in BUILT_IN.values():
+    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own.
+
+    What was found without being named gives way where it has none of them.
+    """
+    provider = next((name for name, place in BUILT_IN.items() if place == name_of(make)), None)
+    is_found = selection.cassettes == FOLDER and provider is not None and not (FOLDER / provider).is_dir()
+    if provider is None or not (selection.cassettes is None or is_found):
         return selection
     return structs.replace(selection, cassettes=data_folder("cassettes"))
 

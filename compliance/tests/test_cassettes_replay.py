@@ -520,8 +520,8 @@ def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
 # The command.
 
 
-def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
-    return CliRunner().invoke(app, ["record", *arguments], env=env)
+def run(*arguments: str, env: dict[str, str] | None = None, command: str = "record") -> Any:
+    return CliRunner().invoke(app, [command, *arguments], env=env)
 
 
 REFUSED = {
@@ -570,6 +570,49 @@ def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
         )  # fmt: skip
     assert result.exit_code == 1
     assert "the provider answered 401: no" in result.output
+
+
+def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    record_into(tmp_path / "cassettes", "openai", "one-question", "streamed")
+    monkeypatch.chdir(tmp_path)
+    good = run("openai", command="replay")
+    assert good.exit_code == 0, good.output
+    assert "replayed answers: 2 by strict provider" in good.output
+    one = run("openai", "--scenarios", " streamed,", command="replay")
+    assert "replayed answers: 1 by strict provider" in one.output
+    path = tmp_path / "cassettes" / "openai" / "one-question.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("France", "Spain"), encoding="utf-8")
+    changed = run("openai", command="replay")
+    assert changed.exit_code == 1
+    assert "FAIL replay.request-is-the-recorded-one" in changed.output
+    path.write_text("interactions: []", encoding="utf-8")
+    assert run("openai", "--scenarios", "one-question", command="replay").exit_code == 1
+
+
+def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anothers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "cassettes" / "acme").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    told = run("openai", "--scenarios", "one-question", command="replay")
+    assert told.exit_code == 0, told.output
+    assert "replayed answers: 1 by local engine" in told.output
+
+
+NOT_REPLAYED = {
+    "no adapter": ((), "name an adapter"),
+    "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),
+    "no such folder": (("openai", "--cassettes", "nope"), "there is no folder of cassettes nope"),
+    "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "no cassette of its provider is kept for these"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_REPLAYED)
+def test_what_cannot_be_replayed_is_told_in_words(what: str):
+    arguments, message = NOT_REPLAYED[what]
+    told = run(*arguments, command="replay")
+    assert told.exit_code == 2
+    assert message in told.output
 
 
 # Live, and under pytest.

@@ -7,26 +7,22 @@ import json
 import socket
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 import pytest
 import yaml
 from typer.testing import CliRunner
 
-from art_compliance import HarnessError, Selection, certify
+from art_compliance import Selection, certify
 from art_compliance.cassettes import load_cassette, write_cassette
 from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
 from art_compliance.checks import CHECKS
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.provider import LoopbackProvider, StrictProvider
-from art_compliance.provider.server import Response
 from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
 from art_compliance.runner import CHEAP, Session
-from art_compliance.subjects import Access, Subject
+from art_compliance.subjects import Subject
 from art_compliance.summary import describe_counts
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
@@ -371,222 +367,28 @@ def test_a_difference_is_told_by_its_pointer():
     ]
 
 
-# Recording.
-
-
-@pytest.fixture
-def provider():
-    with LoopbackProvider() as server:
-        yield server
-
-
-def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
-    path = DIALECTS[ADAPTERS[adapter].dialect].base_path
-    return Access(key=KEY, base_url=provider.url + path, model="its-model")
-
-
-@pytest.mark.parametrize("adapter", ADAPTERS)
-def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, provider, tmp_path: Path):
-    told = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
-    (one,) = told
-    assert one.path == tmp_path / adapter / "one-question.yaml"
-    known = load_cassette(one.path).provenance
-    assert known is not None
-    assert (known.source, known.scenario, known.model) == ("provider", "one-question", "its-model")
-    assert {"python", "vcrpy", "httpx2"} <= set(known.versions)
-    raw = one.path.read_text(encoding="utf-8")
-    assert KEY not in raw
-    assert str(urlsplit(provider.url).port) not in raw
-    assert any(KEY in str(request.headers) for request in provider.seen())
-
-
-def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):
-    first = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    relabel(first[0].path, date="2001-01-01")
-    before = first[0].path.read_bytes()
-    again = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert (first[0].changed, again[0].changed) == (True, False)
-    assert first[0].path.read_bytes() == before
-
-
-def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
-    record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
-
-
-def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
-    (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    before = real.path.read_bytes()
-    (own,) = record_into(tmp_path, "openai", "one-question")
-    assert own.why == "kept, for somebody else answered it"
-    assert real.path.read_bytes() == before
-
-
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
-    def refuse(asked: Any) -> Response:
-        return Response(status, asked.dialect.write_error(status, f"no good: {KEY}"))
-
-    with provider.answering(refuse):
-        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert one.path is None
-    assert one.why == f"the provider answered {status}: no good: REDACTED"
-    assert not list(tmp_path.rglob("*.yaml"))
-
-
-def test_what_the_adapter_refuses_is_told_apart(tmp_path: Path):
-    (one,) = record_into(tmp_path, "anthropic", "sampling")
-    assert (one.is_refused, one.path) == (True, None)
-
-
-class Unseen(OpenAIAdapter):
-    """Speaks HTTP by itself."""
-
-    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
-        super().__init__(api_key=api_key, base_url=base_url, model=model)
-        self._at = urlsplit(base_url or "http://127.0.0.1:9")
-
-    def call(self, prompt: Any, options: Any) -> Any:
-        with socket.create_connection((self._at.hostname, self._at.port)) as wire:
-            wire.sendall(b"POST /v1/chat/completions HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
-            wire.recv(10)
-        yield {"type": "END", "message": {"role": "assistant", "content": "x"}, "finish": "stop"}
-
-
-def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
-    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
-    (one,) = record(Unseen, order)
-    assert one.path is None
-    assert "vcrpy saw no request, and yet the call was answered: vcrpy " in one.why
-    assert " sees httpx2, httpx, requests, urllib3, aiohttp" in one.why
-
-
-class Unreachable(Unseen):
-    """Crashes where the shipped ones tell an error, with all that it knows."""
-
-    def call(self, prompt: Any, options: Any) -> Any:
-        message = f"no route to {self._at.hostname} with {KEY}"
-        raise OSError(message)
-
-
-@pytest.mark.parametrize("make", [OpenAIAdapter, Unreachable])
-def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_the_key(make: Any, tmp_path: Path):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    order = Order(
-        scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=Access(key=KEY, base_url=nobody)
-    )
-    (one,) = record(make, order)
-    assert one.path is None
-    assert one.why.startswith("nothing was answered: ")
-    assert ("no route to 127.0.0.1 with REDACTED" if make is Unreachable else "onnect") in one.why
-    assert "is the provider at the URL that the adapter asks?" in one.why
-    assert KEY not in one.why
-
-
-def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: Path):
-    """`art serve` is at hand to try recording with; what it answers proves nothing all the same."""
-    with StrictProvider("openai-chat") as strict:
-        access = Access(key=KEY, base_url=strict.base_url)
-        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
-    assert one.changed
-    assert "the suite's own strict provider answered, and the cassette says so" in one.why
-    known = load_cassette(one.path).provenance
-    assert known is not None
-    assert known.source == "strict provider"
-    assert "x-answered-by" not in one.path.read_text(encoding="utf-8")
-    assert not replayed(tmp_path, OpenAIAdapter, "one-question").levels["replay"].is_applicable
-
-
-def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2 and would record nothing"):
-        record_into(tmp_path, "openai", "one-question")
-
-
-def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
-    class Asks(OpenAIAdapter):
-        async def call(self, prompt: Any, options: Any) -> Any:
-            async with httpx2.AsyncClient() as client:
-                await client.post(f"{provider.url}/oauth/token", content=b"client_secret=hush")
-            async for event in super().call(prompt, options):
-                yield event
-
-    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
-    (one,) = record(Asks, order)
-    assert len(load_cassette(one.path).exchanges) == 1
-
-
 # The command.
 
 
-def run(*arguments: str, env: dict[str, str] | None = None, command: str = "record") -> Any:
-    return CliRunner().invoke(app, [command, *arguments], env=env)
-
-
-REFUSED = {
-    "no adapter": ((), "name an adapter"),
-    "no key named": (
-        ("openai",),
-        "a real provider wants a key: name the environment variable that holds it with --key-from",
-    ),
-    "no key there": (
-        ("openai", "--key-from", "NO_SUCH_KEY"),
-        "the environment variable NO_SUCH_KEY is not set",
-    ),
-    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
-    "no URL of an engine": (("openai", "--local-engine"), "say with --base-url where the local engine answers"),
-    "no name of an engine": (
-        ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
-        "say with --engine which engine answers, and its version",
-    ),
-    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "say either"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_recording_is_refused_in_words(what: str):
-    arguments, message = REFUSED[what]
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
-
-
-def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
-    base = provider.url + DIALECTS["openai-chat"].base_path
-    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
-    result = run("openai", *arguments, env={"THE_KEY": KEY})
-    assert result.exit_code == 0, result.output
-    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
-    assert KEY not in result.output
-    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
-
-
-def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
-    with provider.answering(lambda asked: Response(401, asked.dialect.write_error(401, "no"))):
-        result = run(
-            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
-            "--scenarios", "one-question", env={"K": KEY},
-        )  # fmt: skip
-    assert result.exit_code == 1
-    assert "the provider answered 401: no" in result.output
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["replay", *arguments])
 
 
 def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     record_into(tmp_path / "cassettes", "openai", "one-question", "streamed")
     monkeypatch.chdir(tmp_path)
-    good = run("openai", command="replay")
+    good = run("openai")
     assert good.exit_code == 0, good.output
     assert "replayed answers: 2 by strict provider" in good.output
-    one = run("openai", "--scenarios", " streamed,", command="replay")
+    one = run("openai", "--scenarios", " streamed,")
     assert "replayed answers: 1 by strict provider" in one.output
     path = tmp_path / "cassettes" / "openai" / "one-question.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("France", "Spain"), encoding="utf-8")
-    changed = run("openai", command="replay")
+    changed = run("openai")
     assert changed.exit_code == 1
     assert "FAIL replay.request-is-the-recorded-one" in changed.output
     path.write_text("interactions: []", encoding="utf-8")
-    assert run("openai", "--scenarios", "one-question", command="replay").exit_code == 1
+    assert run("openai", "--scenarios", "one-question").exit_code == 1
 
 
 def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anothers(
@@ -594,7 +396,7 @@ def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anoth
 ):
     (tmp_path / "cassettes" / "acme").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    told = run("openai", "--scenarios", "one-question", command="replay")
+    told = run("openai", "--scenarios", "one-question")
     assert told.exit_code == 0, told.output
     assert "replayed answers: 1 by local engine" in told.output
 
@@ -610,75 +412,6 @@ NOT_REPLAYED = {
 @pytest.mark.parametrize("what", NOT_REPLAYED)
 def test_what_cannot_be_replayed_is_told_in_words(what: str):
     arguments, message = NOT_REPLAYED[what]
-    told = run(*arguments, command="replay")
+    told = run(*arguments)
     assert told.exit_code == 2
     assert message in told.output
-
-
-# Live, and under pytest.
-
-
-def test_the_real_provider_is_asked_on_request_alone(provider):
-    few = ("one-question", "answer-text")
-    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
-    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
-    assert report.levels["live"].is_passed
-    assert len(provider.seen()) == 2
-    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
-
-
-def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
-    def refuse(asked: Any) -> Response:
-        return Response(401, asked.dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
-
-    with provider.answering(refuse):
-        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
-    told = findings(report, "live.call-is-answered")
-    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
-    assert KEY not in msgspec.json.encode(report).decode()
-
-
-def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
-    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
-        if base_url is None:
-            raise ValueError(api_key)
-        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
-
-    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
-        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
-    assert KEY not in repr(caught.getrepr(style="long"))
-
-
-def test_live_without_a_key_is_refused():
-    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
-    assert result.exit_code == 2
-    assert "a real provider wants a key" in result.output
-
-
-THEIRS = """
-from art_sdk import OpenAIAdapter
-
-class MyAdapter(OpenAIAdapter):
-    provider_name = "theirs"
-
-    def __init__(self, *, api_key, base_url=None, model=None):
-        super().__init__(api_key=api_key, base_url=base_url or {url!r}, model=model)
-"""
-
-
-def test_pytest_records_with_a_key_and_replays_what_was_recorded(
-    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-):
-    pytester.makepyfile(theirs=THEIRS.format(url=provider.url + "/v1"))
-    monkeypatch.setenv("THE_KEY", KEY)
-    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
-    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
-    assert refused.ret == 2
-    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
-    done = pytester.runpytest_subprocess(*plain, "--art-record", "--art-key-from", "THE_KEY", timeout=120)
-    assert done.ret == 0, done.stdout.str()
-    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
-    assert (pytester.path / "cassettes" / "theirs" / "one-question.yaml").is_file()
-    asked = len(provider.seen())
-    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
-    assert len(provider.seen()) == asked

@@ -121,6 +121,9 @@ RAW = {
         b"version: 1\nx: !!python/object:os.system {}\n",
         "line 2, column 4: no YAML that can be",
     ),
+    "a key that is a list": (b"version: 1\n? [a]\n: 1\n", "found unhashable key"),
+    "a day that is none": (b"version: 1\nx: 2026-99-99\n", "no YAML that can be read: month must be in 1..12; record"),
+    "a bell": (b"version: 1\nx: \x07\n", "no YAML that can be read: unacceptable character #x0007"),
     "no YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
 }
 
@@ -154,6 +157,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
         ("x-gzip", gzip.compress(b'{"a":1}')),
         ("deflate", zlib.compress(b'{"a":1}')),
         ("deflate", zlib.compress(b'{"a":1}')[2:-4]),
+        ("deflate", b'{"a":1}'),
         ("deflate, gzip", gzip.compress(zlib.compress(b'{"a":1}'))),
         ("gzip", b'{"a":1}'),  # its header was left behind
         ("br", b'{"a":1}'),
@@ -165,6 +169,16 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
 )
 def test_a_compressed_body_is_read(encoding: str, body: bytes):
     assert decompress(body, encoding) == b'{"a":1}'
+
+
+def test_headers_and_a_body_that_were_not_recorded_are_none(tmp_path: Path):
+    """vcrpy writes null for a request without a body; others leave the headers out."""
+    text = broken(
+        tmp_path / "one.yaml",
+        lambda data: data["interactions"][0]["request"].update(headers=None, body=None, method="GET"),
+    )
+    (one,) = read_cassette(text, tmp_path / "one.yaml").exchanges
+    assert (one.request_headers, one.request_body) == ({}, b"")
 
 
 def test_a_body_in_an_unknown_encoding_is_refused():

@@ -109,7 +109,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         message = f"no YAML that can be read, so it was cut short or edited by hand: {what}; {AGAIN}"
         raise BadCassette(path, place, message) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadCassette(path, "", f"no YAML that can be read: {error}") from error
+        raise BadCassette(path, "", f"no YAML that can be read: {' '.join(str(error).split())}; {AGAIN}") from error
     if is_array(data):
         message = f"the format of a vcrpy before 1.0, a bare list; this one reads version {VERSION}; {AGAIN}"
         raise BadCassette(path, "$", message)
@@ -125,7 +125,7 @@ LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _is_tag(error: yaml.MarkedYAMLError) -> bool:
-    return isinstance(error, yaml.constructor.ConstructorError)
+    return isinstance(error, yaml.constructor.ConstructorError) and "for the tag" in str(error.problem)
 
 
 class _Reader:

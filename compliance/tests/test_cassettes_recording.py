@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import io
 import socket
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ from typer.testing import CliRunner
 
 from art_compliance import HarnessError, Selection, certify
 from art_compliance.cassettes import load_cassette
+from art_compliance.cassettes.recording import recording
 from art_compliance.checks import CHECKS
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
+from art_compliance.miniatures.base import change_events
 from art_compliance.provider import LoopbackProvider, StrictProvider
 from art_compliance.provider.server import Response
 from art_compliance.recorder import Order, choose, record
@@ -191,6 +195,81 @@ def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
     assert len(load_cassette(one.path).exchanges) == 1
 
 
+def pieces() -> Any:
+    yield b"in "
+    yield b"pieces"
+
+
+SENT = {
+    "nothing": (None, b""),
+    "bytes": (b"as bytes", b"as bytes"),
+    "text": ("as text", b"as text"),
+    "a file": (io.BytesIO(b"from a file"), b"from a file"),
+    "pieces": (pieces(), b"in pieces"),
+}
+
+
+@pytest.mark.parametrize("what", SENT)
+def test_what_is_sent_is_recorded_to_the_byte_however_it_was_given(what: str, provider):
+    given, body = SENT[what]
+    with recording() as heard:
+        client = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
+        client.request("POST", "/v1/chat/completions", given, {"content-length": str(len(body))})
+        status = client.getresponse().status
+        client.close()
+    assert [(one.method, one.request_body, one.status) for one in heard] == [("POST", body, status)]
+    assert provider.seen()[-1].body == body
+
+
+def test_one_cassette_is_in_force_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.PATIENCE", 0.01)
+    with recording(), pytest.raises(HarnessError, match="another cassette is in force in this process"), recording():
+        pytest.fail("two at a time")
+    with recording() as heard:
+        assert heard == []
+
+
+def test_an_adapter_without_a_call_or_of_no_known_format_is_not_recorded(tmp_path: Path):
+    class Silent:
+        dialect = "openai-chat"
+
+        def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+            del api_key, base_url, model
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return {"model": "m", "messages": [prompt, options]}
+
+    class Foreign(Unseen):
+        dialect = None
+
+    for make in (Silent, Foreign):
+        with pytest.raises(HarnessError, match="it can be recorded only with a call, and with a dialect that the suit"):
+            list(record(make, Order(scenarios=choose(("one-question",)), into=tmp_path)))
+
+
+def test_a_file_that_cannot_be_read_is_replaced(tmp_path: Path):
+    path = tmp_path / "openai" / "one-question.yaml"
+    path.parent.mkdir()
+    path.write_text("version: 1\n", encoding="utf-8")
+    (one,) = record_into(tmp_path, "openai", "one-question")
+    assert one.changed
+    assert len(load_cassette(path).exchanges) == 1
+
+
+def test_an_answer_that_the_adapter_does_not_read_is_kept_and_told(provider, tmp_path: Path):
+    with provider.answering(lambda _: Response(200, b'{"choices": []}')):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.changed
+    assert one.why.startswith("the adapter did not read the answer: ")
+    assert load_cassette(one.path).exchanges[0].answer_body == b'{"choices": []}'
+
+
+def test_a_failure_in_no_form_of_the_providers_is_told(provider, tmp_path: Path):
+    with provider.answering(lambda _: Response(502, b"<html>Bad gateway</html>", "text/html")):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.why == "the provider answered 502: <html>Bad gateway</html>"
+
+
 # The command.
 
 
@@ -278,6 +357,43 @@ def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
     with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
         certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
     assert KEY not in repr(caught.getrepr(style="long"))
+
+
+def crash(_: Any) -> Any:
+    raise KeyError(KEY)
+
+
+def told_of(events: Any, kind: str, **changed: Any) -> Any:
+    return [{**event, **changed} if event["type"] == kind else event for event in events]
+
+
+LIVE_WRONG = {
+    "it raises": (crash, "it raised KeyError: 'REDACTED'"),
+    "no message": (lambda events: told_of(events, "END", message={}), "END's message is none of the standard"),
+    "no counts": (lambda events: told_of(events, "METADATA", metadata={}), "input_tokens is None: every provider"),
+    "a count of 0": (
+        lambda events: told_of(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),
+        "output_tokens is 0: every provider counts them",
+    ),
+    "no end": (lambda events: events[:-1], "END"),
+    "another thread": (lambda events: [{**event, "thread_id": "x"} for event in events], "thread_id"),
+}
+
+
+@pytest.mark.parametrize("what", LIVE_WRONG)
+def test_what_is_told_wrong_of_a_real_answer_is_found(what: str, provider):
+    change, message = LIVE_WRONG[what]
+
+    def make(**settings: Any) -> Any:
+        adapter = OpenAIAdapter(**settings)
+        if settings["api_key"] == KEY:
+            change_events(adapter, change)
+        return adapter
+
+    asked = Selection(checks=("live.call-is-answered",), scenarios=("one-question",), live=access(provider))
+    report = certify(make, dialect="openai-chat", selection=asked)
+    assert message in findings(report, "live.call-is-answered")
+    assert KEY not in msgspec.json.encode(report).decode()
 
 
 def test_live_without_a_key_is_refused():

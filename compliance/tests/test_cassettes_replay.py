@@ -17,8 +17,10 @@ from art_compliance import Selection, certify
 from art_compliance.cassettes import load_cassette, write_cassette
 from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
 from art_compliance.checks import CHECKS
+from art_compliance.checks.recorded import read_recorded
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
+from art_compliance.miniatures.base import change_events
 from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
 from art_compliance.runner import CHEAP, Session
@@ -298,6 +300,147 @@ def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):
     answer["body"]["string"] = gzip.compress(answer["body"]["string"].encode())
     path.write_text(yaml.safe_dump(data), encoding="utf-8")
     assert replayed(tmp_path, OpenAIAdapter, "answer-one-call").failures == []
+
+
+def spoiled(change: Any) -> Any:
+    def make(**settings: Any) -> Any:
+        adapter = OpenAIAdapter(**settings)
+        change_events(adapter, change)
+        return adapter
+
+    return make
+
+
+def each(kind: str, **changed: Any) -> Any:
+    return lambda events: [{**event, **changed} if event["type"] == kind else event for event in events]
+
+
+def crash(_: Any) -> Any:
+    raise KeyError("choices")
+
+
+TOLD_WRONG = {
+    "it raises": (crash, "answer-one-call", "replay.answer-is-read", "it raised KeyError: 'choices'"),
+    "an error": (
+        lambda events: [{"type": "ERROR", "error": {"message": "no"}}, {**events[-1], "message": None}],
+        "answer-text",
+        "replay.answer-is-read",
+        "call gave an ERROR event: no",
+    ),
+    "a message of no role": (
+        each("END", message={"content": "x"}),
+        "answer-text",
+        "replay.message-is-whole",
+        "END's message is none of the standard",
+    ),
+    "another text in the message": (
+        each("END", message={"role": "assistant", "content": "x"}),
+        "answer-text",
+        "replay.message-is-whole",
+        "the message's content is 'x'",
+    ),
+    "no calls in the message": (
+        each("END", message={"role": "assistant", "content": None}),
+        "answer-one-call",
+        "replay.message-is-whole",
+        "1 calls were told, and they are not the 0 of the message",
+    ),
+    "no text": (
+        lambda events: [*each("END", message={"role": "assistant", "content": None})(events[1:])],
+        "answer-text",
+        "replay.message-is-whole",
+        "a text of the recorded answer was not told whole: ",
+    ),
+    "no counts": (
+        each("METADATA", metadata={"stop_reason": "stop"}),
+        "answer-text",
+        "replay.tokens-are-counted",
+        "input_tokens is None, the recorded answer counts ",
+    ),
+    "no end": (lambda events: events[:-1], "answer-text", "replay.events-keep-their-order", "END"),
+}
+
+
+@pytest.mark.parametrize("what", TOLD_WRONG)
+def test_what_is_told_wrong_of_a_recorded_answer_is_found(what: str, tmp_path: Path):
+    change, name, check, message = TOLD_WRONG[what]
+    record_into(tmp_path, "openai", name)
+    with Subject(spoiled(change), name="spoiled", dialect="openai-chat") as subject:
+        result = Session(subject, 1, selection=Selection(cassettes=tmp_path)).run(CHECKS[check], choose((name,))[0])
+    assert result.verdict == "fail"
+    assert message in "\n".join(finding.message for finding in result.findings)
+
+
+def test_what_is_cut_otherwise_and_told_otherwise_is_found(tmp_path: Path):
+    record_into(tmp_path, "openai", "streamed")
+
+    class Eager(OpenAIAdapter):
+        """A chunk that ends within an event is told as one token more."""
+
+        def stream_reader(self, head: Any, info: Any) -> Any:
+            reader = super().stream_reader(head, info)
+            feed = reader.feed
+            reader.feed = lambda chunk: feed(chunk if chunk.endswith(b"\n\n") else chunk.replace(b"w", b"v"))
+            return reader
+
+    told = findings(replayed(tmp_path, Eager, "streamed"), "replay.cuts-change-nothing")
+    assert "cut otherwise, it differs in " in told
+
+
+def test_an_answer_that_counts_nothing_is_not_held_against_the_adapter(tmp_path: Path):
+    record_into(tmp_path, "openai", "answer-text")
+    path = tmp_path / "openai" / "answer-text.yaml"
+    one = load_cassette(path)
+    body = json.loads(one.exchanges[0].answer_body)
+    del body["usage"]
+    exchange = msgspec.structs.replace(one.exchanges[0], answer_body=json.dumps(body).encode())
+    write_cassette(path, [exchange], one.provenance)
+    report = replayed(tmp_path, OpenAIAdapter, "answer-text")
+    assert report.failures == []
+    reasons = {result.check: result.reason for result in report.results if result.verdict == "not applicable"}
+    assert reasons["replay.tokens-are-counted"] == "the recorded answer counts no tokens"
+
+
+CHAT_BODY = {
+    "choices": [
+        {"index": 1, "message": {"content": "another's"}},
+        {
+            "index": 0,
+            "message": {
+                "content": [{"type": "text", "text": "parts "}, {"type": "text", "text": "of it"}, "no part"],
+                "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1'}}, {"function": None}],
+            },
+        },
+    ],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+}
+ANTHROPIC_STREAM = b"""data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "a"}}
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "b"}}
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "stray"}}
+data: {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "name": "f", "input": {}}}
+data: {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}}
+data: [DONE]
+"""
+GEMINI_BODY = [
+    {"candidates": []},
+    {"candidates": [{"content": {"parts": [{"text": "hm", "thought": True}, {"text": "Yes"}]}}]},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]}}]},
+    "no chunk",
+]
+SAID = {
+    "chat completions": ("mistral-chat", json.dumps(CHAT_BODY), ["parts of it"], [("f", '{"a": 1'), ("", {})]),
+    "a stream of Anthropic's": ("anthropic-messages", ANTHROPIC_STREAM.decode(), ["ab"], [("f", {})]),
+    "chunks of Gemini's": ("gemini-generate", json.dumps(GEMINI_BODY), ["Yes"], [("f", {"a": 1})]),
+    "nothing": ("openai-chat", "<html>", [], []),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_a_recorded_answer_is_read_without_any_adapter(what: str):
+    dialect, body, texts, calls = SAID[what]
+    told = read_recorded(dialect, body.encode())
+    assert list(told.texts.values()) == texts
+    assert [(call.name, call.value) for call in told.calls.values()] == calls
 
 
 # Matching.

@@ -142,7 +142,7 @@ def _replayed(path: Path) -> frozenset[str] | None:
 
 def corpus_command() -> None:
     """Download the calls that others recorded into your cache, verify them, and say what they hold."""
-    missing = False
+    missing, kept = False, False
     for package in corpus.load_packages():
         try:
             found = corpus.read_package(package)
@@ -150,10 +150,12 @@ def corpus_command() -> None:
             missing = True
             _err.print(f"harness: {error}", markup=False, style="bold red")
             continue
+        kept = True
         dialects = Counter(corpus.dialect_of(one) or "no dialect of the suite's" for one in found)
         told = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
         _out.print(f"{package.name} {package.version} ({package.licence}): {told}", markup=False)
-    _out.print(f"kept in {corpus.cache_folder()}", markup=False)
+    if kept:
+        _out.print(f"kept in {corpus.cache_folder()}", markup=False)
     raise typer.Exit(BAD_INPUT if missing else 0)
 
 

@@ -299,7 +299,7 @@ def test_an_index_that_does_not_answer_is_told_with_the_reason(tmp_path: Path, m
     "said",
     [
         "by 'NewConnectionError('<pip.HTTPConnection object at 0x7f>: Failed: [Errno 111] Refused')': /simple/x/",
-        "by 'NewConnectionError(\"HTTPConnection(host='127.0.0.1', port=9): Failed: [Errno 111] Refused\")': /simple/x/",
+        "by 'NewConnectionError(\"HTTPConnection(host='::1', port=9): Failed: [Errno 111] Refused\")': /simple/x/",
         "by 'Failed: [Errno 111] Refused': /simple/x/",
     ],
 )

@@ -93,8 +93,11 @@ def record(
 
 
 def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
-    if subject.dialect is None or not subject.has_call:
-        message = f"{subject.name}: it can be recorded only with a call, and with a dialect that the suite knows"
+    if subject.dialect is None:
+        message = f"{subject.name}: its wire format is not known, and requests are matched by it: say it with --dialect"
+        raise HarnessError(message)
+    if not subject.has_call:
+        message = f"{subject.name}: it has no call, so there is nothing to record"
         raise HarnessError(message)
     with recording() as heard:
         told = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))

@@ -84,10 +84,13 @@ def load_packages(path: Path | None = None) -> tuple[Package, ...]:
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where downloads are kept: `ART_CORPUS_CACHE`, else below the user's cache folder."""
     asked = environment.get("ART_CORPUS_CACHE")
-    if asked:
-        return Path(asked)
+    return Path(asked) if asked else user_cache(environment) / "corpus"
+
+
+def user_cache(environment: Mapping[str, str] = os.environ) -> Path:
+    """The suite's folder in the user's cache."""
     usual = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA") or str(Path.home() / ".cache")
-    return Path(usual) / "art-compliance" / "corpus"
+    return Path(usual) / "art-compliance"
 
 
 def fetch(package: Package, folder: Path | None = None) -> Path:

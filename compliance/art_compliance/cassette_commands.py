@@ -96,11 +96,14 @@ def replay_command(
         )
         for name in names:
             report = certify(name, dialect=dialect, selection=selection)
-            if not any(result.source or result.verdict == "fail" for result in report.results):
+            played = any(result.source or result.verdict == "fail" for result in report.results)
+            if not (played or report.harness_errors):
                 _stop(f"{name}: no cassette of its provider is kept for these scenarios; art record makes them")
             for line in summarize(report, verbose=verbose):
                 _out.print(line, markup=False)
-            failed = failed or bool(report.failures or report.harness_errors)
+            if report.harness_errors:
+                raise typer.Exit(BAD_INPUT)
+            failed = failed or bool(report.failures)
     except HarnessError as error:
         _stop(str(error))
     raise typer.Exit(FAILS if failed else 0)

@@ -110,7 +110,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     def plan(self) -> list[tuple[Check, Scenario]]:
         """Check and scenario, in order: preflight always, then stage by stage.
 
-        Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
+        Raises HarnessError for a name that is unknown, for a scenario file that cannot be read, and for a vcrpy that
+        cannot play what is to be replayed.
         """
         chosen = self.chosen()
         families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
@@ -127,6 +128,8 @@ class Selection(Struct, frozen=True, kw_only=True):
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
+        if any(check.stage == "replay" for check, _ in planned):
+            _hold_player()
         return planned
 
 
@@ -216,8 +219,14 @@ class Session:
         return self._trials[scenario.id]
 
 
+def _hold_player() -> None:
+    from art_compliance.cassettes.recording import hold_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
+
+    hold_version()
+
+
 def _play(cassette: Cassette, dialect: Dialect) -> AbstractContextManager[Tape]:
-    from art_compliance.cassettes.recording import playing  # noqa: PLC0415 - vcrpy is for those who have cassettes
+    from art_compliance.cassettes.recording import playing  # noqa: PLC0415 - as above
 
     return playing(cassette, dialect, (TEST_KEY,))
 

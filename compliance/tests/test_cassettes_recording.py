@@ -178,7 +178,7 @@ def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: 
 
 def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2 and would record nothing"):
+    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, and would record and play nothing"):
         record_into(tmp_path, "openai", "one-question")
 
 

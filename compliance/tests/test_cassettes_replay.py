@@ -544,6 +544,33 @@ def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anoth
     assert "replayed answers: 1 by local engine" in told.output
 
 
+def test_a_vcrpy_that_plays_nothing_is_told_once_and_before_anything_is_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
+    told = run("openai")
+    assert told.exit_code == 2
+    assert told.output == (
+        "harness: vcrpy 8.1.1 does not see httpx2, and would record and play nothing: pip install 'vcrpy>=8.2'\n"
+    )
+    assert certify(OpenAIAdapter, selection=Selection(checks=("wire.no-rule-is-broken",))).failures == []
+
+
+MUTE = """
+from art_sdk import OpenAIAdapter
+
+class Mute(OpenAIAdapter):
+    def translate(self, prompt, options):
+        raise KeyError("hello")
+"""
+
+
+def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "mute_adapter.py").write_text(MUTE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = run("mute_adapter:Mute", "--cassettes", str(data_folder("cassettes")))
+    assert told.exit_code == 2
+    assert "HARNESS preflight." in told.output
+
+
 NOT_REPLAYED = {
     "no adapter": ((), "name an adapter"),
     "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),

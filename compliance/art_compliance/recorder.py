@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
@@ -194,8 +195,9 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[E
 
 
 def _versions(module: str) -> dict[str, str]:
-    """Python, vcrpy, the clients that are installed, and the adapter's own distribution, where it has one."""
-    names = ["vcrpy", "httpx2", *packages_distributions().get(module.partition(".")[0], ())]
+    """Python, vcrpy, the clients that are in this process, and the adapter's own distribution, where it has one."""
+    clients = [name for package, name in _CLIENTS.items() if package in sys.modules]
+    names = ["vcrpy", *clients, *packages_distributions().get(module.partition(".")[0], ())]
     told = {"python": platform.python_version()}
     for name in names:
         try:
@@ -203,6 +205,20 @@ def _versions(module: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return told
+
+
+_CLIENTS: Final[Mapping[str, str]] = {
+    "httpx2": "httpx2",
+    "httpx": "httpx",
+    "requests": "requests",
+    "aiohttp": "aiohttp",
+    "botocore": "botocore",
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "google.genai": "google-genai",
+    "mistralai": "mistralai",
+}
+"""HTTP clients and providers' own, by package: what shapes a request besides the adapter."""
 
 
 def hold_key(value: str | None, name: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import http.client
 import io
 import socket
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -73,6 +75,17 @@ def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, p
     assert KEY not in raw
     assert str(urlsplit(provider.url).port) not in raw
     assert any(KEY in str(request.headers) for request in provider.seen())
+
+
+def test_a_cassette_names_the_clients_that_were_in_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for package in ("requests", "openai"):
+        monkeypatch.delitem(sys.modules, package, raising=False)
+    (one,) = record_into(tmp_path / "one", "openai", "one-question")
+    assert not {"requests", "openai"} & set(load_cassette(one.path).provenance.versions)
+    monkeypatch.setitem(sys.modules, "requests", ModuleType("requests"))
+    monkeypatch.setattr("art_compliance.recorder.version", lambda name: f"{name}-1")
+    (one,) = record_into(tmp_path / "two", "openai", "one-question")
+    assert load_cassette(one.path).provenance.versions["requests"] == "requests-1"
 
 
 def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):

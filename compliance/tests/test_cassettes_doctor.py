@@ -152,6 +152,16 @@ def test_two_answers_to_one_request_are_told(kept: Path):
     assert "interactions[0] and interactions[1] match one request" in complaint.what
 
 
+def test_a_call_to_a_path_of_no_known_format_is_nobody_s_twin_and_held_to_no_types(kept: Path):
+    def add(data: dict[str, Any]) -> None:
+        (one,) = data["interactions"]
+        other = {**one, "request": {**one["request"], "uri": "https://api.example.com/v1/models"}}
+        data["interactions"] += [other, other]
+
+    spoil(kept, add)
+    assert list(examine(kept.parent, HELD)) == []
+
+
 def test_a_time_that_the_scenario_itself_gives_is_no_illness(kept: Path):
     scenario = HELD.scenarios["one-question"]
     text = scenario.prompt[-1]["content"]

@@ -105,6 +105,14 @@ def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_
     assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
 
 
+def test_a_key_that_is_a_word_is_left_in_texts_so_that_the_request_matches_again(provider, tmp_path: Path):
+    at = Access(key="ollama", base_url=provider.url + "/v1", model="ollama-tiny")
+    (one,) = record_into(tmp_path, "openai", "one-question", source="local engine", access=at, engine="e 1")
+    assert load_cassette(one.path).provenance.model == "ollama-tiny"
+    assert "authorization" not in one.path.read_text(encoding="utf-8").lower()
+    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
+
+
 def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
     (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     before = real.path.read_bytes()

@@ -474,12 +474,14 @@ SAME = {
         asked(model="m", messages=[{"role": "user", "content": [HI]}]),
     ),
     "another host": (TEXT, Asked("POST", "http://127.0.0.1/v1/chat/completions", TEXT.body)),
+    "another root": (TEXT, Asked("POST", "https://proxy.example.com/openai/chat/completions", TEXT.body)),
     "other ids, one to one": (conversation("a", "b"), conversation("b", "c")),
 }
 OTHER = {
     "another text": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi "}])),
     "another model": (TEXT, asked(model="n", messages=[{"role": "user", "content": "hi"}])),
     "a field more": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi"}], seed=1)),
+    "another path": (TEXT, Asked("POST", "https://api.example.com/v1/responses", TEXT.body)),
     "another method": (TEXT, Asked("PUT", TEXT.uri, TEXT.body)),
     "two ids that became one": (conversation("a", "b"), conversation("a", "a")),
     "no JSON": (TEXT, Asked("POST", TEXT.uri, b"hello")),

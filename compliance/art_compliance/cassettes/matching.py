@@ -53,7 +53,7 @@ def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
     """Whether two requests mean the same, whatever host they go to, and whatever stands before the dialect's path."""
     if one.method != other.method or _is_of(dialect, one) != _is_of(dialect, other):
         return False
-    return meaning(dialect, one) == meaning(dialect, other)
+    return bool(meaning(dialect, one) == meaning(dialect, other))
 
 
 def _is_of(dialect: Dialect, asked: Asked) -> bool:

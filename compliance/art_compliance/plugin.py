@@ -33,6 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-cassettes", metavar="DIR", help="recorded calls, to be replayed; ./cassettes by default")
     group.addoption("--art-record", action="store_true", help="record these calls first, from the real provider")
     group.addoption("--art-key-from", metavar="VARIABLE", help="the environment variable with the provider's key")
+    group.addoption("--art-base-url", metavar="URL", help="with --art-record: the provider's URL, if not the usual")
+    group.addoption("--art-model", metavar="NAME", help="with --art-record: the model, if not the adapter's own")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 

@@ -62,6 +62,7 @@ class Run:
         name, dialect = option(config, "--art-adapter"), option(config, "--art-dialect")
         try:
             make = find_factory(name)
+            hold_recording(config)
             if option(config, "--art-record") and not hasattr(config, "workerinput"):
                 record_first(config, make, name)
             run = cls(
@@ -116,6 +117,14 @@ class Run:
             session.exitstatus = HARNESS_EXIT
 
 
+def hold_recording(config: pytest.Config) -> None:
+    """What only recording asks for is not asked for without it. Raises HarnessError."""
+    for name in ("--art-key-from", "--art-base-url", "--art-model"):
+        if option(config, name) and not option(config, "--art-record"):
+            message = f"{name} is for --art-record: without it no provider is asked"
+            raise HarnessError(message)
+
+
 def record_first(config: pytest.Config, make: Factory, name: str) -> None:
     """`--art-record`: cassettes of the selected scenarios, made with a real key before they are replayed.
 
@@ -132,7 +141,11 @@ def record_first(config: pytest.Config, make: Factory, name: str) -> None:
         scenarios=choose(selection.scenarios, selection.extra),
         into=selection.cassettes or FOLDER,
         source="provider",
-        access=Access(key=hold_key(os.environ.get(variable), variable)),
+        access=Access(
+            key=hold_key(os.environ.get(variable), variable),
+            base_url=option(config, "--art-base-url"),
+            model=option(config, "--art-model"),
+        ),
     )
     try:
         told = list(record(make, order, dialect=option(config, "--art-dialect"), name=name))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -31,7 +33,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.observing import Refused
 from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
-from art_compliance.provider.strict import answer_strictly
+from art_compliance.provider.strict import MARK, answer_strictly
 from art_compliance.report import suite_version
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.selection import CHEAP
@@ -93,8 +95,11 @@ def record(
 
 
 def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
-    if subject.dialect is None or not subject.has_call:
-        message = f"{subject.name}: it can be recorded only with a call, and with a dialect that the suite knows"
+    if subject.dialect is None:
+        message = f"{subject.name}: its wire format is not known, and requests are matched by it: say it with --dialect"
+        raise HarnessError(message)
+    if not subject.has_call:
+        message = f"{subject.name}: it has no call, so there is nothing to record"
         raise HarnessError(message)
     with recording() as heard:
         told = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
@@ -102,16 +107,26 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if isinstance(told, Refused) and not kept:
         return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
     if not kept:
-        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard)))
+        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard), Scrubber(order.secrets)))
     failed = next((one for one in kept if not 200 <= one.status < 300), None)
     if failed is not None:
         return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
     path = order.into / subject.provider / f"{scenario.id}.yaml"
-    if order.source not in RECORDED_REALITY and _is_reality(path):
+    source = _source(order, kept)
+    if source not in RECORDED_REALITY and _is_reality(path):
         return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
-    changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept[-1]), secrets=order.secrets)
-    why = _explain_unread(told, Scrubber(order.secrets))
+    changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept), secrets=order.secrets)
+    why = _explain_unread(told, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
+
+
+_NO_PROVIDER: Final = "the suite's own strict provider answered, and the cassette says so: it proves nothing of others"
+
+
+def _source(order: Order, kept: list[Exchange]) -> Source:
+    """Who answered: not always who was asked for, for `art serve` answers at any URL."""
+    name, value = MARK
+    return "strict provider" if any(one.answer_headers.get(name) == value for one in kept) else order.source
 
 
 def _is_reality(path: Path) -> bool:
@@ -128,21 +143,31 @@ def answerer_for(scenario: Scenario) -> Answerer:
     return lambda asked: answer_strictly(asked, lambda _: scenario.answer or compose(asked))
 
 
-def _explain_silence(told: object, others: int) -> str:
+def _explain_silence(told: object, others: int, scrubber: Scrubber) -> str:
     if others:
         return f"{others} requests were seen, and none goes to a path of its dialect"
-    return (
-        f"vcrpy {version('vcrpy')} saw no request: it sees httpx2, httpx, requests, urllib3, aiohttp, http.client, "
-        f"tornado and boto3, in this process; the call ended as: {str(type(told).__name__).lower()}"
-    )
+    failure = _failure(told, scrubber)
+    if failure is not None:
+        return f"nothing was answered: {failure}; is the provider at the URL that the adapter asks? {_SEEN}"
+    return f"vcrpy saw no request, and yet the call was answered: {_SEEN}"
+
+
+_SEEN: Final = (
+    f"vcrpy {version('vcrpy')} sees httpx2, httpx, requests, urllib3, aiohttp, http.client, tornado and boto3, "
+    "in this process"
+)
+
+
+def _failure(told: object, scrubber: Scrubber) -> str | None:
+    """Why a call gave no answer; None where it gave one."""
+    if not isinstance(told, Answered):
+        return scrubber.text(str(told))
+    return None if told.error is None else scrubber.text(str(told.error.get("message")))
 
 
 def _explain_unread(told: object, scrubber: Scrubber) -> str | None:
-    if not isinstance(told, Answered):
-        return scrubber.text(f"the adapter did not read the answer: {told}")
-    if told.error is None:
-        return None
-    return scrubber.text(f"the adapter did not read the answer: {told.error.get('message')}")
+    failure = _failure(told, scrubber)
+    return None if failure is None else f"the adapter did not read the answer: {failure}"
 
 
 def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
@@ -153,12 +178,13 @@ def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
     return f"the provider answered {one.status}: {str(message)[:200]}"
 
 
-def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchange) -> Provenance:
+def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[Exchange]) -> Provenance:
+    last = kept[-1]
     data: object = json_of(last.request_body)
     model: object = data.get("model") if is_object(data) else None
     in_url = re.search(r"models/([^:/?]+)", last.uri)
     return Provenance(
-        source=order.source,
+        source=_source(order, kept),
         date=datetime.now(UTC).date().isoformat(),
         adapter=subject.name,
         model=model if isinstance(model, str) else in_url[1] if in_url else None,
@@ -170,8 +196,9 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, last: Exchan
 
 
 def _versions(module: str) -> dict[str, str]:
-    """Python, vcrpy, the clients that are installed, and the adapter's own distribution, where it has one."""
-    names = ["vcrpy", "httpx2", *packages_distributions().get(module.partition(".")[0], ())]
+    """Python, vcrpy, the clients that are in this process, and the adapter's own distribution, where it has one."""
+    clients = [name for package, name in _CLIENTS.items() if package in sys.modules]
+    names = ["vcrpy", *clients, *packages_distributions().get(module.partition(".")[0], ())]
     told = {"python": platform.python_version()}
     for name in names:
         try:
@@ -179,6 +206,20 @@ def _versions(module: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return told
+
+
+_CLIENTS: Final[Mapping[str, str]] = {
+    "httpx2": "httpx2",
+    "httpx": "httpx",
+    "requests": "requests",
+    "aiohttp": "aiohttp",
+    "botocore": "botocore",
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "google.genai": "google-genai",
+    "mistralai": "mistralai",
+}
+"""HTTP clients and providers' own, by package: what shapes a request besides the adapter."""
 
 
 def hold_key(value: str | None, name: str) -> str:

@@ -156,8 +156,13 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
 
 
 def _recordings(results: tuple[Result, ...]) -> dict[Source, int]:
-    """How many scenarios were replayed, by who gave the answers."""
-    played = {result.scenario: result.source for result in results if result.source and result.verdict == "pass"}
+    """How many scenarios were replayed with nothing found wrong, by who gave the answers."""
+    wrong = {result.scenario for result in results if result.source and result.verdict == "fail"}
+    played = {
+        result.scenario: result.source
+        for result in results
+        if result.source and result.verdict == "pass" and result.scenario not in wrong
+    }
     return {source: count for source in SOURCES if (count := list(played.values()).count(source))}
 
 

@@ -95,7 +95,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     def plan(self) -> list[tuple[Check, Scenario]]:
         """Check and scenario, in order: preflight always, then stage by stage.
 
-        Raises HarnessError for a name that is unknown, and for a scenario file that cannot be read.
+        Raises HarnessError for a name that is unknown, for a scenario file that cannot be read, and for a vcrpy that
+        cannot play what is to be replayed.
         """
         chosen = self.chosen()
         families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
@@ -112,12 +113,19 @@ class Selection(Struct, frozen=True, kw_only=True):
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
+        if any(check.stage == "replay" for check, _ in planned):
+            _hold_player()
         return planned
 
 
 def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
-    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own."""
-    if selection.cassettes is not None or name_of(make) not in BUILT_IN.values():
+    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own.
+
+    What was found without being named gives way where it has none of them.
+    """
+    provider = next((name for name, place in BUILT_IN.items() if place == name_of(make)), None)
+    is_found = selection.cassettes == FOLDER and provider is not None and not (FOLDER / provider).is_dir()
+    if provider is None or not (selection.cassettes is None or is_found):
         return selection
     return structs.replace(selection, cassettes=data_folder("cassettes"))
 
@@ -128,6 +136,12 @@ def find_cassettes(asked: Path | None) -> Path | None:
         message = f"there is no folder of cassettes {asked}"
         raise HarnessError(message)
     return asked if asked is not None else FOLDER if FOLDER.is_dir() else None
+
+
+def _hold_player() -> None:
+    from art_compliance.cassettes.recording import hold_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
+
+    hold_version()
 
 
 def _hold_unique(ids: list[str]) -> None:

@@ -56,7 +56,10 @@ def _unpack(archive: Path, folder: Path) -> Path:
 
 def run(*command: object) -> None:
     """Runs it, and leaves the program with what it said where it fails."""
-    done = subprocess.run([str(word) for word in command], check=False)
+    try:
+        done = subprocess.run([str(word) for word in command], check=False)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is not installed; see compliance/local_engine/README.md for what this takes")
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command[:4]))} ... ended with {done.returncode}")
 

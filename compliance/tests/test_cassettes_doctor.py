@@ -57,6 +57,16 @@ ILL = {
         "its date 'soon' is none",
         "record it again",
     ),
+    "of a day to come": (
+        lambda data: data["metadata"]["art"].update(source="provider", date="2999-01-01"),
+        "its date 2999-01-01 is yet to come",
+        "set the clock",
+    ),
+    "an error": (
+        put({"code": 429, "message": ""}, *FIRST, "response", "status"),
+        "interactions[0].response.status: 429, an error",
+        "art record keeps no errors",
+    ),
     "outgrown": (
         put("sha256:old", *ART, "digest"),
         "the scenario has changed since it was recorded",
@@ -140,6 +150,16 @@ def test_two_answers_to_one_request_are_told(kept: Path):
     spoil(kept, lambda data: data["interactions"].append(data["interactions"][0]))
     (complaint,) = examine(kept.parent, HELD)
     assert "interactions[0] and interactions[1] match one request" in complaint.what
+
+
+def test_a_call_to_a_path_of_no_known_format_is_nobody_s_twin_and_held_to_no_types(kept: Path):
+    def add(data: dict[str, Any]) -> None:
+        (one,) = data["interactions"]
+        other = {**one, "request": {**one["request"], "uri": "https://api.example.com/v1/models"}}
+        data["interactions"] += [other, other]
+
+    spoil(kept, add)
+    assert list(examine(kept.parent, HELD)) == []
 
 
 def test_a_time_that_the_scenario_itself_gives_is_no_illness(kept: Path):

@@ -81,7 +81,10 @@ DATA = {
     "no version": (without("version"), "version: the format's version is None"),
     "a bare list": (lambda data: data["interactions"], "$: the format of a vcrpy before 1.0"),
     "a text": (lambda _: "hello", "$: no cassette: expected an object with interactions, got str"),
-    "an unknown source": (put("hearsay", "metadata", "art", "source"), "metadata.art: it was edited by hand"),
+    "an unknown source": (
+        put("hearsay", "metadata", "art", "source"),
+        "by another version: its source is 'hearsay'; known: provider; provider, recorded by others; local engine;",
+    ),
     "a field too many": (put(1, "metadata", "art", "more"), "metadata.art: it was edited by hand"),
     "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
     "gzip that is cut": (
@@ -118,6 +121,9 @@ RAW = {
         b"version: 1\nx: !!python/object:os.system {}\n",
         "line 2, column 4: no YAML that can be",
     ),
+    "a key that is a list": (b"version: 1\n? [a]\n: 1\n", "found unhashable key"),
+    "a day that is none": (b"version: 1\nx: 2026-99-99\n", "no YAML that can be read: month must be in 1..12; record"),
+    "a bell": (b"version: 1\nx: \x07\n", "no YAML that can be read: unacceptable character #x0007"),
     "no YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
 }
 
@@ -151,9 +157,11 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
         ("x-gzip", gzip.compress(b'{"a":1}')),
         ("deflate", zlib.compress(b'{"a":1}')),
         ("deflate", zlib.compress(b'{"a":1}')[2:-4]),
+        ("deflate", b'{"a":1}'),
         ("deflate, gzip", gzip.compress(zlib.compress(b'{"a":1}'))),
         ("gzip", b'{"a":1}'),  # its header was left behind
         ("br", b'{"a":1}'),
+        ("zstd", b'{"a":1}'),
         ("identity", b'{"a":1}'),
         ("", b'{"a":1}'),
     ],
@@ -163,17 +171,61 @@ def test_a_compressed_body_is_read(encoding: str, body: bytes):
     assert decompress(body, encoding) == b'{"a":1}'
 
 
+def test_headers_and_a_body_that_were_not_recorded_are_none(tmp_path: Path):
+    """vcrpy writes null for a request without a body; others leave the headers out."""
+    text = broken(
+        tmp_path / "one.yaml",
+        lambda data: data["interactions"][0]["request"].update(headers=None, body=None, method="GET"),
+    )
+    (one,) = read_cassette(text, tmp_path / "one.yaml").exchanges
+    assert (one.request_headers, one.request_body) == ({}, b"")
+
+
 def test_a_body_in_an_unknown_encoding_is_refused():
     with pytest.raises(UnreadableBody, match="'snappy', which is not known here; known: identity, gzip"):
         decompress(b"x", "snappy")
 
 
-def test_a_brotli_body_is_read_where_brotli_is_and_refused_in_words_where_it_is_not():
-    body = bytes.fromhex("8b03807b2261223a317d03")  # {"a":1}
-    try:
-        assert decompress(body, "br") == b'{"a":1}'
-    except UnreadableBody as error:
-        assert "pip install brotli" in str(error)  # noqa: PT017 - one of the two holds
+BY_LIBRARY = {  # {"a":1}, and the library that undoes it
+    "br": ("0b03807b2261223a317d03", "brotli", "brotli"),
+    "zstd": ("28b52ffd20073900007b2261223a317d", "backports.zstd", "backports.zstd"),
+}
+
+
+@pytest.mark.parametrize("encoding", BY_LIBRARY)
+def test_a_body_whose_library_is_there_is_read_and_a_damaged_one_refused(encoding: str):
+    told, module, _ = BY_LIBRARY[encoding]
+    body = bytes.fromhex(told)
+    pytest.importorskip(module)
+    assert decompress(body, encoding) == b'{"a":1}'
+    with pytest.raises(UnreadableBody, match="cannot be undone, it is cut or damaged"):
+        decompress(body[:-3] + b"\xff", encoding)
+
+
+@pytest.mark.parametrize("encoding", BY_LIBRARY)
+def test_a_body_whose_library_is_missing_is_refused_with_the_cure(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    told, _, install = BY_LIBRARY[encoding]
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("art_compliance.cassettes.bodies.importlib.import_module", missing)
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        broken(path, lambda data: compress(data["interactions"][0]["response"], bytes.fromhex(told), encoding)),
+        encoding="utf-8",
+    )
+    with pytest.raises(BadCassette) as caught:
+        load_cassette(path)
+    assert "interactions[0].response.body.string: its " in str(caught.value)
+    assert f"data needs a library that is not installed (to read it: pip install {install})" in str(caught.value)
+
+
+def compress(answer: dict, body: bytes, encoding: str) -> None:
+    answer["headers"]["content-encoding"] = [encoding]
+    answer["body"]["string"] = body
 
 
 AWKWARD = [

@@ -7,27 +7,25 @@ import json
 import socket
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 import pytest
 import yaml
 from typer.testing import CliRunner
 
-from art_compliance import HarnessError, Selection, certify
+from art_compliance import Selection, certify
 from art_compliance.cassettes import load_cassette, write_cassette
 from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
 from art_compliance.checks import CHECKS
+from art_compliance.checks.recorded import read_recorded
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.provider import LoopbackProvider
-from art_compliance.provider.server import Response
+from art_compliance.miniatures.base import change_events
 from art_compliance.recorder import Order, choose, record
 from art_compliance.resources import data_folder
 from art_compliance.runner import Session
 from art_compliance.selection import CHEAP
-from art_compliance.subjects import Access, Subject
+from art_compliance.subjects import Subject
 from art_compliance.summary import describe_counts
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
@@ -190,6 +188,20 @@ def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_w
     assert KEY not in msgspec.json.encode(report).decode()
 
 
+def test_an_answer_to_another_request_counts_for_nothing(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    relabel(tmp_path / "openai" / "one-question.yaml", source="provider")
+
+    class Changed(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            payload = super().translate(prompt, options)
+            return {**payload, "seed": 7} if "France" in str(prompt) else payload
+
+    report = replayed(tmp_path, Changed, "one-question", "answer-text")
+    assert {result.scenario for result in report.failures} == {"one-question"}
+    assert report.recordings == {"strict provider": 1}
+
+
 def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
     record_into(tmp_path, "openai", "one-question")
     relabel(tmp_path / "openai" / "one-question.yaml", digest="sha256:of-old")
@@ -210,9 +222,63 @@ def test_two_answers_to_one_request_and_an_answer_to_none_are_told(tmp_path: Pat
     write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
     assert "interactions[0] and interactions[1] match one request: which answers is chance" in told
+    assert "was never asked for" not in told  # the adapter asks for it as often as it should
     write_cassette(path, [*one.exchanges, *other.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
     assert "interactions[1] was never asked for" in told
+
+
+@pytest.mark.parametrize("place", ["request", "response"])
+def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_nowhere(place: str, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", "answer-text")
+    relabel(tmp_path / "openai" / "one-question.yaml", source="provider")
+    path = tmp_path / "openai" / "one-question.yaml"
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if place == "request":
+        data["interactions"][0]["request"]["headers"]["authorization"] = [f"Bearer {KEY}"]
+    else:
+        body = data["interactions"][0]["response"]["body"]
+        body["string"] = body["string"].replace("This answer", f"{KEY} is")
+    path.write_text(yaml.safe_dump(data, width=10_000), encoding="utf-8")
+    report = replayed(tmp_path, OpenAIAdapter, "one-question", "answer-text")
+    assert [(result.check, result.scenario) for result in report.failures] == [
+        ("replay.cassette-is-sound", "one-question")
+    ]
+    told = findings(report, "replay.cassette-is-sound")
+    assert f"{path}: line " in told
+    assert "it holds what looks like a secret, so it is not played; remove it from the history, too, revoke it" in told
+    assert report.recordings == {"strict provider": 1}
+    assert not report.levels["replay"].is_applicable
+    assert not report.levels["replay"].holds
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_recording_again_mends_a_cassette_with_a_secret(tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    path = tmp_path / "openai" / "one-question.yaml"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace("France", KEY), encoding="utf-8")
+    (one,) = record_into(tmp_path, "openai", "one-question")
+    assert one.changed
+    assert path.read_text(encoding="utf-8") == whole
+
+
+SOURCED = {
+    "provider": "--key-from VARIABLE",
+    "local engine": '--local-engine --engine "NAME VERSION" --base-url URL',
+    "strict provider": "--from-strict-provider",
+}
+
+
+@pytest.mark.parametrize("source", SOURCED)
+def test_what_is_told_to_record_again_asks_the_same_source(source: str, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question")
+    path = tmp_path / "openai" / "one-question.yaml"
+    relabel(path, source=source)
+    one = load_cassette(path)
+    write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
+    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert f"--scenarios one-question {SOURCED[source]} --into {tmp_path}" in told
 
 
 def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path: Path):
@@ -221,7 +287,9 @@ def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path:
     path.write_text(path.read_text(encoding="utf-8")[:900], encoding="utf-8")
     report = replayed(tmp_path, OpenAIAdapter, "one-question")
     assert [result.check for result in report.failures] == ["replay.cassette-is-sound"]
-    assert str(path) in findings(report, "replay.cassette-is-sound")
+    told = findings(report, "replay.cassette-is-sound")
+    assert str(path) in told
+    assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in told
 
 
 def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):
@@ -233,6 +301,147 @@ def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):
     answer["body"]["string"] = gzip.compress(answer["body"]["string"].encode())
     path.write_text(yaml.safe_dump(data), encoding="utf-8")
     assert replayed(tmp_path, OpenAIAdapter, "answer-one-call").failures == []
+
+
+def spoiled(change: Any) -> Any:
+    def make(**settings: Any) -> Any:
+        adapter = OpenAIAdapter(**settings)
+        change_events(adapter, change)
+        return adapter
+
+    return make
+
+
+def each(kind: str, **changed: Any) -> Any:
+    return lambda events: [{**event, **changed} if event["type"] == kind else event for event in events]
+
+
+def crash(_: Any) -> Any:
+    raise KeyError("choices")
+
+
+TOLD_WRONG = {
+    "it raises": (crash, "answer-one-call", "replay.answer-is-read", "it raised KeyError: 'choices'"),
+    "an error": (
+        lambda events: [{"type": "ERROR", "error": {"message": "no"}}, {**events[-1], "message": None}],
+        "answer-text",
+        "replay.answer-is-read",
+        "call gave an ERROR event: no",
+    ),
+    "a message of no role": (
+        each("END", message={"content": "x"}),
+        "answer-text",
+        "replay.message-is-whole",
+        "END's message is none of the standard",
+    ),
+    "another text in the message": (
+        each("END", message={"role": "assistant", "content": "x"}),
+        "answer-text",
+        "replay.message-is-whole",
+        "the message's content is 'x'",
+    ),
+    "no calls in the message": (
+        each("END", message={"role": "assistant", "content": None}),
+        "answer-one-call",
+        "replay.message-is-whole",
+        "1 calls were told, and they are not the 0 of the message",
+    ),
+    "no text": (
+        lambda events: [*each("END", message={"role": "assistant", "content": None})(events[1:])],
+        "answer-text",
+        "replay.message-is-whole",
+        "a text of the recorded answer was not told whole: ",
+    ),
+    "no counts": (
+        each("METADATA", metadata={"stop_reason": "stop"}),
+        "answer-text",
+        "replay.tokens-are-counted",
+        "input_tokens is None, the recorded answer counts ",
+    ),
+    "no end": (lambda events: events[:-1], "answer-text", "replay.events-keep-their-order", "END"),
+}
+
+
+@pytest.mark.parametrize("what", TOLD_WRONG)
+def test_what_is_told_wrong_of_a_recorded_answer_is_found(what: str, tmp_path: Path):
+    change, name, check, message = TOLD_WRONG[what]
+    record_into(tmp_path, "openai", name)
+    with Subject(spoiled(change), name="spoiled", dialect="openai-chat") as subject:
+        result = Session(subject, 1, selection=Selection(cassettes=tmp_path)).run(CHECKS[check], choose((name,))[0])
+    assert result.verdict == "fail"
+    assert message in "\n".join(finding.message for finding in result.findings)
+
+
+def test_what_is_cut_otherwise_and_told_otherwise_is_found(tmp_path: Path):
+    record_into(tmp_path, "openai", "streamed")
+
+    class Eager(OpenAIAdapter):
+        """A chunk that ends within an event is told as one token more."""
+
+        def stream_reader(self, head: Any, info: Any) -> Any:
+            reader = super().stream_reader(head, info)
+            feed = reader.feed
+            reader.feed = lambda chunk: feed(chunk if chunk.endswith(b"\n\n") else chunk.replace(b"w", b"v"))
+            return reader
+
+    told = findings(replayed(tmp_path, Eager, "streamed"), "replay.cuts-change-nothing")
+    assert "cut otherwise, it differs in " in told
+
+
+def test_an_answer_that_counts_nothing_is_not_held_against_the_adapter(tmp_path: Path):
+    record_into(tmp_path, "openai", "answer-text")
+    path = tmp_path / "openai" / "answer-text.yaml"
+    one = load_cassette(path)
+    body = json.loads(one.exchanges[0].answer_body)
+    del body["usage"]
+    exchange = msgspec.structs.replace(one.exchanges[0], answer_body=json.dumps(body).encode())
+    write_cassette(path, [exchange], one.provenance)
+    report = replayed(tmp_path, OpenAIAdapter, "answer-text")
+    assert report.failures == []
+    reasons = {result.check: result.reason for result in report.results if result.verdict == "not applicable"}
+    assert reasons["replay.tokens-are-counted"] == "the recorded answer counts no tokens"
+
+
+CHAT_BODY = {
+    "choices": [
+        {"index": 1, "message": {"content": "another's"}},
+        {
+            "index": 0,
+            "message": {
+                "content": [{"type": "text", "text": "parts "}, {"type": "text", "text": "of it"}, "no part"],
+                "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1'}}, {"function": None}],
+            },
+        },
+    ],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+}
+ANTHROPIC_STREAM = b"""data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "a"}}
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "b"}}
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "stray"}}
+data: {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "name": "f", "input": {}}}
+data: {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}}
+data: [DONE]
+"""
+GEMINI_BODY = [
+    {"candidates": []},
+    {"candidates": [{"content": {"parts": [{"text": "hm", "thought": True}, {"text": "Yes"}]}}]},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]}}]},
+    "no chunk",
+]
+SAID = {
+    "chat completions": ("mistral-chat", json.dumps(CHAT_BODY), ["parts of it"], [("f", '{"a": 1'), ("", {})]),
+    "a stream of Anthropic's": ("anthropic-messages", ANTHROPIC_STREAM.decode(), ["ab"], [("f", {})]),
+    "chunks of Gemini's": ("gemini-generate", json.dumps(GEMINI_BODY), ["Yes"], [("f", {"a": 1})]),
+    "nothing": ("openai-chat", "<html>", [], []),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_a_recorded_answer_is_read_without_any_adapter(what: str):
+    dialect, body, texts, calls = SAID[what]
+    told = read_recorded(dialect, body.encode())
+    assert list(told.texts.values()) == texts
+    assert [(call.name, call.value) for call in told.calls.values()] == calls
 
 
 # Matching.
@@ -266,12 +475,14 @@ SAME = {
         asked(model="m", messages=[{"role": "user", "content": [HI]}]),
     ),
     "another host": (TEXT, Asked("POST", "http://127.0.0.1/v1/chat/completions", TEXT.body)),
+    "another root": (TEXT, Asked("POST", "https://proxy.example.com/openai/chat/completions", TEXT.body)),
     "other ids, one to one": (conversation("a", "b"), conversation("b", "c")),
 }
 OTHER = {
     "another text": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi "}])),
     "another model": (TEXT, asked(model="n", messages=[{"role": "user", "content": "hi"}])),
     "a field more": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi"}], seed=1)),
+    "another path": (TEXT, Asked("POST", "https://api.example.com/v1/responses", TEXT.body)),
     "another method": (TEXT, Asked("PUT", TEXT.uri, TEXT.body)),
     "two ids that became one": (conversation("a", "b"), conversation("a", "a")),
     "no JSON": (TEXT, Asked("POST", TEXT.uri, b"hello")),
@@ -302,233 +513,78 @@ def test_a_difference_is_told_by_its_pointer():
     ]
 
 
-# Recording.
-
-
-@pytest.fixture
-def provider():
-    with LoopbackProvider() as server:
-        yield server
-
-
-def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
-    path = DIALECTS[ADAPTERS[adapter].dialect].base_path
-    return Access(key=KEY, base_url=provider.url + path, model="its-model")
-
-
-@pytest.mark.parametrize("adapter", ADAPTERS)
-def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, provider, tmp_path: Path):
-    told = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
-    (one,) = told
-    assert one.path == tmp_path / adapter / "one-question.yaml"
-    known = load_cassette(one.path).provenance
-    assert known is not None
-    assert (known.source, known.scenario, known.model) == ("provider", "one-question", "its-model")
-    assert {"python", "vcrpy", "httpx2"} <= set(known.versions)
-    raw = one.path.read_text(encoding="utf-8")
-    assert KEY not in raw
-    assert str(urlsplit(provider.url).port) not in raw
-    assert any(KEY in str(request.headers) for request in provider.seen())
-
-
-def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):
-    first = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    relabel(first[0].path, date="2001-01-01")
-    before = first[0].path.read_bytes()
-    again = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert (first[0].changed, again[0].changed) == (True, False)
-    assert first[0].path.read_bytes() == before
-
-
-def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
-    record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
-
-
-def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
-    (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    before = real.path.read_bytes()
-    (own,) = record_into(tmp_path, "openai", "one-question")
-    assert own.why == "kept, for somebody else answered it"
-    assert real.path.read_bytes() == before
-
-
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
-    def refuse(asked: Any) -> Response:
-        return Response(status, asked.dialect.write_error(status, f"no good: {KEY}"))
-
-    with provider.answering(refuse):
-        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
-    assert one.path is None
-    assert one.why == f"the provider answered {status}: no good: REDACTED"
-    assert not list(tmp_path.rglob("*.yaml"))
-
-
-def test_what_the_adapter_refuses_is_told_apart(tmp_path: Path):
-    (one,) = record_into(tmp_path, "anthropic", "sampling")
-    assert (one.is_refused, one.path) == (True, None)
-
-
-class Unseen(OpenAIAdapter):
-    """Speaks HTTP by itself."""
-
-    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
-        super().__init__(api_key=api_key, base_url=base_url, model=model)
-        self._at = urlsplit(base_url or "http://127.0.0.1:9")
-
-    def call(self, prompt: Any, options: Any) -> Any:
-        with socket.create_connection((self._at.hostname, self._at.port)) as wire:
-            wire.sendall(b"POST /v1/chat/completions HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
-            wire.recv(10)
-        yield {"type": "END", "message": {"role": "assistant", "content": "x"}, "finish": "stop"}
-
-
-def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
-    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
-    (one,) = record(Unseen, order)
-    assert one.path is None
-    assert "saw no request: it sees httpx2, httpx, requests" in one.why
-
-
-def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2 and would record nothing"):
-        record_into(tmp_path, "openai", "one-question")
-
-
-def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
-    class Asks(OpenAIAdapter):
-        async def call(self, prompt: Any, options: Any) -> Any:
-            async with httpx2.AsyncClient() as client:
-                await client.post(f"{provider.url}/oauth/token", content=b"client_secret=hush")
-            async for event in super().call(prompt, options):
-                yield event
-
-    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
-    (one,) = record(Asks, order)
-    assert len(load_cassette(one.path).exchanges) == 1
-
-
 # The command.
 
 
-def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
-    return CliRunner().invoke(app, ["record", *arguments], env=env)
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["replay", *arguments])
 
 
-REFUSED = {
-    "no adapter": ((), "name an adapter"),
-    "no key named": (
-        ("openai",),
-        "a real provider wants a key: name the environment variable that holds it with --key-from",
-    ),
-    "no key there": (
-        ("openai", "--key-from", "NO_SUCH_KEY"),
-        "the environment variable NO_SUCH_KEY is not set",
-    ),
-    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
-    "no URL of an engine": (("openai", "--local-engine"), "say with --base-url where the local engine answers"),
-    "no name of an engine": (
-        ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
-        "say with --engine which engine answers, and its version",
-    ),
-    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "say either"),
-}
+def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    record_into(tmp_path / "cassettes", "openai", "one-question", "streamed")
+    monkeypatch.chdir(tmp_path)
+    good = run("openai")
+    assert good.exit_code == 0, good.output
+    assert "replayed answers: 2 by strict provider" in good.output
+    one = run("openai", "--scenarios", " streamed,")
+    assert "replayed answers: 1 by strict provider" in one.output
+    path = tmp_path / "cassettes" / "openai" / "one-question.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("France", "Spain"), encoding="utf-8")
+    changed = run("openai")
+    assert changed.exit_code == 1
+    assert "FAIL replay.request-is-the-recorded-one" in changed.output
+    path.write_text("interactions: []", encoding="utf-8")
+    assert run("openai", "--scenarios", "one-question").exit_code == 1
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_recording_is_refused_in_words(what: str):
-    arguments, message = REFUSED[what]
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
+def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anothers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "cassettes" / "acme").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    told = run("openai", "--scenarios", "one-question")
+    assert told.exit_code == 0, told.output
+    assert "replayed answers: 1 by local engine" in told.output
 
 
-def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
-    base = provider.url + DIALECTS["openai-chat"].base_path
-    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
-    result = run("openai", *arguments, env={"THE_KEY": KEY})
-    assert result.exit_code == 0, result.output
-    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
-    assert KEY not in result.output
-    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
+def test_a_vcrpy_that_plays_nothing_is_told_once_and_before_anything_is_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
+    told = run("openai")
+    assert told.exit_code == 2
+    assert told.output == (
+        "harness: vcrpy 8.1.1 does not see httpx2, and would record and play nothing: pip install 'vcrpy>=8.2'\n"
+    )
+    assert certify(OpenAIAdapter, selection=Selection(checks=("wire.no-rule-is-broken",))).failures == []
 
 
-def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
-    with provider.answering(lambda asked: Response(401, asked.dialect.write_error(401, "no"))):
-        result = run(
-            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
-            "--scenarios", "one-question", env={"K": KEY},
-        )  # fmt: skip
-    assert result.exit_code == 1
-    assert "the provider answered 401: no" in result.output
-
-
-# Live, and under pytest.
-
-
-def test_the_real_provider_is_asked_on_request_alone(provider):
-    few = ("one-question", "answer-text")
-    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
-    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
-    assert report.levels["live"].is_passed
-    assert len(provider.seen()) == 2
-    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
-
-
-def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
-    def refuse(asked: Any) -> Response:
-        return Response(401, asked.dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
-
-    with provider.answering(refuse):
-        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
-    told = findings(report, "live.call-is-answered")
-    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
-    assert KEY not in msgspec.json.encode(report).decode()
-
-
-def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
-    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
-        if base_url is None:
-            raise ValueError(api_key)
-        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
-
-    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
-        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
-    assert KEY not in repr(caught.getrepr(style="long"))
-
-
-def test_live_without_a_key_is_refused():
-    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
-    assert result.exit_code == 2
-    assert "a real provider wants a key" in result.output
-
-
-THEIRS = """
+MUTE = """
 from art_sdk import OpenAIAdapter
 
-class MyAdapter(OpenAIAdapter):
-    provider_name = "theirs"
-
-    def __init__(self, *, api_key, base_url=None, model=None):
-        super().__init__(api_key=api_key, base_url=base_url or {url!r}, model=model)
+class Mute(OpenAIAdapter):
+    def translate(self, prompt, options):
+        raise KeyError("hello")
 """
 
 
-def test_pytest_records_with_a_key_and_replays_what_was_recorded(
-    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-):
-    pytester.makepyfile(theirs=THEIRS.format(url=provider.url + "/v1"))
-    monkeypatch.setenv("THE_KEY", KEY)
-    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
-    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
-    assert refused.ret == 2
-    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
-    done = pytester.runpytest_subprocess(*plain, "--art-record", "--art-key-from", "THE_KEY", timeout=120)
-    assert done.ret == 0, done.stdout.str()
-    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
-    assert (pytester.path / "cassettes" / "theirs" / "one-question.yaml").is_file()
-    asked = len(provider.seen())
-    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
-    assert len(provider.seen()) == asked
+def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "mute_adapter.py").write_text(MUTE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = run("mute_adapter:Mute", "--cassettes", str(data_folder("cassettes")))
+    assert told.exit_code == 2
+    assert "HARNESS preflight." in told.output
+
+
+NOT_REPLAYED = {
+    "no adapter": ((), "name an adapter"),
+    "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),
+    "no such folder": (("openai", "--cassettes", "nope"), "there is no folder of cassettes nope"),
+    "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "no cassette of its provider is kept for these"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_REPLAYED)
+def test_what_cannot_be_replayed_is_told_in_words(what: str):
+    arguments, message = NOT_REPLAYED[what]
+    told = run(*arguments)
+    assert told.exit_code == 2
+    assert message in told.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import string
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from art_compliance.cassettes import Exchange, HoldsSecret, Provenance, load_cassette, write_cassette
+from art_compliance.cassettes import BadCassette, Exchange, HoldsSecret, Provenance, load_cassette, write_cassette
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
 
@@ -190,6 +191,27 @@ def test_words_and_signatures_are_no_secrets(text: str):
     assert find_leaks(body.decode()) == []
 
 
+def test_a_body_that_is_no_text_is_scrubbed_and_otherwise_kept_to_the_byte():
+    key = b"sk-proj-abcdefghijklmnop0123456789"
+    body = bytes(range(256)) + key + bytes(range(255, -1, -1))
+    assert Scrubber().body(body) == body.replace(key, REDACTED.encode())
+
+
+STREAMS = {
+    "lines of JSON": ('{"a": 1}\n{"authorization": "x"}\n', '{"a": 1}\n{"authorization":"REDACTED"}\n'),
+    "events": ('data: {"password": "x"}\n\ndata: [DONE]\n', 'data: {"password":"REDACTED"}\n\ndata: [DONE]\n'),
+    "a line that is no JSON": ('data: {"password": x}\n', 'data: {"password": x}\n'),
+    "a list": ('[{"cookie": "x"}, true]', '[{"cookie":"REDACTED"},true]'),
+    "a list that is cut": ('[{"cookie": "x"}', '[{"cookie": "x"}'),
+}
+
+
+@pytest.mark.parametrize("what", STREAMS)
+def test_each_line_of_a_stream_is_looked_at_by_its_fields(what: str):
+    given_, scrubbed = STREAMS[what]
+    assert Scrubber().body(given_.encode()).decode() == scrubbed
+
+
 def test_headers_are_kept_by_a_list_of_what_is_harmless():
     noise = {"cf-ray": "8a-FRA", "openai-organization": "acme", "x-request-id": "r", "content-type": "text/plain"}
     told = Scrubber().exchange(exchange(answer_headers=noise, request_headers={**noise, "user-agent": "me"}))
@@ -223,6 +245,23 @@ SLIPS = {
     "an e-mail address": "jane@acme.com",
     "a key in a URL": "https://x.example/?key=abcdefgh",
 }
+CODED = {
+    "in a URL": ("a key of OpenAI's form", "sk%2Dabcdefghijklmnopqrstuv"),
+    "in JSON": ("a key of OpenAI's form", "sk\\u002dabcdefghijklmnopqrstuv"),
+    "in YAML": ("an e-mail address", "jane\\x40acme.com"),
+}
+
+
+@pytest.mark.parametrize("how", CODED)
+def test_what_is_spelled_by_escapes_is_found_in_its_line(how: str):
+    kind, text = CODED[how]
+    (leak,) = find_leaks(f"100 %\n{text}\n")
+    assert (leak.kind, leak.line) == (kind, 2)
+
+
+def test_a_word_of_a_few_letters_is_no_secret_although_it_was_the_key():
+    assert find_leaks("one key for all", ["key"]) == []
+    assert find_leaks("one-key-for-all", ["one-key-for-all"])[0].kind == "the key that it was recorded with"
 
 
 @pytest.mark.parametrize("kind", SLIPS)
@@ -237,6 +276,29 @@ def test_what_scrubbing_misses_is_refused_and_named_by_place_and_kind(
     assert "line " in str(caught.value)
     assert SLIPS[kind] not in str(caught.value)
     assert not path.parent.exists()
+
+
+WRONG_BODIES = {
+    "the request": ("request", "interactions[0]: not written: its gzip data cannot be undone"),
+    "the answer": ("answer", "interactions[0]: not written: its gzip data cannot be undone"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_BODIES)
+def test_what_cannot_be_decompressed_cannot_be_searched_and_is_not_written(what: str, tmp_path: Path):
+    side, message = WRONG_BODIES[what]
+    torn = {f"{side}_headers": {"content-encoding": "gzip"}, f"{side}_body": b"\x1f\x8b torn"}
+    with pytest.raises(BadCassette, match=re.escape(message)):
+        write_cassette(tmp_path / "one.yaml", [exchange(**torn)], PROVENANCE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_would_not_say_what_was_recorded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.writing._body", lambda body: body.decode().strip())
+    write_cassette(tmp_path / "one.yaml", [exchange(answer_body=b"a")], PROVENANCE)
+    with pytest.raises(BadCassette, match="not written: read again, it would not say what was recorded"):
+        write_cassette(tmp_path / "two.yaml", [exchange(answer_body=b"a ")], PROVENANCE)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.yaml"]
 
 
 def test_the_key_that_was_used_is_known_whatever_its_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import re
+import socket
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -236,6 +237,38 @@ def test_an_index_that_does_not_have_it_is_told_apart(tmp_path: Path, monkeypatc
         fetch(package, tmp_path)
 
 
+def test_an_index_that_does_not_answer_is_told_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/simple"
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", nobody)
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+    with pytest.raises(Unreachable, match=r"-of-ours 1: the package index cannot be reached: .*Connection refused"):
+        fetch(package, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "by 'NewConnectionError('<pip.HTTPConnection object at 0x7f>: Failed: [Errno 111] Refused')': /simple/x/",
+        "by 'NewConnectionError(\"HTTPConnection(host='::1', port=9): Failed: [Errno 111] Refused\")': /simple/x/",
+        "by 'Failed: [Errno 111] Refused': /simple/x/",
+    ],
+)
+def test_the_reason_is_told_without_the_objects_around_it(said: str):
+    warning = f"WARNING: Retrying (Retry(total=0)) after connection broken {said}\nERROR: No matching distribution"
+    assert corpus._explain(warning, 1) == "the package index cannot be reached: Failed: [Errno 111] Refused"
+
+
+def test_an_index_client_that_does_not_come_back_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(corpus, "TIMEOUT", 0.01)
+    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+    with pytest.raises(Unreachable, match="pip did not come back: TimeoutExpired"):
+        fetch(package, tmp_path)
+
+
 def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_nobody_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -295,3 +328,4 @@ def test_the_command_says_what_there_is_and_what_is_not_to_be_had(tmp_path: Path
     result = CliRunner().invoke(app, ["corpus"])
     assert result.exit_code == 2
     assert "langchain-openai 1.7.4: pip download ended with" in result.output
+    assert "kept in" not in result.output

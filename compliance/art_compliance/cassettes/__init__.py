@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import RECORDED_REALITY, SOURCES, Provenance, Source, scenario_digest
-from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette, read_cassette
-from art_compliance.cassettes.writing import HoldsSecret, write_cassette
+from art_compliance.cassettes.reading import BadCassette, Cassette, HoldsSecret, load_cassette, read_cassette
+from art_compliance.cassettes.writing import write_cassette
 
 __all__ = [
     "RECORDED_REALITY",

@@ -37,7 +37,9 @@ def _plain(body: bytes) -> bytes:
 
 
 def _ungzip(body: bytes) -> bytes:
-    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else _hold_text(body, "gzip")
+    if body.startswith(b"\x1f\x8b"):
+        return gzip.decompress(body)
+    return _hold_text(body, "its content-encoding is gzip, and its bytes are neither that nor text")
 
 
 def _inflate(body: bytes) -> bytes:
@@ -49,33 +51,38 @@ def _inflate(body: bytes) -> bytes:
         return zlib.decompress(body, -zlib.MAX_WBITS)  # some servers leave the zlib header out
 
 
-def _unbrotli(body: bytes) -> bytes:
-    module: Any = None
-    for name in ("brotli", "brotlicffi"):
+def _by_library(coding: str, names: tuple[str, ...], install: str) -> Callable[[bytes], bytes]:
+    """Undoes a coding that needs a library: whoever's client is answered in it has one, so no extra brings it."""
+
+    def undo(body: bytes) -> bytes:
+        library = _import_first(names)
+        if library is None:
+            message = f"its {coding} data needs a library that is not installed (to read it: pip install {install})"
+            return _hold_text(body, message)
+        failure: type[Exception] = getattr(library, "ZstdError", None) or library.error
         try:
-            module = importlib.import_module(name)
+            undone: bytes = library.decompress(body)
+        except failure as error:
+            return _hold_text(body, f"its {coding} data cannot be undone, it is cut or damaged: {error}")
+        return undone
+
+    return undo
+
+
+def _import_first(names: tuple[str, ...]) -> Any:
+    """The first of these modules that is installed; they are the ones that httpx2 looks for."""
+    for name in names:
+        try:
+            return importlib.import_module(name)
         except ModuleNotFoundError:
             continue
-        break
-    if module is None:
-        if is_text(body):
-            return body
-        message = "its brotli data cannot be undone here: pip install brotli, or record without accept-encoding: br"
-        raise UnreadableBody(message)
-    try:
-        undone: bytes = module.decompress(body)
-    except module.error as error:
-        if is_text(body):
-            return body
-        message = f"its br data cannot be undone, it is cut or damaged: {error}"
-        raise UnreadableBody(message) from error
-    return undone
+    return None
 
 
-def _hold_text(body: bytes, name: str) -> bytes:
+def _hold_text(body: bytes, otherwise: str) -> bytes:
+    """The body, where it was decompressed already and its header left behind."""
     if body and not is_text(body):
-        message = f"its content-encoding is {name}, and its bytes are neither that nor text"
-        raise UnreadableBody(message)
+        raise UnreadableBody(otherwise)
     return body
 
 
@@ -84,7 +91,8 @@ _UNDO: Final[dict[str, Callable[[bytes], bytes]]] = {
     "gzip": _ungzip,
     "x-gzip": _ungzip,
     "deflate": _inflate,
-    "br": _unbrotli,
+    "br": _by_library("brotli", ("brotli", "brotlicffi"), "brotli"),
+    "zstd": _by_library("zstd", ("compression.zstd", "backports.zstd"), "backports.zstd"),
 }
 
 

@@ -10,6 +10,7 @@ import fnmatch
 import gzip
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -83,10 +84,13 @@ def load_packages(path: Path | None = None) -> tuple[Package, ...]:
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where downloads are kept: `ART_CORPUS_CACHE`, else below the user's cache folder."""
     asked = environment.get("ART_CORPUS_CACHE")
-    if asked:
-        return Path(asked)
+    return Path(asked) if asked else user_cache(environment) / "corpus"
+
+
+def user_cache(environment: Mapping[str, str] = os.environ) -> Path:
+    """The suite's folder in the user's cache."""
     usual = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA") or str(Path.home() / ".cache")
-    return Path(usual) / "art-compliance" / "corpus"
+    return Path(usual) / "art-compliance"
 
 
 def fetch(package: Package, folder: Path | None = None) -> Path:
@@ -159,9 +163,21 @@ def _download(package: Package, folder: Path) -> None:
         message = f"{package.name} {package.version}: pip did not come back: {type(error).__name__}"
         raise Unreachable(message) from error
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        message = f"{package.name} {package.version}: pip download ended with {done.returncode}: {(lines or ['?'])[-1]}"
+        message = f"{package.name} {package.version}: {_explain(done.stderr, done.returncode)}"
         raise Unreachable(message)
+
+
+def _explain(said: str, code: int) -> str:
+    """Why pip brought nothing: it says that there is no such distribution, also where no index answered."""
+    broken = _BROKEN.findall(said)
+    if broken:
+        return f"the package index cannot be reached: {broken[-1]}"
+    lines = [line for line in said.splitlines() if line.startswith("ERROR")]
+    return f"pip download ended with {code}: {(lines or ['?'])[-1]}"
+
+
+_BROKEN: Final = re.compile(r"connection broken by '(?:.*[>)]: )?(.*?)['\")]*':")
+"""What pip warns of before it tries again (as pip 23.2 and 26.3 say it)."""
 
 
 def read_package(package: Package, folder: Path | None = None) -> tuple[Found, ...]:

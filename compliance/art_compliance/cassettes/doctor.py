@@ -15,7 +15,7 @@ from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.matching import Asked, is_same
 from art_compliance.cassettes.provenance import scenario_digest
-from art_compliance.cassettes.reading import BadCassette, Cassette, load_cassette
+from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read_cassette, read_text
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
@@ -67,9 +67,9 @@ def examine_file(path: Path, held: Practice) -> Iterator[Complaint]:
     """Every complaint about one file: first whether it holds secrets, then whether it can be used, then the rest."""
     text = path.read_bytes().decode("utf-8", "replace")
     for leak in find_leaks(text):
-        yield Complaint(path, f"a secret: {leak}", "remove it from the history, too, revoke it, and record again")
+        yield Complaint(path, f"a secret: {leak}", f"{REVOKE}, and record again; until then it fails every replay")
     try:
-        cassette = load_cassette(path)
+        cassette = read_cassette(read_text(path), path)
     except BadCassette as error:
         place = f"{error.place}: " if error.place else ""
         what = str(error).removeprefix(f"{path}: {place}")
@@ -102,7 +102,9 @@ def _old(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
     except ValueError:
         yield Complaint(cassette.path, f"its date {known.date!r} is none", "record it again")
         return
-    if days > held.days:
+    if days < 0:
+        yield Complaint(cassette.path, f"its date {known.date} is yet to come", "set the clock, and record it again")
+    elif days > held.days:
         yield Complaint(cassette.path, f"{days} days old, {held.days} is the limit", "record it again")
 
 
@@ -141,7 +143,11 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
     is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
         dialect = _dialect(one)
-        if dialect is None or not 200 <= one.status < 300:
+        if not 200 <= one.status < 300:
+            what = f"interactions[{at}].response.status: {one.status}, an error, which says more of an account"
+            yield Complaint(cassette.path, what, "record it again: art record keeps no errors")
+            continue
+        if dialect is None:
             continue
         place = f"interactions[{at}].response.body.string"
         whole = json_of(one.answer_body)

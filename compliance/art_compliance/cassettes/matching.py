@@ -6,6 +6,7 @@ dialect cannot decode one of the two, both are compared as JSON.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -49,8 +50,14 @@ class Tape(Struct):
 
 
 def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
-    """Whether two requests mean the same, whatever host they go to."""
-    return one.method == other.method and meaning(dialect, one) == meaning(dialect, other)
+    """Whether two requests mean the same, whatever host they go to, and whatever stands before the dialect's path."""
+    if one.method != other.method or _is_of(dialect, one) != _is_of(dialect, other):
+        return False
+    return bool(meaning(dialect, one) == meaning(dialect, other))
+
+
+def _is_of(dialect: Dialect, asked: Asked) -> bool:
+    return re.search(dialect.path, urlsplit(asked.uri).path) is not None
 
 
 def meaning(dialect: Dialect, asked: Asked) -> Any:
@@ -142,6 +149,8 @@ def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
     lines: list[str] = []
     if recorded.method != now.method:
         lines.append(f"method: recorded {recorded.method}, now {now.method}")
+    if _is_of(dialect, recorded) != _is_of(dialect, now):
+        lines.append(f"path: recorded {urlsplit(recorded.uri).path}, now {urlsplit(now.uri).path}")
     pairs = {
         "in normal form": (meaning(dialect, recorded), meaning(dialect, now)),
         "raw": (recorded.raw, now.raw),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, field
 
 from art_compliance.scenarios import Scenario
+from art_sdk.json_data import is_object
 
 Source = Literal["provider", "provider, recorded by others", "local engine", "strict provider"]
 """Who gave the answers that a cassette holds."""
@@ -54,4 +55,8 @@ def scenario_digest(scenario: Scenario) -> str:
 
 def read_provenance(data: object) -> Provenance:
     """The provenance that stands in a cassette. Raises ValueError, naming the field that is wrong."""
+    source: object = data.get("source") if is_object(data) else None
+    if source is not None and source not in SOURCES:
+        message = f"its source is {source!r}; known: {'; '.join(SOURCES)}"
+        raise ValueError(message)
     return msgspec.convert(data, Provenance)

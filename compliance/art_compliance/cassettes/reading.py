@@ -16,6 +16,7 @@ from msgspec import Struct
 from art_compliance.cassettes.bodies import UnreadableBody, decompress
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import KEY, Provenance, read_provenance
+from art_compliance.cassettes.scanning import find_leaks
 from art_sdk.json_data import is_array, is_object
 
 T = TypeVar("T")
@@ -25,6 +26,9 @@ VERSION: Final = 1
 
 AGAIN: Final = "record it again with: art record"
 """What helps with most of what can be wrong."""
+
+REVOKE: Final = "remove it from the history, too, revoke it"
+"""What is to be done about a secret that was found in a repository."""
 
 
 class BadCassette(Exception):
@@ -36,6 +40,10 @@ class BadCassette(Exception):
         self.place = place
 
 
+class HoldsSecret(BadCassette):
+    """A cassette in which something like a secret stands, or would stand: it is neither written nor played."""
+
+
 class Cassette(Struct, frozen=True, kw_only=True):
     """A cassette as it was read: at least one exchange. Without `provenance` nobody knows who gave the answers."""
 
@@ -45,8 +53,16 @@ class Cassette(Struct, frozen=True, kw_only=True):
 
 
 def load_cassette(path: Path) -> Cassette:
-    """The cassette in a file. Raises BadCassette, naming file and place."""
-    return read_cassette(_text(path), path)
+    """The cassette in a file. Raises BadCassette, naming file and place, and HoldsSecret, never with the secret.
+
+    What holds a secret is not played, so that it reaches no adapter, no message and no report.
+    """
+    text = read_text(path)
+    leaks = find_leaks(text)
+    if leaks:
+        message = f"it holds what looks like a secret, so it is not played; {REVOKE}, and {AGAIN}"
+        raise HoldsSecret(path, "; ".join(map(str, leaks)), message)
+    return read_cassette(text, path)
 
 
 def read_cassette(text: str, path: Path) -> Cassette:
@@ -63,7 +79,8 @@ def read_exchange(one: object, path: Path, place: str) -> Exchange:
     return _Reader(path).exchange(one, place)
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """A cassette file's text. Raises BadCassette for what is none."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -92,7 +109,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         message = f"no YAML that can be read, so it was cut short or edited by hand: {what}; {AGAIN}"
         raise BadCassette(path, place, message) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadCassette(path, "", f"no YAML that can be read: {error}") from error
+        raise BadCassette(path, "", f"no YAML that can be read: {' '.join(str(error).split())}; {AGAIN}") from error
     if is_array(data):
         message = f"the format of a vcrpy before 1.0, a bare list; this one reads version {VERSION}; {AGAIN}"
         raise BadCassette(path, "$", message)
@@ -108,7 +125,7 @@ LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _is_tag(error: yaml.MarkedYAMLError) -> bool:
-    return isinstance(error, yaml.constructor.ConstructorError)
+    return isinstance(error, yaml.constructor.ConstructorError) and "for the tag" in str(error.problem)
 
 
 class _Reader:

@@ -29,6 +29,9 @@ _LEAST: Final = (8, 2)
 
 _IN_FORCE: Final = threading.Lock()
 
+PATIENCE: Final = 60.0
+"""Seconds for which a cassette waits until the one before is no longer in force."""
+
 
 @contextmanager
 def playing(cassette: Cassette, dialect: Dialect, secrets: tuple[str, ...] = ()) -> Generator[Tape]:
@@ -70,7 +73,7 @@ def recording() -> Generator[list[Exchange]]:
 
 @contextmanager
 def _in_force(recorder: Any, **settings: Any) -> Generator[Any]:
-    if not _IN_FORCE.acquire(timeout=60):
+    if not _IN_FORCE.acquire(timeout=PATIENCE):
         message = "another cassette is in force in this process: vcrpy can have but one"
         raise HarnessError(message)
     try:
@@ -80,11 +83,16 @@ def _in_force(recorder: Any, **settings: Any) -> Generator[Any]:
         _IN_FORCE.release()
 
 
-def _recorder(shelf: _Shelf) -> Any:
+def hold_version() -> None:
+    """Whether the vcrpy that is installed sees every client. Raises HarnessError."""
     known = version("vcrpy")
     if tuple(int(part) for part in known.split(".")[:2]) < _LEAST:
-        message = f"vcrpy {known} does not see httpx2 and would record nothing: pip install 'vcrpy>=8.2'"
+        message = f"vcrpy {known} does not see httpx2, and would record and play nothing: pip install 'vcrpy>=8.2'"
         raise HarnessError(message)
+
+
+def _recorder(shelf: _Shelf) -> Any:
+    hold_version()
     recorder: Any = _vcr.VCR()
     recorder.register_persister(shelf)
     return recorder

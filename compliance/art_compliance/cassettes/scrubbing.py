@@ -71,11 +71,16 @@ _ACCOUNTS: Final = frozenset(
 """Fields of the root, or anywhere in the answer of an error: elsewhere they are the conversation's own."""
 
 
+_SHORTEST: Final = 8
+"""Letters below which a key is a word, such as engines on the loopback take (`EMPTY`, `ollama`), and stays in texts."""
+
+
 class Scrubber:
     """Scrubs, knowing some secrets by heart: `secrets` are taken out to the letter, however they are written."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._forms = sorted({form for secret in secrets if secret for form in spellings(secret)}, key=len)[::-1]
+        known = [secret for secret in secrets if len(secret) >= _SHORTEST]
+        self._forms = sorted({form for secret in known for form in spellings(secret)}, key=len)[::-1]
 
     def exchange(self, given: Exchange) -> Exchange:
         """The exchange without what is not to be written."""

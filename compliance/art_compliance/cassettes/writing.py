@@ -17,19 +17,16 @@ import yaml
 from art_compliance.cassettes.bodies import UnreadableBody, decompress
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import KEY, Provenance
-from art_compliance.cassettes.reading import VERSION, BadCassette, load_cassette, read_cassette
+from art_compliance.cassettes.reading import VERSION, BadCassette, HoldsSecret, load_cassette, read_cassette
+from art_compliance.cassettes.sameness import is_same_recording
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import Scrubber
-
-
-class HoldsSecret(BadCassette):
-    """A cassette that was not written, because something like a secret would stand in it."""
 
 
 def write_cassette(
     path: Path, exchanges: Iterable[Exchange], provenance: Provenance, *, secrets: tuple[str, ...] = ()
 ) -> bool:
-    """Scrubs and writes; whether the file changed. What differs in its date and versions alone stays as it was.
+    """Scrubs and writes; whether the file changed. What differs in its date, versions, ids and times stays as it was.
 
     `secrets` are known to the letter, above all the key. Raises HoldsSecret, with place and kind and
     never the secret, and BadCassette for bodies that cannot be read; nothing is written then.
@@ -68,7 +65,7 @@ def _says_the_same(path: Path, exchanges: tuple[Exchange, ...], provenance: Prov
         old = load_cassette(path)
     except BadCassette:
         return False
-    if old.provenance is None or old.exchanges != exchanges:
+    if old.provenance is None or not is_same_recording(old.exchanges, exchanges):
         return False
     return msgspec.structs.replace(old.provenance, date=provenance.date, versions=provenance.versions) == provenance
 

@@ -7,14 +7,15 @@ only where a real provider or engine did.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final
 
 from art_compliance.answered import Answered
-from art_compliance.cassettes import BadCassette, Exchange, scenario_digest
+from art_compliance.cassettes import BadCassette, Exchange, Source, scenario_digest
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.matching import Asked, describe_mismatch, is_same
+from art_compliance.cassettes.reading import AGAIN
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.recorded import Recorded, arguments_of, read_recorded
@@ -29,7 +30,7 @@ from art_sdk import ARTError, parse_prompt
 
 @check(
     "replay.cassette-is-sound",
-    clause="The scenario's cassette can be read, each of its requests is made once, and none matches two answers.",
+    clause="The scenario's cassette can be read and holds no secret; each request is made once, and has one answer.",
 )
 def cassette_is_sound(trial: Trial) -> Iterator[Finding]:
     """What is wrong here is wrong with the file, or the adapter does not ask what it asked."""
@@ -37,16 +38,18 @@ def cassette_is_sound(trial: Trial) -> Iterator[Finding]:
     try:
         replayed = trial.replayed
     except BadCassette as error:
-        yield Finding(check=name, message=str(error))
+        yield Finding(check=name, message=str(error).replace(AGAIN, _again(trial)))
         return
     path = replayed.cassette.path
     asked = [Asked.of(one) for one in replayed.cassette.exchanges]
+    twins: set[int] = set()
     for (at, one), (other, twin) in combinations(enumerate(asked), 2):
         if is_same(trial.dialect, one, twin):
+            twins.add(other)
             text = f"{path}: interactions[{at}] and interactions[{other}] match one request: which answers is chance"
             yield Finding(check=name, message=f"{text}; {_again(trial)}")
     mismatched = len(replayed.asked) > len(asked) - len(replayed.unplayed)
-    for at in replayed.unplayed if not mismatched else ():
+    for at in () if mismatched else sorted({*replayed.unplayed} - twins):
         text = f"{path}: interactions[{at}] was never asked for: the adapter asks less than it did"
         yield Finding(check=name, message=f"{text}; mend the adapter, or {_again(trial)}")
 
@@ -77,7 +80,17 @@ def _choice(trial: Trial, replayed: Replayed) -> str:
 
 def _again(trial: Trial) -> str:
     into = "" if trial.cassettes is None or trial.cassettes.name == "cassettes" else f" --into {trial.cassettes}"
-    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id}{into}"
+    who = _FROM[trial.source or "provider"]
+    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id} {who}{into}"
+
+
+_FROM: Final[Mapping[Source, str]] = {
+    "provider": "--key-from VARIABLE",
+    "provider, recorded by others": "--key-from VARIABLE",
+    "local engine": '--local-engine --engine "NAME VERSION" --base-url URL',
+    "strict provider": "--from-strict-provider",
+}
+"""What `art record` must be told to ask the same source again."""
 
 
 def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:

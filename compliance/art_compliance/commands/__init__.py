@@ -7,7 +7,7 @@ from typing import Final
 
 import typer
 
-from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command
+from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
 from art_compliance.commands.certify import certify_command
 from art_compliance.commands.console import Command, ends_in_words
 from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
@@ -22,6 +22,7 @@ from art_compliance.commands.serve import serve_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "record": record_command,
+    "replay": replay_command,
     "doctor": doctor_command,
     "corpus": corpus_command,
     "judge": judge_command,

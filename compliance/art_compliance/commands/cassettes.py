@@ -1,4 +1,4 @@
-"""`art record`, `doctor` and `corpus`: cassettes made, looked after, and those that others recorded."""
+"""`art record`, `replay`, `doctor` and `corpus`: cassettes made, played, looked after; and those of others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from typing import Annotated
 import typer
 
 from art_compliance.cassettes import BadCassette, Source, corpus, doctor
+from art_compliance.checks import CHECKS
 from art_compliance.commands.console import CANNOT, FAILS, complain, say
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
 from art_compliance.recorder import Order, Recorded, choose, record
+from art_compliance.report import Report
+from art_compliance.runner import certify
 from art_compliance.scenarios import load_scenarios
-from art_compliance.selection import FOLDER
+from art_compliance.selection import FOLDER, Selection, find_cassettes
 from art_compliance.subjects import Access
+from art_compliance.summary import summarize
 
 
 def record_command(
@@ -41,16 +45,55 @@ def record_command(
 ) -> None:
     """Call an adapter with scenarios and keep what went over the wire: <into>/<provider>/<scenario>.yaml."""
     names = find_names(adapters, built_in=built_in)
-    asked = tuple(name.strip() for some in scenarios or () for name in some.split(",") if name.strip())
     source = _source(local_engine=local_engine, strict=from_strict_provider)
     access = None if from_strict_provider else _access(key_from, base_url, model, source)
     if local_engine and not engine:
         message = 'say with --engine which engine answers, and its version: --engine "llama-server 1.2"'
         raise HarnessError(message)
-    chosen = choose(asked, scenarios_from)
+    chosen = choose(_split(scenarios), scenarios_from)
     order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
     missing = [name for name in names if _tell(name, record(name, order, dialect=dialect))]
     raise typer.Exit(FAILS if missing else 0)
+
+
+def replay_command(
+    adapters: Adapters = None,
+    built_in: Annotated[bool, typer.Option("--built-in", help="Replay every reference adapter.")] = False,
+    scenarios: Annotated[
+        list[str] | None, typer.Option(help="Scenarios by id, with commas between; all that are recorded without it.")
+    ] = None,
+    scenarios_from: ScenariosFrom = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
+    dialect: DialectOfAdapter = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+) -> None:
+    """Make recorded calls again, answered from their cassettes: no key, no network. 1: something is not as it was."""
+    names = find_names(adapters, built_in=built_in)
+    selection = Selection(
+        checks=tuple(name for name, check in CHECKS.items() if check.stage == "replay"),
+        scenarios=_split(scenarios),
+        extra=scenarios_from,
+        cassettes=find_cassettes(cassettes),
+    )
+    failed = [name for name in names if _replay(name, selection, dialect, verbose=verbose)]
+    raise typer.Exit(FAILS if failed else 0)
+
+
+def _replay(name: str, selection: Selection, dialect: str | None, *, verbose: bool) -> bool:
+    """Prints what became of the adapter's calls; whether one failed. Raises HarnessError where none was played."""
+    report = certify(name, dialect=dialect, selection=selection)
+    if not (_has_played(report) or report.harness_errors):
+        message = f"{name}: no cassette of its provider is kept for these scenarios; art record makes them"
+        raise HarnessError(message)
+    for line in summarize(report, verbose=verbose):
+        say(line)
+    if report.harness_errors:
+        raise typer.Exit(CANNOT)
+    return bool(report.failures)
+
+
+def _has_played(report: Report) -> bool:
+    return any(result.source or result.verdict == "fail" for result in report.results)
 
 
 def doctor_command(
@@ -86,7 +129,7 @@ def _replayed(path: Path) -> frozenset[str] | None:
 
 def corpus_command() -> None:
     """Download the calls that others recorded into your cache, verify them, and say what they hold."""
-    missing = False
+    missing, kept = False, False
     for package in corpus.load_packages():
         try:
             found = corpus.read_package(package)
@@ -94,11 +137,17 @@ def corpus_command() -> None:
             missing = True
             complain(error)
             continue
+        kept = True
         dialects = Counter(corpus.dialect_of(one) or "no dialect of the suite's" for one in found)
         told = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
         say(f"{package.name} {package.version} ({package.licence}): {told}")
-    say(f"kept in {corpus.cache_folder()}")
+    if kept:
+        say(f"kept in {corpus.cache_folder()}")
     raise typer.Exit(CANNOT if missing else 0)
+
+
+def _split(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for some in given or () for name in some.split(",") if name.strip())
 
 
 def _source(*, local_engine: bool, strict: bool) -> Source:

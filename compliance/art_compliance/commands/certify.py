@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from art_compliance.commands.console import CANNOT, ERR, FAILS, say
+from art_compliance.commands.console import CANNOT, FAILS, say
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
 from art_compliance.factories import find_factory
 from art_compliance.miniatures import MINIATURES
@@ -104,7 +106,8 @@ def _advance(progress: Progress, task: TaskID, seen: Seen) -> None:
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
-    return Progress(*columns, console=ERR, transient=True)
+    console = Console(emoji=False, highlight=False, file=sys.stderr)  # this one, whatever stands in its place later
+    return Progress(*columns, console=console, transient=True)
 
 
 def _teller(progress: Progress, name: str) -> Callable[[Result, int, int], None]:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, Self
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.findings import Finding, HarnessError
@@ -25,6 +25,9 @@ from art_compliance.provider.refusing import CHECK, Refusal, find_wrong, refuse,
 from art_compliance.provider.script import Response
 from art_compliance.provider.server import LoopbackServer, Request
 from art_compliance.scenarios import WrittenAnswer
+
+MARK: Final = ("x-answered-by", "art-compliance")
+"""A header of each answer, so that nobody who records it takes it for a real provider's."""
 
 
 class Exchange(Struct, frozen=True):
@@ -101,7 +104,7 @@ class StrictProvider:
             self._seen.append(exchange)
         if self._on_exchange is not None:
             self._on_exchange(exchange)
-        return exchange.response
+        return structs.replace(exchange.response, headers=(*exchange.response.headers, MARK))
 
     def _exchange(self, request: Request) -> Exchange:
         dialect = find_by_path(request.target, self._dialect)

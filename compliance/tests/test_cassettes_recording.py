@@ -1,0 +1,456 @@
+"""Recorded from a provider with a key, or told why not; and the real one, asked on request alone."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance import HarnessError, Selection, certify
+from art_compliance.cassettes import load_cassette
+from art_compliance.cassettes.recording import recording
+from art_compliance.checks import CHECKS
+from art_compliance.commands import app
+from art_compliance.dialects import DIALECTS
+from art_compliance.miniatures.base import change_events
+from art_compliance.provider import LoopbackProvider, StrictProvider
+from art_compliance.provider.server import Response
+from art_compliance.recorder import Order, choose, record
+from art_compliance.subjects import Access
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+
+ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}
+KEY = "sk-test-0123456789abcdefghijklmnop"
+REPLAY = tuple(name for name in CHECKS if name.startswith("replay."))
+
+
+def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any) -> list[Any]:
+    return list(record(ADAPTERS[adapter], Order(scenarios=choose(names), into=folder, **order)))
+
+
+def replayed(folder: Path, make: Any, *names: str) -> Any:
+    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
+
+
+def findings(report: Any, check: str) -> str:
+    return "\n".join(
+        finding.message for result in report.failures for finding in result.findings if result.check == check
+    )
+
+
+# Recording.
+
+
+@pytest.fixture
+def provider():
+    with LoopbackProvider() as server:
+        yield server
+
+
+def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
+    path = DIALECTS[ADAPTERS[adapter].dialect].base_path
+    return Access(key=KEY, base_url=provider.url + path, model="its-model")
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, provider, tmp_path: Path):
+    told = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
+    (one,) = told
+    assert one.path == tmp_path / adapter / "one-question.yaml"
+    known = load_cassette(one.path).provenance
+    assert known is not None
+    assert (known.source, known.scenario, known.model) == ("provider", "one-question", "its-model")
+    assert {"python", "vcrpy", "httpx2"} <= set(known.versions)
+    raw = one.path.read_text(encoding="utf-8")
+    assert KEY not in raw
+    assert str(urlsplit(provider.url).port) not in raw
+    assert any(KEY in str(request.headers) for request in provider.seen())
+
+
+def test_a_cassette_names_the_clients_that_were_in_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for package in ("requests", "openai"):
+        monkeypatch.delitem(sys.modules, package, raising=False)
+    (one,) = record_into(tmp_path / "one", "openai", "one-question")
+    assert not {"requests", "openai"} & set(load_cassette(one.path).provenance.versions)
+    monkeypatch.setitem(sys.modules, "requests", ModuleType("requests"))
+    monkeypatch.setattr("art_compliance.recorder.version", lambda name: f"{name}-1")
+    (one,) = record_into(tmp_path / "two", "openai", "one-question")
+    assert load_cassette(one.path).provenance.versions["requests"] == "requests-1"
+
+
+def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):
+    first = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    path = first[0].path
+    today = load_cassette(path).provenance.date
+    path.write_text(path.read_text(encoding="utf-8").replace(today, "2001-01-01"), encoding="utf-8")
+    before = path.read_bytes()
+    again = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert (first[0].changed, again[0].changed) == (True, False)
+    assert path.read_bytes() == before
+    assert b"2001-01-01" in before
+
+
+def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
+    record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
+
+
+def test_a_key_that_is_a_word_is_left_in_texts_so_that_the_request_matches_again(provider, tmp_path: Path):
+    at = Access(key="ollama", base_url=provider.url + "/v1", model="ollama-tiny")
+    (one,) = record_into(tmp_path, "openai", "one-question", source="local engine", access=at, engine="e 1")
+    assert load_cassette(one.path).provenance.model == "ollama-tiny"
+    assert "authorization" not in one.path.read_text(encoding="utf-8").lower()
+    assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
+
+
+def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
+    (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    before = real.path.read_bytes()
+    (own,) = record_into(tmp_path, "openai", "one-question")
+    assert own.why == "kept, for somebody else answered it"
+    assert real.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
+    def refuse(asked: Any) -> Response:
+        return Response(status, asked.dialect.write_error(status, f"no good: {KEY}"))
+
+    with provider.answering(refuse):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.path is None
+    assert one.why == f"the provider answered {status}: no good: REDACTED"
+    assert not list(tmp_path.rglob("*.yaml"))
+
+
+def test_what_the_adapter_refuses_is_told_apart(tmp_path: Path):
+    (one,) = record_into(tmp_path, "anthropic", "sampling")
+    assert (one.is_refused, one.path) == (True, None)
+
+
+class Unseen(OpenAIAdapter):
+    """Speaks HTTP by itself."""
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        super().__init__(api_key=api_key, base_url=base_url, model=model)
+        self._at = urlsplit(base_url or "http://127.0.0.1:9")
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        with socket.create_connection((self._at.hostname, self._at.port)) as wire:
+            wire.sendall(b"POST /v1/chat/completions HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
+            wire.recv(10)
+        yield {"type": "END", "message": {"role": "assistant", "content": "x"}, "finish": "stop"}
+
+
+def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Unseen, order)
+    assert one.path is None
+    assert "vcrpy saw no request, and yet the call was answered: vcrpy " in one.why
+    assert " sees httpx2, httpx, requests, urllib3, aiohttp" in one.why
+
+
+class Unreachable(Unseen):
+    """Crashes where the shipped ones tell an error, with all that it knows."""
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        message = f"no route to {self._at.hostname} with {KEY}"
+        raise OSError(message)
+
+
+@pytest.mark.parametrize("make", [OpenAIAdapter, Unreachable])
+def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_the_key(make: Any, tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    order = Order(
+        scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=Access(key=KEY, base_url=nobody)
+    )
+    (one,) = record(make, order)
+    assert one.path is None
+    assert one.why.startswith("nothing was answered: ")
+    assert ("no route to 127.0.0.1 with REDACTED" if make is Unreachable else "onnect") in one.why
+    assert "is the provider at the URL that the adapter asks?" in one.why
+    assert KEY not in one.why
+
+
+def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: Path):
+    """`art serve` is at hand to try recording with; what it answers proves nothing all the same."""
+    with StrictProvider("openai-chat") as strict:
+        access = Access(key=KEY, base_url=strict.base_url)
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
+    assert one.changed
+    assert "the suite's own strict provider answered, and the cassette says so" in one.why
+    known = load_cassette(one.path).provenance
+    assert known is not None
+    assert known.source == "strict provider"
+    assert "x-answered-by" not in one.path.read_text(encoding="utf-8")
+    assert not replayed(tmp_path, OpenAIAdapter, "one-question").levels["replay"].is_applicable
+
+
+def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
+    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, and would record and play nothing"):
+        record_into(tmp_path, "openai", "one-question")
+
+
+def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
+    class Asks(OpenAIAdapter):
+        async def call(self, prompt: Any, options: Any) -> Any:
+            async with httpx2.AsyncClient() as client:
+                await client.post(f"{provider.url}/oauth/token", content=b"client_secret=hush")
+            async for event in super().call(prompt, options):
+                yield event
+
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Asks, order)
+    assert len(load_cassette(one.path).exchanges) == 1
+
+
+def pieces() -> Any:
+    yield b"in "
+    yield b"pieces"
+
+
+SENT = {
+    "nothing": (None, b""),
+    "bytes": (b"as bytes", b"as bytes"),
+    "text": ("as text", b"as text"),
+    "a file": (io.BytesIO(b"from a file"), b"from a file"),
+    "pieces": (pieces(), b"in pieces"),
+}
+
+
+@pytest.mark.parametrize("what", SENT)
+def test_what_is_sent_is_recorded_to_the_byte_however_it_was_given(what: str, provider):
+    given, body = SENT[what]
+    with recording() as heard:
+        client = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
+        client.request("POST", "/v1/chat/completions", given, {"content-length": str(len(body))})
+        status = client.getresponse().status
+        client.close()
+    assert [(one.method, one.request_body, one.status) for one in heard] == [("POST", body, status)]
+    assert provider.seen()[-1].body == body
+
+
+def test_one_cassette_is_in_force_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.PATIENCE", 0.01)
+    with recording(), pytest.raises(HarnessError, match="another cassette is in force in this process"), recording():
+        pytest.fail("two at a time")
+    with recording() as heard:
+        assert heard == []
+
+
+def test_an_adapter_without_a_call_or_of_no_known_format_is_not_recorded(tmp_path: Path):
+    class Silent:
+        dialect = "openai-chat"
+
+        def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+            del api_key, base_url, model
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return {"model": "m", "messages": [prompt, options]}
+
+    class Foreign(Unseen):
+        dialect = None
+
+    for make, message in ((Silent, "it has no call"), (Foreign, "its wire format is not known, .* --dialect")):
+        with pytest.raises(HarnessError, match=message):
+            list(record(make, Order(scenarios=choose(("one-question",)), into=tmp_path)))
+
+
+def test_a_file_that_cannot_be_read_is_replaced(tmp_path: Path):
+    path = tmp_path / "openai" / "one-question.yaml"
+    path.parent.mkdir()
+    path.write_text("version: 1\n", encoding="utf-8")
+    (one,) = record_into(tmp_path, "openai", "one-question")
+    assert one.changed
+    assert len(load_cassette(path).exchanges) == 1
+
+
+def test_an_answer_that_the_adapter_does_not_read_is_kept_and_told(provider, tmp_path: Path):
+    with provider.answering(lambda _: Response(200, b'{"choices": []}')):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.changed
+    assert one.why.startswith("the adapter did not read the answer: ")
+    assert load_cassette(one.path).exchanges[0].answer_body == b'{"choices": []}'
+
+
+def test_a_failure_in_no_form_of_the_providers_is_told(provider, tmp_path: Path):
+    with provider.answering(lambda _: Response(502, b"<html>Bad gateway</html>", "text/html")):
+        (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
+    assert one.why == "the provider answered 502: <html>Bad gateway</html>"
+
+
+# The command.
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
+    return CliRunner().invoke(app, ["record", *arguments], env=env)
+
+
+REFUSED = {
+    "no adapter": ((), "name an adapter"),
+    "no key named": (
+        ("openai",),
+        "a real provider wants a key: name the environment variable that holds it with --key-from",
+    ),
+    "no key there": (
+        ("openai", "--key-from", "NO_SUCH_KEY"),
+        "the environment variable NO_SUCH_KEY is not set",
+    ),
+    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
+    "no URL of an engine": (("openai", "--local-engine"), "say with --base-url where the local engine answers"),
+    "no name of an engine": (
+        ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
+        "say with --engine which engine answers, and its version",
+    ),
+    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "say either"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_recording_is_refused_in_words(what: str):
+    arguments, message = REFUSED[what]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
+    base = provider.url + DIALECTS["openai-chat"].base_path
+    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
+    result = run("openai", *arguments, env={"THE_KEY": KEY})
+    assert result.exit_code == 0, result.output
+    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
+    assert KEY not in result.output
+    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
+
+
+def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
+    with provider.answering(lambda asked: Response(401, asked.dialect.write_error(401, "no"))):
+        result = run(
+            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
+            "--scenarios", "one-question", env={"K": KEY},
+        )  # fmt: skip
+    assert result.exit_code == 1
+    assert "the provider answered 401: no" in result.output
+
+
+# Live, and under pytest.
+
+
+def test_the_real_provider_is_asked_on_request_alone(provider):
+    few = ("one-question", "answer-text")
+    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
+    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
+    assert report.levels["live"].is_passed
+    assert len(provider.seen()) == 2
+    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
+
+
+def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
+    def refuse(asked: Any) -> Response:
+        return Response(401, asked.dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
+
+    with provider.answering(refuse):
+        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
+    told = findings(report, "live.call-is-answered")
+    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
+    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
+        if base_url is None:
+            raise ValueError(api_key)
+        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
+
+    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
+        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
+    assert KEY not in repr(caught.getrepr(style="long"))
+
+
+def crash(_: Any) -> Any:
+    raise KeyError(KEY)
+
+
+def told_of(events: Any, kind: str, **changed: Any) -> Any:
+    return [{**event, **changed} if event["type"] == kind else event for event in events]
+
+
+LIVE_WRONG = {
+    "it raises": (crash, "it raised KeyError: 'REDACTED'"),
+    "no message": (lambda events: told_of(events, "END", message={}), "END's message is none of the standard"),
+    "no counts": (lambda events: told_of(events, "METADATA", metadata={}), "input_tokens is None: every provider"),
+    "a count of 0": (
+        lambda events: told_of(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),
+        "output_tokens is 0: every provider counts them",
+    ),
+    "no end": (lambda events: events[:-1], "END"),
+    "another thread": (lambda events: [{**event, "thread_id": "x"} for event in events], "thread_id"),
+}
+
+
+@pytest.mark.parametrize("what", LIVE_WRONG)
+def test_what_is_told_wrong_of_a_real_answer_is_found(what: str, provider):
+    change, message = LIVE_WRONG[what]
+
+    def make(**settings: Any) -> Any:
+        adapter = OpenAIAdapter(**settings)
+        if settings["api_key"] == KEY:
+            change_events(adapter, change)
+        return adapter
+
+    asked = Selection(checks=("live.call-is-answered",), scenarios=("one-question",), live=access(provider))
+    report = certify(make, dialect="openai-chat", selection=asked)
+    assert message in findings(report, "live.call-is-answered")
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_live_without_a_key_is_refused():
+    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
+    assert result.exit_code == 2
+    assert "a real provider wants a key" in result.output
+
+
+THEIRS = """
+from art_sdk import OpenAIAdapter
+
+class MyAdapter(OpenAIAdapter):
+    provider_name = "theirs"
+
+"""
+
+
+def test_pytest_records_with_a_key_and_replays_what_was_recorded(
+    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    pytester.makepyfile(theirs=THEIRS)
+    monkeypatch.setenv("THE_KEY", KEY)
+    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    lost = pytester.runpytest_subprocess(*plain, "--art-base-url", "http://127.0.0.1:9/v1", timeout=120)
+    assert lost.ret == 2
+    assert "--art-base-url is for --art-record" in lost.stdout.str() + lost.stderr.str()
+    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
+    assert refused.ret == 2
+    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
+    asking = ("--art-key-from", "THE_KEY", "--art-base-url", provider.url + "/v1", "--art-model", "its-model")
+    done = pytester.runpytest_subprocess(*plain, "--art-record", *asking, timeout=120)
+    assert done.ret == 0, done.stdout.str()
+    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
+    kept = load_cassette(pytester.path / "cassettes" / "theirs" / "one-question.yaml")
+    assert kept.provenance is not None
+    assert kept.provenance.model == "its-model"
+    asked = len(provider.seen())
+    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
+    assert len(provider.seen()) == asked

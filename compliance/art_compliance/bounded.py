@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -60,11 +61,12 @@ def run_bounded(work: Callable[[], T], seconds: float | None = None) -> T:
     return await_bounded(start_bounded(work), seconds)
 
 
-def await_bounded(future: Future[T], seconds: float | None = None) -> T:
-    """As `run_bounded`, for work that is under way."""
+def await_bounded(future: Future[T], seconds: float | None = None, began: float | None = None) -> T:
+    """As `run_bounded`, for work that is under way: the seconds count from now, or since it `began` (monotonic)."""
     limit = LIMIT if seconds is None else seconds
+    spent = 0.0 if began is None else time.monotonic() - began
     try:
-        return future.result(limit)
+        return future.result(max(0.0, limit - spent))
     except TimeoutError as error:
         if future.done():
             raise

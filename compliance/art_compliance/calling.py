@@ -42,16 +42,17 @@ class Caller:
     def read_together(
         self, asked: Iterable[tuple[Any, Any]], *, seconds: float | None = None
     ) -> list[Answered | Exception]:
-        """As `read`, for calls that are all under way at once: each call's events, or what it raised."""
-        started = [start_bounded(partial(self._read_here, prompt, options)) for prompt, options in asked]
-        return [_outcome(one, seconds) for one in started]
+        """As `read`, for calls that are all under way at once, in the same `seconds`: its events, or what it raised."""
+        began = time.monotonic()
+        started = [start_bounded(partial(self._read_here, prompt, options, seconds)) for prompt, options in asked]
+        return [_outcome(one, seconds, began) for one in started]
 
-    def _read_here(self, prompt: Any, options: Any) -> Answered:
+    def _read_here(self, prompt: Any, options: Any, seconds: float | None) -> Answered:
         """On this thread: a call may do all its work before it gives anything."""
         given = self._begin(prompt, options, "call")
         if _is_async(given):
             reading: Future[Answered] = self._portal.start_task_soon(_drain, given)
-            return await_bounded(reading)
+            return await_bounded(reading, seconds)
         return _collect(given)
 
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
@@ -102,9 +103,9 @@ class Caller:
             return await_bounded(self._portal.start_task_soon(_call_in_loop, call, prompt, options))
 
 
-def _outcome(started: Future[Answered], seconds: float | None) -> Answered | Exception:
+def _outcome(started: Future[Answered], seconds: float | None, began: float) -> Answered | Exception:
     try:
-        return await_bounded(started, seconds)
+        return await_bounded(started, seconds, began)
     except Exception as error:  # noqa: BLE001 - as above
         return error
 

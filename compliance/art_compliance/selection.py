@@ -68,9 +68,10 @@ CHEAP: Final = (
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which checks and scenarios to run; empty means all. `extra` is a folder of scenarios of the author's own.
+    """Which checks and scenarios to run; empty means all. Scenarios alone: what looks at no scenario is not run.
 
-    `cassettes` is a folder of recorded calls, one folder a provider in it; without it nothing is replayed.
+    `extra` is a folder of scenarios of the author's own; `cassettes` one of recorded calls, a folder a provider
+    in it: without it nothing is replayed.
     `live` gives access to the real provider; without it that one is not asked.
     """
 
@@ -84,6 +85,12 @@ class Selection(Struct, frozen=True, kw_only=True):
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
         return not (self.checks or self.scenarios)
+
+    def _asks_for(self, check: Check) -> bool:
+        """Who names scenarios alone asks for no check that looks at none of them."""
+        if self.checks:
+            return check.id in self.checks
+        return not (check.once and self.scenarios)
 
     def chosen(self) -> list[Scenario]:
         """The scenarios. Raises HarnessError as `plan` does."""
@@ -108,7 +115,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         }
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
-            if self.checks and check.id not in self.checks and check.stage != "preflight":
+            if check.stage != "preflight" and not self._asks_for(check):
                 continue
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage, usual)

@@ -20,7 +20,7 @@ def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_every_reference_adapter_is_certified(art, tmp_path: Path):
-    result = art("certify", "--built-in", "--seed", "3")
+    result = art("certify", "--built-in", "--seed", "3", "--profile", "quick")
     assert result.exit_code == 0
     assert result.output.count("certified by suite") == len(BUILT_IN)
     assert "report: art-report/report.json" in result.output

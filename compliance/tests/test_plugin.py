@@ -41,7 +41,7 @@ def run(pytester: pytest.Pytester):
 
 
 def test_an_adapter_is_certified_without_a_test_file(run, pytester):
-    result = run("--art-adapter", "openai", "--art-report", "out", "--art-seed", "7")
+    result = run("--art-adapter", "openai", "--art-report", "out", "--art-seed", "7", "--art-profile", "quick")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         ["*adapter conformance*", "openai  (white box, openai-chat)", "*certified by suite*(seed 7)"]
@@ -99,7 +99,7 @@ def test_the_checks_stand_beside_an_authors_own_tests(run, pytester):
 
 def test_a_test_file_of_ones_own_runs_every_check(run, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
-    result = run("--art-seed", "9")
+    result = run("--art-seed", "9", "--art-profile", "quick")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         ["art_sdk.adapters.openai:OpenAIAdapter  (white box, openai-chat)", "*certified*(seed 9)"]

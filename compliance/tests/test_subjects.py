@@ -18,6 +18,8 @@ from art_compliance.answered import Answered
 from art_compliance.factories import find_factory
 from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.profiles import PROFILES, Search
+from art_compliance.provider import Asked, Response
+from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subjects import Subject
 from art_compliance.summary import summarize
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
@@ -320,6 +322,19 @@ class EndlessCall(BlackBox):
     async def call(self, prompt: Any, options: Any) -> Any:
         await asyncio.sleep(60)
         yield {}
+
+
+def greet(asked: Asked) -> Response:
+    return asked.answer(WrittenAnswer(content="hello"))
+
+
+def test_calls_that_hang_together_are_given_up_together():
+    with Subject(EndlessCall, name="endless") as subject:
+        began = time.monotonic()
+        heard = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=0.3)
+        took = time.monotonic() - began
+    assert {str(one) for one in heard} == {"it did not come back within 0.3 s"}
+    assert took < 1.4  # one after the other would take 1.5 s at least
 
 
 class Quitting(OwnAdapter):

@@ -58,11 +58,14 @@ def _pieces(value: object) -> Iterator[object]:
         yield value
         return
     request = cast("dict[object, object]", value)
-    for field in request.values():
-        if type(field) is list:
-            items = cast("list[object]", field)
-            yield from ([items[at : at + _AT_A_TIME]] for at in range(0, len(items), _AT_A_TIME))
-    yield {name: None if type(field) is list else field for name, field in request.items()}
+    long = {name: cast("list[object]", field) for name, field in request.items() if _is_long(field)}
+    for items in long.values():
+        yield from ([items[at : at + _AT_A_TIME]] for at in range(0, len(items), _AT_A_TIME))
+    yield {**request, **dict.fromkeys(long)} if long else request
+
+
+def _is_long(field: object) -> bool:
+    return type(field) is list and len(cast("list[object]", field)) > _AT_A_TIME
 
 
 def _is_read_back(piece: object) -> bool:

@@ -29,7 +29,7 @@ def reasoning_back(chat: Chat) -> Iterator[Broken]:
 def reasoning_ignored_plain(chat: Chat) -> Iterator[Broken]:
     """Of messages without calls."""
     for message in chat.messages:
-        if message.value.get("reasoning_content") and not message.calls:
+        if message.has_reasoning and not message.calls:
             yield Broken(f"{message.pointer}/reasoning_content", "the message does not call")
 
 

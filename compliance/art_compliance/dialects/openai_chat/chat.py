@@ -32,6 +32,7 @@ class Message(Place, frozen=True, gc=False, kw_only=True):
 
     role: str | None
     content: bool | None
+    has_reasoning: bool
     name: Any
     tool_calls: Any
     answers: str | None
@@ -94,6 +95,7 @@ def _read(place: Place) -> Message:
         place.at,
         role=_ROLES.get(role, role) if role else role,
         content=None if content is None else bool(content),
+        has_reasoning=bool(value.get("reasoning_content")),
         name=value.get("name"),
         answers=_text(value.get("tool_call_id")),
         tool_calls=value.get("tool_calls"),

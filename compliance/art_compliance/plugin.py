@@ -59,7 +59,7 @@ def pytest_make_collect_report(
     report = yield
     run = collector.config.stash.get(RUN, None)
     if run is not None and isinstance(collector, pytest.Session) and report.outcome == "passed":
-        from art_compliance.pytest_run import Catalogue, make  # noqa: PLC0415 - only when it is asked for
+        from art_compliance.pytest_items import Catalogue, make  # noqa: PLC0415 - only when it is asked for
 
         report.result.append(make(Catalogue, collector, name="art", nodeid="art"))
     return report
@@ -89,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and _has_results(terminalreporter):
-        from art_compliance.pytest_run import write_summary  # noqa: PLC0415 - only when checks were run
+        from art_compliance.pytest_summary import write_summary  # noqa: PLC0415 - only when checks were run
 
         write_summary(terminalreporter, config)
 

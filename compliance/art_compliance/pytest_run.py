@@ -1,46 +1,28 @@
-"""The suite inside pytest: a run, its items, and what is said at the end."""
+"""The suite inside pytest: what the command line asks for, and the run that comes of it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
-import msgspec
 import pytest
 
 from art_compliance.cassettes import BadCassette
 from art_compliance.checks import Check
 from art_compliance.factories import Factory, find_factory
 from art_compliance.findings import HarnessError
-from art_compliance.plugin import RUN, seed_of
+from art_compliance.plugin import seed_of
 from art_compliance.profiles import Search, find_profile
-from art_compliance.report import Adapter, Report, Result, make_report, write_reports
-from art_compliance.reproducing import write_repros
-from art_compliance.rerun import Rerun
-from art_compliance.runner import Session, describe
+from art_compliance.pytest_items import results_of
+from art_compliance.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.selection import FOLDER, Selection, find_cassettes, with_own_cassettes
 from art_compliance.subjects import Access, Subject
-from art_compliance.summary import describe_counts, describe_failure
+from art_compliance.summary import describe_failure
 
 HARNESS_EXIT: Final = 2
-RESULT: Final = "art_result"
-ADAPTER: Final = "art_adapter"
-
-
-class Told(NamedTuple):
-    """What a run under pytest is of."""
-
-    adapter: Adapter
-    rerun: Rerun
-
-
-class Failed(Exception):
-    """A check that failed; its text is what pytest shows."""
 
 
 class Run:
@@ -113,7 +95,7 @@ class Run:
         """Closes, and tells a harness error from an adapter's failure by the exit code."""
         self.close()
         reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None and any(result.verdict == "harness error" for result in _results(reporter)):
+        if reporter is not None and any(result.verdict == "harness error" for result in results_of(reporter)):
             session.exitstatus = HARNESS_EXIT
 
 
@@ -154,66 +136,6 @@ def record_first(config: pytest.Config, make: Factory, name: str) -> None:
     failed = [f"{one.scenario}: {one.why}" for one in told if one.path is None and not one.is_refused]
     if failed:
         raise HarnessError("not recorded: " + "; ".join(failed))
-
-
-class Item(pytest.Item):
-    """One check on one scenario: `art::<check>::<scenario>`."""
-
-    def __init__(self, *, check: Check, scenario: Scenario, **kwargs: Any) -> None:
-        super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType] - pytest's has no types
-        self._check = check
-        self._scenario = scenario
-
-    def runtest(self) -> None:
-        hold(self, self.config.stash[RUN].session(), self._check, self._scenario)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, Failed):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self._check.id} on {self._scenario.id}"
-
-
-class CheckNode(pytest.Collector):
-    """A check with its scenarios."""
-
-    def __init__(self, *, planned: list[tuple[Check, Scenario]], **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._planned = planned
-
-    def collect(self) -> Iterator[Item]:
-        for check, scenario in self._planned:
-            yield make(Item, self, name=scenario.id, check=check, scenario=scenario)
-
-
-class Catalogue(pytest.Collector):
-    """All checks of the run."""
-
-    def collect(self) -> Iterator[CheckNode]:
-        by_check: dict[str, list[tuple[Check, Scenario]]] = {}
-        for check, scenario in self.config.stash[RUN].plan():
-            by_check.setdefault(check.id, []).append((check, scenario))
-        for name, planned in by_check.items():
-            yield make(CheckNode, self, name=name, planned=planned)
-
-
-def make(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
-    """A node of pytest's tree. `from_parent` has no types."""
-    return kind.from_parent(parent, **values)
-
-
-def hold(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
-    """Runs one check as a test: passes, skips with the reason, or fails with the findings."""
-    result = session.run(check, scenario)
-    item.user_properties.append((RESULT, msgspec.json.encode(result).decode()))
-    told = Told(describe(session.subject), session.rerun)
-    item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
-    if result.verdict == "not applicable":
-        pytest.skip(f"not applicable: {result.reason}")
-    if result.verdict != "pass":
-        raise Failed("\n".join(describe_failure(result, session.rerun)))
 
 
 def option(config: pytest.Config, name: str) -> Any:
@@ -272,57 +194,6 @@ def hold_fixture_scope(session: pytest.Session) -> None:
                     f"the fixture art_adapter in {place} has the scope {scope!r}; "
                     'write @pytest.fixture(scope="session") above it'
                 )
-
-
-def write_summary(reporter: Any, config: pytest.Config) -> None:
-    """The counts by level, and `report.json` where it is asked for."""
-    selection, run = selection_of(config), config.stash.get(RUN, None)
-    planned = selection.plan() if run is None else run.plan()
-    reports: list[Report] = []
-    for told, results in _by_adapter(reporter).items():
-        report = make_report(
-            msgspec.json.decode(told, type=Told).adapter,
-            results,
-            rerun=msgspec.json.decode(told, type=Told).rerun,
-            is_filtered=not selection.is_whole or len(results) != len(planned),
-            started=datetime.now(UTC),
-            seconds=sum(result.seconds for result in results),
-        )
-        reports.append(report)
-    reporter.section("adapter conformance")
-    for report in reports:
-        for line in describe_counts(report):
-            reporter.write_line(line)
-    _write(reporter, reports, option(config, "--art-report"))
-
-
-def _write(reporter: Any, reports: list[Report], folder: str | None) -> None:
-    if folder:
-        try:
-            reporter.write_line(f"report: {write_reports(reports, Path(folder))}")
-            write_repros(reports, Path(folder))
-        except HarnessError as error:
-            reporter.write_line(f"harness: {error}", red=True)
-            reporter._session.exitstatus = HARNESS_EXIT  # noqa: SLF001 - the summary is the last to speak
-
-
-def _by_adapter(reporter: Any) -> dict[str, list[Result]]:
-    """Each adapter's results: two test files may certify two."""
-    told: dict[str, list[Result]] = {}
-    for adapter, result in zip(_properties(reporter, ADAPTER), _results(reporter), strict=True):
-        told.setdefault(adapter, []).append(result)
-    return told
-
-
-def _properties(reporter: Any, name: str) -> Iterator[str]:
-    for reports in reporter.stats.values():
-        for report in reports:
-            if getattr(report, "when", None) == "call":
-                yield from (value for key, value in report.user_properties if key == name)
-
-
-def _results(reporter: Any) -> Iterator[Result]:
-    return (msgspec.json.decode(value, type=Result) for value in _properties(reporter, RESULT))
 
 
 def _see_working_directory(config: pytest.Config) -> None:

@@ -17,7 +17,8 @@ from art_compliance.checks import Check
 from art_compliance.factories import Factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.plugin import seed_of
-from art_compliance.pytest_run import hold, leave, search_of, selection_of
+from art_compliance.pytest_items import hold
+from art_compliance.pytest_run import leave, search_of, selection_of
 from art_compliance.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subjects import Subject

@@ -146,6 +146,15 @@ def test_an_engine_need_not_keep_to_the_types_of_a_provider_but_must_answer(kept
     assert ["answers with nothing" in one.what for one in examine(kept.parent, HELD)] == [True]
 
 
+@pytest.mark.parametrize(("host", "complaints"), [("mine.openai.azure.com", 0), ("api.openai.com", 1)])
+def test_what_a_provider_answers_beyond_its_types_is_no_illness_there(host: str, complaints: int, kept: Path):
+    spoil(kept, put(f"https://{host}/v1/chat/completions", *FIRST, "request", "uri"))
+    spoil(kept, put('data: {"id":"","object":"","created":0,"model":"","choices":[]}\n\n', *BODY))
+    told = [complaint.what for complaint in examine(kept.parent, HELD)]
+    assert len(told) == complaints
+    assert all("/object: the provider's types no longer allow it" in what for what in told)
+
+
 def test_two_answers_to_one_request_are_told(kept: Path):
     spoil(kept, lambda data: data["interactions"].append(data["interactions"][0]))
     (complaint,) = examine(kept.parent, HELD)

@@ -35,7 +35,8 @@ from art_compliance.cassettes.corpus import (
 from art_compliance.commands import app
 from art_compliance.comparison import Expected, compare
 from art_compliance.rules import judge_rules
-from art_compliance.wire import kept
+from art_compliance.wire import judge_answer, kept
+from art_compliance.wire.allowances import load_rows
 from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
 from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_elsewhere, decoded_of, rebuild
@@ -149,33 +150,31 @@ def test_a_decoding_without_its_last_message_is_not_taken_for_the_same(packaged:
 # The answers. Those that come whole are read in test_corpus_answers.py.
 
 
-ANSWERED_OTHERWISE = {
-    ("langchain-anthropic", "/type"): "a block of a beta's, which the header asked for",
-    ("langchain-anthropic", "/stop_reason"): "likewise: compaction",
-    ("langchain-anthropic", "/usage/server_tool_use"): "answered before the field web_fetch_requests was there",
-    ("opentelemetry-instrumentation-openai", "/object"): "Azure's first chunk, which tells of filters alone",
-    ("opentelemetry-instrumentation-openai", "/choices/0"): "Azure filtered the answer, and left the message out",
-    ("opentelemetry-instrumentation-openai", ""): "Azure filtered the prompt: an error with status 200",
-}
-"""By package and the end of the pointer: where a recorded answer is not of the schema, and why."""
-
-
-def is_explained(package: str, pointer: str) -> bool:
-    ends = [end for name, end in ANSWERED_OTHERWISE if name == package]
-    return pointer in ends or any(end and pointer.endswith(end) for end in ends)
+def items_of(one: Recorded) -> tuple[str, list[Any]]:
+    """The schema's name, and the answer, or the items of its stream."""
+    whole = one.data
+    if whole is not None:
+        return f"{one.dialect}.answer", [whole]
+    return f"{one.dialect}.stream", list(stream_items(one.answer))
 
 
 def test_a_recorded_answer_is_of_its_schema(packaged: tuple[Found, ...]):
     unexplained: list[tuple[str, str, str]] = []
     for one in accepted_elsewhere(packaged):
-        whole = one.data
-        items = list(stream_items(one.answer)) if whole is None else [whole]
-        schema = kept(f"{one.dialect}.{'stream' if whole is None else 'answer'}")
+        name, items = items_of(one)
         assert items, one.name
-        faults = [fault for item in items for fault in schema.faults(item)]
-        odd = [fault for fault in faults if not is_explained(one.provider, fault.pointer)]
-        unexplained += [(one.name, fault.pointer, fault.message) for fault in odd]
+        faults = [fault for item in items for fault in judge_answer(name, item, url=one.url)]
+        unexplained += [(one.name, fault.pointer, fault.message) for fault in faults]
     assert unexplained == []
+
+
+def test_what_an_answer_may_hold_beyond_its_schema_was_recorded_where_the_evidence_says(packaged: tuple[Found, ...]):
+    package = packaged[0].package
+    rows = [row for row in load_rows().answered if f": {package} " in row.evidence]
+    answers = list(map(items_of, accepted_elsewhere(packaged))) if rows else []
+    faults = [(name, fault) for name, items in answers for item in items for fault in kept(name).faults(item)]
+    held = [{name for name, fault in faults if name in row.schemas and row.covers(fault)} for row in rows]
+    assert held == [set(row.schemas) for row in rows]
 
 
 # The corpus itself.

@@ -21,7 +21,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
 from art_compliance.pointers import leaves
 from art_compliance.scenarios import Scenario
-from art_compliance.wire import kept
+from art_compliance.wire import judge_answer
 
 OLD: Final = 365
 """Days after which a cassette of a real provider is old, unless another number is asked for."""
@@ -157,8 +157,8 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
             continue
         if is_engine:
             continue
-        schema = kept(f"{dialect}.{'stream' if whole is None else 'answer'}")
-        fault = next((fault for item in items for fault in schema.faults(item)), None)
+        schema = f"{dialect}.{'stream' if whole is None else 'answer'}"
+        fault = next((fault for item in items for fault in judge_answer(schema, item, url=one.uri)), None)
         if fault is not None:
             what = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
             yield Complaint(cassette.path, what, "record it again")

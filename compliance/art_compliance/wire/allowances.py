@@ -2,6 +2,7 @@
 
 The dialect of OpenAI is spoken by many services with fields of their own. Where the URL says which service it is,
 that service's rows count; where it says nothing (the suite's own server), a field that any relative takes is a note.
+What answers were recorded with, and the types of today do not know, stands there too: it is no fault of a recording.
 """
 
 from __future__ import annotations
@@ -25,27 +26,44 @@ _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
 and null for what is not used."""
 
 
-class Allowance(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One row: where (`*` is any step of a JSON pointer), what may stand there, at which hosts, and who says so.
+class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where (`*` is any step of a JSON pointer), what may stand there, at which hosts, and who says so.
 
-    `keyword` is the schema's word for the fault that is forgiven. Without `hosts` every host takes it, and the
-    finding has the row's `severity`.
+    `keyword` is the schema's word for the fault that is forgiven. Without `hosts` it is so everywhere.
     """
 
-    dialect: str
     at: tuple[str, ...]
     evidence: str
     keyword: str = "additionalProperties"
     value: dict[str, Any] = {}
     hosts: tuple[str, ...] = ()
-    severity: Severity = "note"
-    message: str | None = None
 
     def covers(self, fault: Fault) -> bool:
         """Whether the fault is the one that the row is about."""
         if fault.keyword != self.keyword or not any(_matches(pattern, fault.pointer) for pattern in self.at):
             return False
         return Draft202012Validator(self.value).is_valid(fault.value)
+
+
+class Allowance(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a request may hold. Without `hosts` the finding has the row's `severity`."""
+
+    dialect: str
+    severity: Severity = "note"
+    message: str | None = None
+
+
+class Answering(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an answer was recorded with, by the names of the schemas that it is not of."""
+
+    schemas: tuple[str, ...]
+
+
+class Rows(Struct, frozen=True, forbid_unknown_fields=True):
+    """The file: of requests, and of answers."""
+
+    allowed: tuple[Allowance, ...]
+    answered: tuple[Answering, ...]
 
 
 class Settled(Struct, frozen=True):
@@ -76,11 +94,26 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
     return Settled(fault.message)
 
 
+def is_answered(schema: str, fault: Fault, url: str | None) -> bool:
+    """Whether answers of that host are known to be so. Without a URL, whether those of any host are."""
+    host = host_of(url)
+    return any(
+        row.covers(fault) and (host is None or not row.hosts or is_one_of(host, row.hosts))
+        for row in load_rows().answered
+        if schema in row.schemas
+    )
+
+
 @cache
 def _rows(dialect: str) -> tuple[Allowance, ...]:
-    text = (data_folder("fixtures") / "wire" / "allowances.toml").read_text(encoding="utf-8")
-    rows = msgspec.convert(tomllib.loads(text)["allowed"], tuple[Allowance, ...])
-    return tuple(row for row in rows if row.dialect == dialect)
+    return tuple(row for row in load_rows().allowed if row.dialect == dialect)
+
+
+@cache
+def load_rows() -> Rows:
+    """Every row, as it is kept."""
+    path = data_folder("fixtures") / "wire" / "allowances.toml"
+    return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Rows)
 
 
 def _matches(pattern: str, pointer: str) -> bool:

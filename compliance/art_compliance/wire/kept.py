@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.resources import data_folder
-from art_compliance.wire.allowances import settle
+from art_compliance.wire.allowances import is_answered, settle
 from art_compliance.wire.explain import Fault, explain
 from art_compliance.wire.shaping import Schema
 from art_sdk.json_data import find_unsendable, is_surely_sendable
@@ -61,6 +61,14 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
     notes = [_note(known, fault, why) for fault in faults if fault.pointer not in places]
     found = [finding for fault in refused if (finding := _finding(known, fault, url)) is not None]
     return [*found, *(note for note in notes if note.pointer not in {finding.pointer for finding in found})]
+
+
+def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[Fault]:
+    """What is not of the schema of that name in a recorded answer, or in one item of a streamed one.
+
+    What that host is known to answer beyond its types is left out. Raises HarnessError as `kept` does.
+    """
+    return [fault for fault in kept(name).faults(answer) if not is_answered(name, fault, url)]
 
 
 @cache

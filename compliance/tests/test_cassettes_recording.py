@@ -438,6 +438,9 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     pytester.makepyfile(theirs=THEIRS)
     monkeypatch.setenv("THE_KEY", KEY)
     plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    plain += ("--art-cassettes", "new/ones")
+    missing = pytester.runpytest_subprocess(*plain, timeout=120)
+    assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
     lost = pytester.runpytest_subprocess(*plain, "--art-base-url", "http://127.0.0.1:9/v1", timeout=120)
     assert lost.ret == 2
     assert "--art-base-url is for --art-record" in lost.stdout.str() + lost.stderr.str()
@@ -448,7 +451,7 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     done = pytester.runpytest_subprocess(*plain, "--art-record", *asking, timeout=120)
     assert done.ret == 0, done.stdout.str()
     done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
-    kept = load_cassette(pytester.path / "cassettes" / "theirs" / "one-question.yaml")
+    kept = load_cassette(pytester.path / "new" / "ones" / "theirs" / "one-question.yaml")
     assert kept.provenance is not None
     assert kept.provenance.model == "its-model"
     asked = len(provider.seen())

@@ -291,6 +291,18 @@ def test_a_failure_in_no_form_of_the_providers_is_told(provider, tmp_path: Path)
     assert one.why == "the provider answered 502: <html>Bad gateway</html>"
 
 
+def test_an_adapter_that_asks_elsewhere_than_its_format_says_is_told_so(provider, tmp_path: Path):
+    class Elsewhere(OpenAIAdapter):
+        def request(self, payload: Any, options: Any) -> Any:
+            sent = super().request(payload, options)
+            return type(sent)(sent.method, f"{provider.url}/v1/responses", sent.headers, sent.body)
+
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Elsewhere, order)
+    assert one.path is None
+    assert one.why == "it asked /v1/responses, and requests of openai-chat go to a path like /chat/completions$"
+
+
 # The command.
 
 

@@ -118,10 +118,10 @@ def record_first(config: pytest.Config, make: Factory, name: str) -> None:
     if not variable:
         message = "--art-record wants a key: name the environment variable that holds it with --art-key-from"
         raise HarnessError(message)
-    selection = selection_of(config)
+    extra, into = option(config, "--art-scenarios-from"), option(config, "--art-cassettes")
     order = Order(
-        scenarios=choose(selection.scenarios, selection.extra),
-        into=selection.cassettes or FOLDER,
+        scenarios=choose(tuple(option(config, "--art-scenario")), Path(extra) if extra else None),
+        into=Path(into) if into else FOLDER,
         source="provider",
         access=Access(
             key=hold_key(os.environ.get(variable), variable),

@@ -28,6 +28,7 @@ from art_compliance.cassettes import (
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.recording import recording
 from art_compliance.cassettes.scrubbing import Scrubber
+from art_compliance.dialects import Dialect
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.observing import Refused
@@ -107,7 +108,9 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if isinstance(told, Refused) and not kept:
         return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
     if not kept:
-        return Recorded(scenario=scenario.id, why=_explain_silence(told, len(heard), Scrubber(order.secrets)))
+        return Recorded(
+            scenario=scenario.id, why=_explain_silence(told, heard, subject.dialect, Scrubber(order.secrets))
+        )
     failed = next((one for one in kept if not 200 <= one.status < 300), None)
     if failed is not None:
         return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
@@ -143,9 +146,10 @@ def answerer_for(scenario: Scenario) -> Answerer:
     return lambda asked: answer_strictly(asked, lambda _: scenario.answer or compose(asked))
 
 
-def _explain_silence(told: object, others: int, scrubber: Scrubber) -> str:
+def _explain_silence(told: object, others: list[Exchange], dialect: Dialect, scrubber: Scrubber) -> str:
     if others:
-        return f"{others} requests were seen, and none goes to a path of its dialect"
+        paths = ", ".join(sorted({scrubber.text(urlsplit(one.uri).path) for one in others}))
+        return f"it asked {paths}, and requests of {dialect.name} go to a path like {dialect.path}"
     failure = _failure(told, scrubber)
     if failure is not None:
         return f"nothing was answered: {failure}; is the provider at the URL that the adapter asks? {_SEEN}"

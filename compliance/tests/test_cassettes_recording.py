@@ -291,6 +291,18 @@ def test_a_failure_in_no_form_of_the_providers_is_told(provider, tmp_path: Path)
     assert one.why == "the provider answered 502: <html>Bad gateway</html>"
 
 
+def test_an_adapter_that_asks_elsewhere_than_its_format_says_is_told_so(provider, tmp_path: Path):
+    class Elsewhere(OpenAIAdapter):
+        def request(self, payload: Any, options: Any) -> Any:
+            sent = super().request(payload, options)
+            return type(sent)(sent.method, f"{provider.url}/v1/responses", sent.headers, sent.body)
+
+    order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
+    (one,) = record(Elsewhere, order)
+    assert one.path is None
+    assert one.why == "it asked /v1/responses, and requests of openai-chat go to a path like /chat/completions$"
+
+
 # The command.
 
 
@@ -438,6 +450,9 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     pytester.makepyfile(theirs=THEIRS)
     monkeypatch.setenv("THE_KEY", KEY)
     plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    plain += ("--art-cassettes", "new/ones")
+    missing = pytester.runpytest_subprocess(*plain, timeout=120)
+    assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
     lost = pytester.runpytest_subprocess(*plain, "--art-base-url", "http://127.0.0.1:9/v1", timeout=120)
     assert lost.ret == 2
     assert "--art-base-url is for --art-record" in lost.stdout.str() + lost.stderr.str()
@@ -448,7 +463,7 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     done = pytester.runpytest_subprocess(*plain, "--art-record", *asking, timeout=120)
     assert done.ret == 0, done.stdout.str()
     done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
-    kept = load_cassette(pytester.path / "cassettes" / "theirs" / "one-question.yaml")
+    kept = load_cassette(pytester.path / "new" / "ones" / "theirs" / "one-question.yaml")
     assert kept.provenance is not None
     assert kept.provenance.model == "its-model"
     asked = len(provider.seen())

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from art_compliance import HarnessError, judge
@@ -266,6 +267,39 @@ def test_an_index_client_that_does_not_come_back_is_given_up(tmp_path: Path, mon
     package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
     with pytest.raises(Unreachable, match="pip did not come back: TimeoutExpired"):
         fetch(package, tmp_path)
+
+
+def test_an_index_client_that_leaves_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(corpus, "_download", lambda *_: None)
+    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+    with pytest.raises(Unreachable, match="the index client left no file in "):
+        fetch(package, tmp_path)
+    assert list(tmp_path.rglob("downloading")) == []
+
+
+@pytest.mark.parametrize("content", [b"just a text", b"requests: [1]", b"interactions: 7"])
+def test_a_file_that_is_no_cassette_holds_no_calls(content: bytes, tmp_path: Path):
+    assert read_package(sdist(tmp_path, {"tests/a.yaml": content}), tmp_path) == ()
+
+
+OF_A_DIALECT = {
+    "https://api.openai.com/v1/chat/completions?x=1": ("p", b"{}", "openai-chat"),
+    "https://api.anthropic.com/v1/messages": ("p", b"{}", "anthropic-messages"),
+    "https://x.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse": ("p", b"{}", "gemini-generate"),
+    "https://api.openai.com/v1/embeddings": ("langchain-openai", b"{}", None),
+    "**REDACTED**": ("langchain-anthropic", b'{"messages": []}', "anthropic-messages"),
+    "**REDACTED** ": ("langchain-openai", b'{"input": []}', None),
+    "**REDACTED**  ": ("p", b'{"messages": []}', None),
+}
+
+
+@pytest.mark.parametrize("uri", OF_A_DIALECT)
+def test_a_recorded_call_is_of_the_dialect_of_its_url_else_of_its_package(uri: str, tmp_path: Path):
+    package, body, dialect = OF_A_DIALECT[uri]
+    (found,) = read_package(sdist(tmp_path, {"tests/cassettes/a.yaml": ONE}), tmp_path)
+    assert found.id == "no-such-package-of-ours/cassettes/a-0"
+    exchange = structs.replace(found.exchange, uri=uri.strip(), request_body=body)
+    assert dialect_of(structs.replace(found, package=package, exchange=exchange)) == dialect
 
 
 def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_nobody_s(

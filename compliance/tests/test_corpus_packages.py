@@ -299,7 +299,7 @@ def test_a_recorded_call_is_of_the_dialect_of_its_url_else_of_its_package(uri: s
     (found,) = read_package(sdist(tmp_path, {"tests/cassettes/a.yaml": ONE}), tmp_path)
     assert found.id == "no-such-package-of-ours/cassettes/a-0"
     exchange = structs.replace(found.exchange, uri=uri.strip(), request_body=body)
-    assert dialect_of(structs.replace(found, package=package, exchange=exchange)) == dialect
+    assert corpus.dialect_of(structs.replace(found, package=package, exchange=exchange)) == dialect
 
 
 def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_nobody_s(

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+import art_compliance.strategies  # noqa: F401 - each run in this process forgets what it was the first to import
+
 SUITE_FILE = """
 import pytest
 from art_compliance.suite import *

@@ -185,6 +185,8 @@ def turn(answer: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 ASKED = user("a")
 BESIDE = {"user": "long", "results": [{"content": "x"}], "is_streamed": True, "is_reversed": True}
+PLAIN = {"user": "a", "results": [{"content": "a"}], "is_streamed": False, "is_reversed": False}
+THREE = {"content": "b", "tool_calls": [call("c1", '{"x": "y"}'), call("c2"), call("c3")], "finish": "calls"}
 TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
     "the last one stays": ([turn({"content": "b"})], []),
     "whole turns": (
@@ -221,11 +223,11 @@ TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
         ],
     ),
     "what is plain already": (
-        [turn({"content": "b"}, user="a", results=[{"content": "a"}], is_streamed=False, is_reversed=False)],
+        [turn({"content": "b"}, **PLAIN)],
         [],
     ),
     "calls one by one, then their arguments, then the text beside": (
-        [turn({"content": "b", "tool_calls": [call("c1", '{"x": "y"}'), call("c2"), call("c3")], "finish": "calls"})],
+        [turn(THREE)],
         [
             [turn({"content": "b", "tool_calls": [call("c2"), call("c3")], "finish": "calls"})],
             *(

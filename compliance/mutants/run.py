@@ -155,15 +155,21 @@ class Tests:
                 sys.exit(f"without any change {outcome.by} {outcome.verdict}: {' '.join(self.arguments)}")
 
     def run(self, tree: Path) -> forking.Outcome:
-        """Those that killed most come first, then the quickest of the quickest file."""
-        files = Counter[str]()
+        """Those that killed most come first, then the rest of the files that kill most in their time."""
+        files = dict.fromkeys(map(_file, (*self.times, *self.kills)), 0.0)
         for name, seconds in self.times.items():
-            files[name.partition("::")[0]] += seconds  # type: ignore[assignment]
-        order = sorted(self.times, key=lambda one: (-self.kills[one], files[one.partition("::")[0]], self.times[one]))
+            files[_file(name)] += seconds
+        for name, count in self.kills.items():
+            files[_file(name)] /= 1 + count
+        order = sorted(self.times, key=lambda one: (-self.kills[one], files[_file(one)], self.times[one]))
         limit = LIMIT[0] + LIMIT[1] * sum(self.times.values())
         outcome = forking.run(tree, self.arguments, first=order, limit=limit)
         self.kills[outcome.by] += outcome.verdict == "killed"
         return outcome
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def report(told: list[Told], of: int) -> Iterator[str]:

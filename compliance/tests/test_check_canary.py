@@ -36,6 +36,7 @@ PROMPT = [
     {"role": "tool_result", "tool_call_id": "call_1", "content": "canary-one"},
     {"role": "tool_result", "tool_call_id": "call_2", "content": "canary-two"},
 ]
+SEA = {"at": "canary-sea"}
 GOOD: dict[str, Any] = {
     "system": " canary-system ",
     "turns": [
@@ -69,7 +70,7 @@ def found(
 
 
 RESULTS = GOOD["turns"][2]["results"]
-CASES: list[tuple[str, Any, list[tuple[str, str | None]]]] = [
+CASES: list[tuple[str, Any, Told]] = [
     ("canary_texts_stand_whole", GOOD, []),
     ("canary_texts_stand_whole", changed("system", "canary"), [("the text with canary-system : it is lost", None)]),
     (
@@ -142,7 +143,7 @@ CASES: list[tuple[str, Any, list[tuple[str, str | None]]]] = [
 
 
 @pytest.mark.parametrize(("check", "payload", "told"), CASES)
-def test_a_check_finds(check: str, payload: Any, told: list[tuple[str, str | None]]):
+def test_a_check_finds(check: str, payload: Any, told: Told):
     seen = found(check, payload)
     assert [(message[: len(wanted[0])], place) for (message, place), wanted in zip(seen, told, strict=True)] == told
 
@@ -182,9 +183,9 @@ TOLD = {"name": "look", "description": "canary tool", "parameters": {"at": {}, "
     [
         (TOOL, TOLD, []),
         (TOOL, [{"look": 1}, TOLD], []),
-        (TOOL, {**TOLD, "name": "x"}, ["its name 'look' is missing"]),
-        (TOOL, {**TOLD, "description": "canary"}, ["its description is missing"]),
-        (TOOL, {**TOLD, "parameters": {"at": {}}}, ["its parameter 'n' is missing"]),
+        (TOOL, {**TOLD, "name": "x"}, ["its name 'look'"]),
+        (TOOL, {**TOLD, "description": "canary"}, ["its description"]),
+        (TOOL, {**TOLD, "parameters": {"at": {}}}, ["its parameter 'n'"]),
         (TOOL, {}, ["its name 'look'", "its description", "its parameter 'at'", "its parameter 'n'"]),
         ({**TOOL, "description": " "}, {**TOLD, "description": "x"}, []),
         ({"name": "look", "description": "canary tool", "inputSchema": {}}, {**TOLD, "parameters": 1}, []),

@@ -50,6 +50,9 @@ GOOD: dict[str, Any] = {
 }
 
 
+Told = list[tuple[str, str | None]]
+
+
 def changed(path: str, value: Any) -> dict[str, Any]:
     payload = json.loads(json.dumps(GOOD))
     *way, last = path.split("/")

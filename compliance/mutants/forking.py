@@ -19,19 +19,20 @@ from msgspec import Struct
 WARM = ("hypothesis.strategies", "httpx2", "jsonschema_rs", "anyio", "h11", "vcr", "typer.testing", "rich", "art_sdk")
 """What tests import besides the suite itself. What is not installed is left out."""
 
-SWITCHES = ("-x", "-q", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
+SWITCHES = ("-q", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
 """Only the plugins that the tests need: the others are not loaded. Nobody reads what an assertion said."""
 
 TICK = 0.01
 
 
 class Outcome(Struct, frozen=True):
-    """What became of a run: `by` is the test that failed, or what else ended it. `times` are seconds by test."""
+    """What became of a run: `by` is what failed first, or what else ended it. `times` are seconds by test."""
 
     verdict: str
     by: str
     seconds: float
     times: dict[str, float]
+    failed: tuple[str, ...] = ()
 
 
 def warm_up(tree: Path) -> None:
@@ -54,14 +55,14 @@ def warm_up(tree: Path) -> None:
     settings.load_profile("mutants")
 
 
-def run(tree: Path, arguments: list[str], *, first: list[str], limit: float) -> Outcome:
-    """Runs tests in a fork, those of `first` in its order before others, until one fails or the seconds are up."""
+def run(tree: Path, arguments: list[str], *, order: list[str] | None, limit: float) -> Outcome:
+    """Runs tests in a fork until the seconds are up: those of an order, until one fails; without one, all."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told.json")
         child = os.fork()
         if child == 0:
-            _be_pytest(tree, arguments, Watcher(first), told)
+            _be_pytest(tree, arguments, Watcher(order), told)
         status = _await(child, begun + limit)
         seconds = time.monotonic() - begun
         if status is None:
@@ -69,36 +70,39 @@ def run(tree: Path, arguments: list[str], *, first: list[str], limit: float) -> 
         if not told.exists():
             return Outcome("killed", f"the process ended with {status}", seconds, {})
         said: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
-        return Outcome("survived" if said["code"] == 0 else "killed", said["by"], seconds, said["times"])
+        failed = tuple(said["failed"])
+        by = next(iter(failed), f"pytest ended with {said['code']}")
+        return Outcome("survived" if said["code"] == 0 else "killed", by, seconds, said["times"], failed)
 
 
 class Watcher:
-    """A pytest plugin: puts tests in order, and remembers how long each took and which one failed."""
+    """A pytest plugin: puts tests in order, and remembers how long each took and which ones failed."""
 
-    def __init__(self, first: list[str]) -> None:
-        self.first = first
+    def __init__(self, order: list[str] | None) -> None:
+        self.order = order
         self.times: dict[str, float] = {}
-        self.failed = ""
+        self.failed: list[str] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Says what the plugins that are not loaded would say."""
         config.addinivalue_line("markers", "xdist_group: of a plugin that is not loaded")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Puts the tests in order."""
-        places = {name: place for place, name in enumerate(self.first)}
-        items.sort(key=lambda item: places.get(item.nodeid, len(places)))
+        """Puts the tests in order, and leaves out those that are not of it."""
+        if self.order is not None:
+            places = {name: place for place, name in enumerate(self.order)}
+            items[:] = sorted((one for one in items if one.nodeid in places), key=lambda one: places[one.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remembers seconds, and the first failure."""
+        """Remembers seconds and failures."""
         self.times[report.nodeid] = self.times.get(report.nodeid, 0.0) + report.duration
         if report.failed:
-            self.failed = self.failed or report.nodeid
+            self.failed.append(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A module that cannot be imported kills, too."""
         if report.failed:
-            self.failed = self.failed or f"{report.nodeid} cannot be collected"
+            self.failed.append(f"{report.nodeid} cannot be collected")
 
 
 def _be_pytest(tree: Path, arguments: list[str], watcher: Watcher, told: Path) -> None:
@@ -109,9 +113,10 @@ def _be_pytest(tree: Path, arguments: list[str], watcher: Watcher, told: Path) -
         os.chdir(tree)
         for stream in range(3):
             os.dup2(os.open(os.devnull, os.O_RDWR), stream)
-        code = int(pytest.main([*SWITCHES, *arguments], plugins=[watcher]))
+        until = [] if watcher.order is None else ["-x"]
+        code = int(pytest.main([*SWITCHES, *until, *arguments], plugins=[watcher]))
     finally:
-        said = {"code": code, "by": watcher.failed or f"pytest ended with {code}", "times": watcher.times}
+        said = {"code": code, "failed": watcher.failed, "times": watcher.times}
         told.write_text(json.dumps(said), encoding="utf-8")
         os._exit(code)
 

@@ -144,15 +144,18 @@ class Tests:
         self.kills: Counter[str] = Counter()
 
     def measure(self, tree: Path) -> None:
-        """Runs them once without a change, where that was not done. Exits where one fails: nothing could be told."""
-        for left in reversed(range(3 if not self.times else 0)):
-            outcome = forking.run(tree, self.arguments, first=[], limit=900.0)
-            if outcome.verdict == "survived":
-                self.times = outcome.times
-                print(f"{len(self.times)} tests in {outcome.seconds:.1f} s", flush=True)
-                return
-            if not left:
-                sys.exit(f"without any change {outcome.by} {outcome.verdict}: {' '.join(self.arguments)}")
+        """Runs them without a change, where that was not done; what fails then could tell nothing, and is left out.
+
+        Exits where nothing is left.
+        """
+        if self.times:
+            return
+        outcome = forking.run(tree, self.arguments, order=None, limit=900.0)
+        self.times = {name: seconds for name, seconds in outcome.times.items() if name not in outcome.failed}
+        if not self.times:
+            sys.exit(f"without any change {outcome.verdict} by {outcome.by}: {' '.join(self.arguments)}")
+        left_out = f"; left out, as they fail without any change: {outcome.failed}" if outcome.failed else ""
+        print(f"{len(self.times)} tests in {outcome.seconds:.1f} s{left_out}", flush=True)
 
     def run(self, tree: Path) -> forking.Outcome:
         """Those that killed most come first, then the rest of the files that kill most in their time."""
@@ -163,7 +166,7 @@ class Tests:
             files[_file(name)] /= 1 + count
         order = sorted(self.times, key=lambda one: (-self.kills[one], files[_file(one)], self.times[one]))
         limit = LIMIT[0] + LIMIT[1] * sum(self.times.values())
-        outcome = forking.run(tree, self.arguments, first=order, limit=limit)
+        outcome = forking.run(tree, self.arguments, order=order, limit=limit)
         self.kills[outcome.by] += outcome.verdict == "killed"
         return outcome
 

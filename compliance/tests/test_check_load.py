@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from art_compliance.answered import Answered
+from art_compliance.checks import load
 from art_compliance.checks.load import _answer, _ask, _echo, _echo_most, _measuring, _wrong
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DIALECTS
@@ -120,3 +122,52 @@ def test_python_counts_what_is_allocated_only_while_that_is_measured(monkeypatch
     with _measuring():
         pass
     assert done == ["start", "stop"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ([0, 300 * 120], []),
+        ([1000, 1000 + 301 * 120, 0, 300 * 120], []),
+        ([0, 301 * 120, 0, 301 * 120], ["each call leaves 301 bytes behind; it was called 120 times"]),
+        ([0, 900 * 120, 0, 400 * 120], ["each call leaves 400 bytes behind; it was called 120 times"]),
+        ([0, 400 * 120, 0, 900 * 120], ["each call leaves 400 bytes behind; it was called 120 times"]),
+    ],
+)
+def test_memory_is_flat_where_a_call_leaves_next_to_nothing(monkeypatch, counts: list[int], told: list[str]):
+    traced, called = iter(counts), []
+    monkeypatch.setattr(load, "_traced", lambda _: next(traced))
+    monkeypatch.setattr(load, "_call_many", lambda _, count: called.append(count))
+    trial: Any = SimpleNamespace(dialect=OPENAI, subject=SimpleNamespace(has_call=True))
+    found = [one.message for one in load.memory_stays_flat.run(trial)]
+    assert [one.partition(", one")[0] for one in found] == told
+    assert called == [30, 30] + [120] * (len(counts) // 2)
+    assert list(traced) == []
+
+
+def test_as_many_calls_are_made_as_are_measured():
+    asked: list[Any] = []
+    subject = SimpleNamespace(capabilities=(), call=lambda prompt, *_: asked.append(prompt[0]["content"]))
+    trial: Any = SimpleNamespace(subject=subject, scenario=GREETING_SCENARIO)
+    load._call_many(trial, 3)
+    assert asked == ["question number 0.", "question number 1.", "question number 2."]
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0, 0), (1, 1), (5, 5), (6, 6), (200, 6)])
+def test_some_wrong_answers_are_shown_and_all_are_counted(wrong: int, told: int):
+    def call_together(asked: list[Any], _: Any, *, seconds: float) -> list[Any]:
+        assert (len(asked), seconds) == (200, 20.0)
+        return [Crashed("no")] * wrong + [good(number) for number in range(wrong, len(asked))]
+
+    def good(number: int) -> Answered:
+        ids = {name: f"{name.removesuffix('_id')}-{number}" for name in IDS}
+        finish, error = ("error", {"message": "no"}) if number % 10 == 9 else ("stop", None)
+        events = heard(_answer(number), ids=ids, finish=finish, error=error).events
+        return Answered(tuple({**event, **ids} for event in events))
+
+    subject = SimpleNamespace(capabilities=(), has_call=True, call_together=call_together)
+    trial: Any = SimpleNamespace(dialect=OPENAI, subject=subject, scenario=GREETING_SCENARIO)
+    found = [one.message for one in load.calls_at_once_do_not_mix.run(trial)]
+    assert len(found) == told
+    assert found[:1] == ["call 0: no"][:told]
+    assert told < 6 or found[-1] == f"{wrong} of 200 calls at once are not answered as they should be"

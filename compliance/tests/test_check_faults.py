@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from art_compliance.answered import Answered
-from art_compliance.checks import faults
+from art_compliance.checks import NotApplicable, faults
 from art_compliance.checks.faults import Case, Waited
 from art_compliance.checks.stream import _half_calls, _lost, _places
 from art_compliance.checks.streaming import in_pieces
@@ -180,3 +180,75 @@ def test_token_counts_may_be_lost_with_the_end():
 
 def test_pieces_of_nothing_much_are_few():
     assert list(in_pieces(b"a", dice(1), 3)) == [b"a"]
+
+
+ODD = Case(STEADY, streamed=True, expects="either")
+KEYED = failed(message=f"no {TEST_KEY}")
+
+
+def judged(check: str, seen: list[tuple[Any, Any]], *, logs: str = "", waited: Any = ()) -> list[str]:
+    run = faults.Run([faults.Seen(*one) for one in seen], logs)
+    known = {faults._run: run, faults.good: answered(), faults.good_stream: answered("streamed"), faults.wait: waited}
+    subject = SimpleNamespace(capabilities=())
+    scenario = SimpleNamespace(call_options=lambda: IDS)
+    stub: Any = SimpleNamespace(once=known.__getitem__, subject=subject, scenario=scenario)
+    return [one.message for one in getattr(faults, check).run(stub)]
+
+
+@pytest.mark.parametrize(
+    ("check", "seen", "told"),
+    [
+        ("are_told_as_errors", [(DOWN, failed(**GOOD)), (WHOLE, Crashed("no"))], []),
+        ("are_told_as_errors", [(DOWN, failed(**{**GOOD, "status": 1}))], [f"{DOWN}: the error's status is 1"]),
+        ("are_told_as_errors", [(HANG, answered())], [f"{HANG}: expected tokens and calls"]),
+        ("are_told_as_errors", [(ODD, answered())], []),
+        ("are_told_as_errors", [(ODD, failed()), (ODD, failed(code="X"))], [f"{ODD}: the error's code is 'X'"]),
+        ("are_told_as_errors", [(ODD, Crashed("no"))], [f"{ODD}: no"]),
+        (
+            "benign_ones_change_nothing",
+            [(WHOLE, answered()), (DOWN, answered("other")), (ODD, answered("streamed"))],
+            [],
+        ),
+        ("benign_ones_change_nothing", [(WHOLE, answered("other"))], [f"{WHOLE}: it differs in the message"]),
+        ("benign_ones_change_nothing", [(ODD, answered("other"))], [f"{ODD}: it differs in the message"]),
+        ("benign_ones_change_nothing", [(ODD, failed()), (ODD, Crashed("no"))], []),
+        ("benign_ones_change_nothing", [(WHOLE, Crashed("no"))], [f"{WHOLE}: no"]),
+        (
+            "benign_ones_change_nothing",
+            [(WHOLE, failed())],
+            [f"{WHOLE}: it differs in the message", f"{WHOLE}: it differs"],
+        ),
+        ("show_no_key", [(DOWN, failed()), (DOWN, Crashed("no"))], []),
+        ("show_no_key", [(DOWN, KEYED)], [f"{DOWN}: what is told shows the key"]),
+        ("show_no_key", [(DOWN, Crashed(f"no {TEST_KEY}"))], [f"{DOWN}: what is told shows the key"]),
+    ],
+)
+def test_of_what_came_of_the_faults_is_wrong(check: str, seen: Any, told: list[str]):
+    found = judged(check, seen)
+    assert [one[: len(wanted)] for one, wanted in zip(found, told, strict=True)] == told
+
+
+def test_the_first_line_of_a_log_that_shows_the_key_is_told_without_it():
+    logs = f"good\n{'x' * 300}\nsent {TEST_KEY} away {'y' * 300}\nand {TEST_KEY} again"
+    (told,) = judged("show_no_key", [], logs=logs)
+    assert told.startswith("a log shows the key: sent [the key] away yyy")
+    assert len(told) == len("a log shows the key: ") + 200
+    assert judged("show_no_key", [], waited=[(Waited(HANG, "whole_call"), KEYED)]) == [
+        f"{HANG}, with the time limit whole_call: what is told shows the key"
+    ]
+
+
+def test_who_is_late_is_asked_once_more_and_a_refused_option_ends_it(monkeypatch: pytest.MonkeyPatch):
+    late, good = Waited(HANG, "whole_call"), Waited(HANG, "between_bytes")
+    slow = Answered(failed().events, (0.1, 3.0))
+    again: list[Any] = []
+
+    def wait_for(_: Any, waited: list[Waited]) -> list[tuple[Waited, Any]]:
+        again.extend(waited)
+        return [(one, slow) for one in waited]
+
+    monkeypatch.setattr(faults, "_wait_for", wait_for)
+    found = judged("end_in_time", [], waited=[(late, slow), (good, failed())])
+    assert (found, again) == ([f"{late} = 0.4 s: it took 3.00 s"], [late])
+    with pytest.raises(NotApplicable, match=r"the option timeouts is refused \(NO\)"):
+        judged("end_in_time", [], waited=[(good, failed()), (late, Refused("NO", "why"))])

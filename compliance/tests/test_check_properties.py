@@ -237,3 +237,16 @@ def test_other_processes_are_sent_two_hundred_prompts_at_most(monkeypatch: pytes
     assert list(properties.other_processes_agree.run(trial())) == []
     assert [len(one) for one in sent] == [200]
     assert {(one.id, one.prompt[0]["content"]) for one in sent[0]} == {("generated-conversations", "first")}
+
+
+def test_a_law_is_judged_alone_on_one_prompt(monkeypatch: pytest.MonkeyPatch):
+    law = next(one for one in properties.CHECKS if one.id in properties.LAWS)
+    found = [Finding(check=law.id, message="no")]
+    monkeypatch.setattr(properties, "LAWS", {law.id: SimpleNamespace(findings=lambda _: found)})
+    assert properties.judge_alone(law, trial()) == found
+    monkeypatch.setattr(properties, "LAWS", {law.id: SimpleNamespace(findings=lambda _: None)})
+    assert properties.judge_alone(law, trial()) == []
+    monkeypatch.setattr(properties, "_disagreements", lambda _, scenarios: iter(scenarios))
+    one = trial()
+    assert properties.judge_alone(properties.other_processes_agree, one) == [one.scenario]
+    assert [told.message for told in properties.judge_alone(finds("a", "reject"), one)] == ["a"]

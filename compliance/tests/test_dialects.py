@@ -673,3 +673,23 @@ def test_a_written_answer_is_read_back_whole(make: Any, message: AssistantMessag
     assert isinstance(end, EndEvent)
     assert end.message == message
     assert end.finish == finish
+
+
+@pytest.mark.parametrize(
+    ("response", "text", "status"),
+    [
+        ({"output": "ok"}, "ok", "success"),
+        ({"result": "ok"}, "ok", "success"),
+        ({"error": "no"}, "no", "error"),
+        ({"zone": "ok"}, '{"zone":"ok"}', "success"),
+        ({"area": "ok"}, '{"area":"ok"}', "success"),
+        ({"output": 7}, '{"output":7}', "success"),
+        ({"output": "ok", "error": "no"}, '{"output":"ok","error":"no"}', "success"),
+        ({}, "{}", "success"),
+    ],
+)
+def test_a_result_of_geminis_is_the_text_that_was_wrapped(response: Any, text: str, status: str):
+    call, answer = {"id": "c", "name": "f", "args": {}}, {"id": "c", "name": "f", "response": response}
+    contents = [{"role": "model", "parts": [{"functionCall": call}]}, {"parts": [{"functionResponse": answer}]}]
+    found: Any = decode("gemini-generate", {"contents": contents}).prompt[-1]
+    assert (found.content, found.status) == (text, status)

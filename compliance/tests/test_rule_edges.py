@@ -143,3 +143,115 @@ THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
 def test_of_anthropics_thinking_is_found(options: dict[str, Any], messages: list[Any], told: Told):
     body = {"model": OLD, "max_tokens": 4096, "tools": TOOLS, "messages": messages, **options}
     assert found("anthropic-messages", body) == told
+
+
+CHAT = {"model": "gpt-4o", "messages": [user()]}
+RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
+    *(
+        ("openai-chat", "temperature-range", CHAT, name, *limits)
+        for name, limits in {
+            "temperature": (0, 2),
+            "top_p": (0, 1),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+            "n": (1, 128),
+            "top_logprobs": (0, 20),
+        }.items()
+    ),
+    *(
+        ("mistral-chat", "temperature", CHAT, name, *limits)
+        for name, limits in {
+            "temperature": (0, 1.5),
+            "top_p": (0, 1),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+        }.items()
+    ),
+    *(
+        ("anthropic-messages", "temperature-range", {"model": OLD, "max_tokens": 9, "messages": [user()]}, name, 0, 1)
+        for name in ("temperature", "top_p")
+    ),
+    *(
+        ("gemini-generate", "temperature", {"contents": [{"parts": [{"text": "a"}]}]}, name, *limits)
+        for name, limits in {
+            "temperature": (0, 2),
+            "presencePenalty": (-2, 2),
+            "frequencyPenalty": (-2, 2),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+        }.items()
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "rule", "body", "name", "low", "high"), RANGES)
+def test_an_option_goes_from_its_least_to_its_most(
+    dialect: str, rule: str, body: dict[str, Any], name: str, low: float, high: float
+):
+    for value, is_out in ((low - 0.01, True), (low, False), (high, False), (high + 0.01, True), (True, False)):
+        given = {name: value}
+        payload = {**body, "generationConfig": given} if dialect == "gemini-generate" else {**body, **given}
+        told = [one for one in found(dialect, payload) if one[0] == rule]
+        assert [place.rpartition("/")[2] for _, place in told] == ([name] if is_out else [])
+
+
+OPTIONS: list[tuple[str, dict[str, Any], Told]] = [
+    ("openai-chat", {"model": "gpt-4o", "stop": list("abcd")}, []),
+    ("openai-chat", {"model": "gpt-4o", "stop": list("abcde")}, [("stop-max4", "/stop")]),
+    ("openai-chat", {"model": "gpt-4o", "stop": "abcde"}, []),
+    ("openai-chat", {"model": "gpt-4o", "max_tokens": 9}, []),
+    ("openai-chat", {"model": "o3", "max_tokens": 9}, [("max-completion-tokens", "/max_tokens")]),
+    ("openai-chat", {"model": "o3", "max_completion_tokens": 9, "max_tokens": None}, []),
+    ("openai-chat", {"model": "o3", "temperature": 1}, []),
+    ("openai-chat", {"model": "o3", "temperature": 0.5}, [("reasoning-temperature", "/temperature")]),
+    ("openai-chat", {"model": "o3", "temperature": 1.5}, [("reasoning-temperature", "/temperature")]),
+    ("openai-chat", {"model": "o3", "stop": []}, []),
+    ("openai-chat", {"model": "o3", "stop": "a"}, [("stop-unsupported-models", "/stop")]),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": {}}, [("stream-options-needs-stream", "/stream_options")]),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": None}, []),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": {}, "stream": True}, []),
+    ("anthropic-messages", {"model": OLD, "max_tokens": None}, [("max-tokens-required", "/max_tokens")]),
+    ("anthropic-messages", {"model": OLD, "temperature": 0.5, "top_p": 0.5}, []),
+    (
+        "anthropic-messages",
+        {"model": OLD, "stop_sequences": ["a", " ", ""]},
+        [
+            ("stop-nonblank", "/stop_sequences/1"),
+            ("stop-nonblank", "/stop_sequences/2"),
+        ],
+    ),
+    ("anthropic-messages", {"model": OLD, "stop_sequences": ["a", " b"]}, []),
+    ("anthropic-messages", {"model": NEW, "temperature": 1.0}, []),
+    ("anthropic-messages", {"model": NEW, "temperature": 0.99}, [("temperature-deprecated", "/temperature")]),
+    ("anthropic-messages", {"model": NEW, "top_p": 0.99}, []),
+    ("anthropic-messages", {"model": NEW, "top_p": 0.98}, [("temperature-deprecated", "/top_p")]),
+    ("anthropic-messages", {"model": NEW, "top_k": 5}, [("temperature-deprecated", "/top_k")]),
+    ("anthropic-messages", {"model": OLD, "top_k": 5}, []),
+    ("gemini-generate", {"stopSequences": list("abcde")}, []),
+    ("gemini-generate", {"stopSequences": list("abcdef")}, [("stop-max5", "/generationConfig/stopSequences")]),
+]
+
+
+@pytest.mark.parametrize(("dialect", "options", "told"), OPTIONS)
+def test_of_the_options_is_found(dialect: str, options: dict[str, Any], told: Told):
+    bodies = {
+        "openai-chat": {"messages": [user()], **options},
+        "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
+        "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
+    }
+    assert found(dialect, bodies[dialect]) == told
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(4, False), (5, True)])
+def test_anthropic_counts_the_marks_for_the_cache_wherever_they_stand(count: int, is_told: bool):  # noqa: FBT001
+    marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+    inside = {"type": "tool_result", "tool_use_id": "t1", "content": [marked] * (count - 3)}
+    body = {
+        "model": OLD,
+        "max_tokens": 9,
+        "cache_control": {"type": "ephemeral"},
+        "system": [marked],
+        "tools": [{**TOOLS[0], "cache_control": {"type": "ephemeral"}}],
+        "messages": [user(), said([USE]), user([inside, marked])],
+    }
+    assert found("anthropic-messages", body) == ([("cache-control-max4", "")] if is_told else [])

@@ -151,8 +151,18 @@ def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: s
 
 @pytest.mark.parametrize(
     ("length", "sizes"),
-    [(0, []), (1, [1]), (3, [1] * 3), (5, [1] * 5), (8, [2] * 4), (36, [12] * 3), (40, [12] * 3 + [4])]
-    + [(768, [12] * 64), (769, [13] * 59 + [2]), (5000, [79] * 63 + [23])],
+    [
+        (0, []),
+        (1, [1]),
+        (3, [1] * 3),
+        (5, [1] * 5),
+        (8, [2] * 4),
+        (36, [12] * 3),
+        (40, [*[12] * 3, 4]),
+        (768, [12] * 64),
+        (769, [*[13] * 59, 2]),
+        (5000, [*[79] * 63, 23]),
+    ],
 )
 def test_pieces_are_three_or_more_and_no_longer_than_they_must_be(length: int, sizes: list[int]):
     assert list(map(len, pieces("x" * length))) == sizes

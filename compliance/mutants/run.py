@@ -199,7 +199,7 @@ def wilson(killed: int, count: int) -> tuple[float, float]:
     rate, root = killed / count, z * z / count
     middle = (rate + root / 2) / (1 + root)
     half = z / (1 + root) * sqrt(rate * (1 - rate) / count + root / (4 * count))
-    return middle - half, middle + half
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 if __name__ == "__main__":

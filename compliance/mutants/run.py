@@ -28,7 +28,7 @@ from mutating import Mutant, describe, mutants_of, mutate
 
 ROOT: Final = Path(__file__).parents[2]
 KILLED: Final = ("killed", "timeout")
-LIMIT: Final = (20.0, 6.0)
+LIMIT: Final = (20.0, 3.0)
 """A mutant is given up after so many seconds, and so many times what the tests take without a change."""
 
 

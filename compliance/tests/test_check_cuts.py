@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,3 +119,63 @@ def test_an_answer_that_is_all_said_by_half_of_it_is_not_judged(monkeypatch: pyt
     trial.once = lambda _: (b"start", FINISHED, b"usage", b"[DONE]")
     with pytest.raises(NotApplicable, match="half of the answer says all of it"):
         list(stream.error_event_is_told.run(trial))
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ((0.0, 0.1, 0.3), []),
+        ((0.0, 0.29, 0.3), []),
+        ((0.21, 0.29, 0.3), ["the provider paused 0.2 s in mid-answer, after 'first half'; by then '' was told"]),
+        ((0.2, 0.2, 0.3), ["the provider paused 0.2 s in mid-answer, after 'first half'; by then '' was told"]),
+    ],
+)
+def test_tokens_come_before_the_pause_that_follows_them(monkeypatch: pytest.MonkeyPatch, at: Any, told: list[str]):
+    tokens = [{"type": "TOKEN", "token_type": "LLM_RESPONSE", "text": text} for text in ("first", " half")]
+    monkeypatch.setattr(stream, "stream", lambda *_: Answered((*tokens, {"type": "END"}), at))
+    question = SimpleNamespace(once=lambda look: {stream._sent_before_the_pause: "first half"}[look])
+    trial: Any = SimpleNamespace(with_answer=lambda _: question)
+    assert [one.message for one in stream.tokens_come_as_they_are_sent.run(trial)] == told
+
+
+@pytest.mark.parametrize(
+    ("took", "left", "told"),
+    [
+        (0.1, 0, []),
+        (0.25, 0, []),
+        (0.26, 0, ["closing took 0.26 s"]),
+        (0.1, 3, []),
+        (0.1, 99, ["the connection stays open, and the provider goes on answering"]),
+        (OSError("no"), 99, ["closing raised OSError: no"]),
+    ],
+)
+def test_closing_comes_back_at_once_and_closes_the_connection(monkeypatch, took: Any, left: int, told: list[str]):
+    now, underway = [0.0], [left]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        underway[0] -= underway[0] < 99
+
+    def close_early(*_: Any) -> float:
+        if isinstance(took, Exception):
+            raise took
+        return took
+
+    monkeypatch.setattr(stream, "_asking", lambda _: ([], {}))
+    monkeypatch.setattr(stream, "_hang_after_half", lambda _: None)
+    monkeypatch.setattr(stream, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+
+    class Asked:
+        caller = SimpleNamespace(close_early=close_early)
+
+        @property
+        def underway(self) -> bool:
+            return underway[0] > 0
+
+        def answering(self, _: Any) -> Any:
+            return nullcontext()
+
+    trial: Any = SimpleNamespace(subject=Asked())
+    found = [one.message for one in stream.closing_ends_the_call.run(trial)]
+    assert [one[: len(wanted)] for one, wanted in zip(found, told, strict=True)] == told
+    assert now[0] < 0.52

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from art_compliance.checks import failures
 from art_compliance.checks.failures import _broken, _spoiled, _wrong_error
 from art_compliance.checks.trial import Trial
 from art_compliance.provider import Response
 from art_compliance.runner import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Crashed, Subject
 from art_sdk import OpenAIAdapter
 
 WORDS = "written error"
@@ -98,3 +100,27 @@ def test_answers_with_calls_are_broken_where_tools_are_declared():
     assert {what for what in with_tools if "tool_calls" in what}
     assert {what for what in without if "tool_calls" in what} == set()
     assert {what for what in without if "choices" in what}
+
+
+def test_these_statuses_are_answered_and_the_first_of_them_once():
+    answered: list[tuple[int, tuple[tuple[str, str], ...]]] = []
+
+    class Counting:
+        asked = 0
+
+    def call_with(response: Response) -> Crashed:
+        answered.append((response.status, response.headers))
+        Counting.asked += 2
+        return Crashed("no")
+
+    write_error = lambda status, words: f"{status} {words}".encode()  # noqa: E731 - a stub
+    trial: Any = SimpleNamespace(
+        subject=Counting, dialect=SimpleNamespace(write_error=write_error), call_with=call_with
+    )
+    found = [one.message for one in failures.error_answer_is_told.run(trial)]
+    assert [status for status, _ in answered] == [400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529]
+    assert [headers for status, headers in answered if status == 429] == [(("retry-after", "1"),)]
+    assert {headers for status, headers in answered if status != 429} == {()}
+    twice = [one.partition(":")[0] for one in found if "it was asked 2 times; what is refused stays refused" in one]
+    assert twice == [f"answered {status}" for status in (400, 401, 403, 404, 413, 422)]
+    assert len(found) == len(answered) + len(twice)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from art_compliance.checks import laws
 from art_compliance.checks.laws import _extends, _first_rewritten, _prefix_lengths, _results_reversed, first_difference
+from art_compliance.subjects import Sent
+from art_sdk import parse_prompt
 
 
 @pytest.mark.parametrize(
@@ -98,3 +102,40 @@ def test_results_are_reversed_turn_by_turn():
     before = of("user-1", "result-2", "tool-3", "result-4", "assistant-5", "tool-6", "user-7", "tool-8", "tool-9")
     after = of("user-1", "result-4", "tool-3", "result-2", "assistant-5", "tool-6", "user-7", "tool-9", "tool-8")
     assert _results_reversed(before) == after
+
+
+CALLED = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ("c1", "c2")]
+
+
+def answering(first: str, second: str, *, role: str = "user", **more: Any) -> list[dict[str, Any]]:
+    results = [
+        {"role": "tool_result", "tool_call_id": f"c{at}", "content": text} for at, text in ((1, first), (2, second))
+    ]
+    results[0] |= more
+    return [{"role": role, "content": "a"}, {"role": "assistant", "content": None, "tool_calls": CALLED}, *results]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (answering("one", "two"), []),
+        (answering("one", "two")[:2] + answering("one", "two")[:1:-1], []),
+        (answering("two", "one"), [("with the results reversed, a call has another result", "$[1]")]),
+        (answering("one", "two", status="error"), [("with the results reversed, a call has another result", "$[1]")]),
+        (answering("one", "two", role="system"), [("with the results reversed, a call has another result", "$[0]")]),
+    ],
+)
+def test_results_that_are_reversed_stay_with_their_calls(found: Any, told: list[Any]):
+    prompt = answering("one", "two")
+    decoded = SimpleNamespace(prompt=parse_prompt(found))
+    scenario, sent = SimpleNamespace(prompt=prompt), Sent({}, None)
+    seen: list[Any] = []
+    trial: Any = SimpleNamespace(
+        scenario=scenario,
+        comparison=None,
+        decoded=SimpleNamespace(prompt=parse_prompt(prompt)),
+        observe=lambda permuted: (seen.append(permuted), sent)[1],
+        decode=lambda _: decoded,
+    )
+    assert [(one.message, one.path) for one in laws.order_of_answers_means_nothing.run(trial)] == told
+    assert seen == [_results_reversed(prompt)]

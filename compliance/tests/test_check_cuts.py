@@ -68,6 +68,18 @@ def test_a_stream_is_cut_at_every_place_in_turn_and_at_the_last_in_every_way(mon
     ]
 
 
+def test_of_a_long_stream_some_places_are_cut_one_way_each_in_turn(monkeypatch: pytest.MonkeyPatch):
+    trial, heard = hear(monkeypatch, lambda _: answered(""))
+    events = (b"start",) * 20
+    trial.once = lambda _: events
+    trial.written = WrittenAnswer(content="short")
+    assert list(stream.cut_short_is_told.run(trial)) == []
+    assert len({at for at, _, _ in heard}) == 9
+    ways = [(last, bool(how)) for _, last, how in heard]
+    in_turn = [(b"", True), (b"", False), (b"st", True)]
+    assert ways == [*in_turn, *in_turn, *in_turn[:2], *in_turn]
+
+
 def test_a_generated_answer_is_cut_at_fewer_places(monkeypatch: pytest.MonkeyPatch):
     trial, heard = hear(monkeypatch, right, group="generated")
     assert list(stream.cut_short_is_told.run(trial)) == []

@@ -11,6 +11,9 @@ from art_compliance.checks import conservation
 from art_compliance.checks.response import _cut, _next_turn
 
 
+BOOKS = {"thread_id": "th-1"}
+
+
 def invented(
     *, opaque: Any = None, options: Any = None, asked: Any = None, provider: Any = None
 ) -> list[tuple[str, Any]]:

@@ -10,7 +10,6 @@ import pytest
 from art_compliance.checks import conservation
 from art_compliance.checks.response import _cut, _next_turn
 
-
 BOOKS = {"thread_id": "th-1"}
 
 

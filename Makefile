@@ -39,10 +39,11 @@ cassettes: $(VENV)/certify
 record-local: $(VENV)/certify
 	$(BIN)/python compliance/local_engine/record.py
 
-# make mutants MODULE=compliance/art_compliance/dialects/numbering.py (see compliance/mutants/targets.toml)
+# make mutants MODULE="module or folder ..." [SAMPLE=300] [SEED=1] [SESSION=file] [AGAIN=yes] (see docs/mutants.md)
 mutants: $(VENV)/test
 	$(PIP) cosmic-ray==8.7.0
-	$(BIN)/python compliance/mutants/run.py $(MODULE)
+	$(BIN)/python compliance/mutants/run.py $(MODULE) $(SAMPLE:%=--sample %) $(SEED:%=--seed %) \
+		$(SESSION:%=--session %) $(AGAIN:%=--again)
 
 clean:
 	rm -rf .venv .coverage art-report

@@ -1,120 +1,205 @@
-"""Mutation testing of one module, by cosmic-ray: `python compliance/mutants/run.py MODULE [TEST ARGUMENTS]`.
+"""Mutation testing, by cosmic-ray's operators: `python compliance/mutants/run.py MODULE_OR_FOLDER... [--sample N]`.
 
-Every mutant is a small change of the module; one that no test notices survives, and is printed with its
-change. The tests are those of `targets.toml` unless others are named. On demand, and in no CI: a module
-takes minutes. All happens in a temporary copy of the files that git knows: the working tree is not touched.
-What stands in annotations is not changed: they are never evaluated.
+Every mutant is one small change of a module; one that no test notices survives, and is printed with its change.
+On demand, and in no CI. All happens in a temporary copy of the files that git knows: the working tree is not
+touched. What is known is kept in a file, so that a run can be stopped and continued.
 """
 
 from __future__ import annotations
 
-import ast
-import json
-import os
-import shlex
+import argparse
+import compileall
+import py_compile
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
+from collections import Counter
 from collections.abc import Iterator
+from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import WorkerOutcome, WorkResult
+import forking
+import msgspec
+from msgspec import Struct
+from mutating import Mutant, describe, mutants_of, mutate
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-TIMEOUT = 60.0
+ROOT: Final = Path(__file__).parents[2]
+KILLED: Final = ("killed", "timeout")
+LIMIT: Final = (20.0, 3.0)
+"""A mutant is given up after so many seconds, and so many times what the tests take without a change."""
+
+
+class Told(Struct, frozen=True):
+    """What became of one mutant."""
+
+    mutant: str
+    module: str
+    verdict: str
+    by: str
+    seconds: float
+    change: str
 
 
 def main() -> int:
-    """Runs all mutants of the module, and tells what survived. Ends with 1 where less than nine of ten are killed."""
-    module, *tests = sys.argv[1:] or [""]
-    known = tomllib.loads((HERE / "targets.toml").read_text(encoding="utf-8"))["tests"]
-    if not tests and module not in known:
-        sys.exit(f"give MODULE and its tests, or one of these modules:\n{chr(10).join(known)}")
+    """Runs the mutants and tells what survived. Ends with 1 where less than nine of ten are killed."""
+    asked = _asked()
     with tempfile.TemporaryDirectory() as folder:
-        told = _run(Path(folder), module, tests or shlex.split(known[module]))
-    for outcome, where, change in told:
-        if outcome not in ("killed", "incompetent"):
-            print(f"{outcome} {where}\n{change}\n")
-    killed = sum(outcome in ("killed", "incompetent") for outcome, _, _ in told)
-    print(f"{module}: {killed} of {len(told)} mutants killed ({100 * killed / max(len(told), 1):.0f} %)")
-    return 0 if killed >= 0.9 * len(told) else 1
+        tree = Path(folder)
+        _copy(tree)
+        known = [one for module in _modules(tree, asked.modules) for one in mutants_of(tree, module)]
+        chosen = random.Random(asked.seed).sample(known, min(asked.sample, len(known))) or known
+        print(f"{len(chosen)} of {len(known)} mutants, seed {asked.seed}; what is known is kept in {asked.session}")
+        forking.warm_up(tree)
+        told = _run(tree, chosen, asked.session, again=asked.again)
+    print("\n".join(report(told, len(known))))
+    return 0 if sum(one.verdict in KILLED for one in told) >= 0.9 * len(told) else 1
 
 
-def _run(folder: Path, module: str, tests: list[str]) -> list[tuple[str, str, str]]:
-    tree, config, session = folder / "tree", folder / "config.toml", folder / "session.sqlite"
-    _copy(tree)
-    config.write_text(_config(module, tests), encoding="utf-8")
-    _cosmic_ray(tree, "init", str(config), str(session))
-    _leave_out_annotations(tree / module, session)
-    _cosmic_ray(tree, "baseline", str(config))
-    _cosmic_ray(tree, "exec", str(config), str(session))
-    return list(_outcomes(_cosmic_ray(tree, "dump", str(session))))
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="+", help="modules or folders, as git knows them")
+    parser.add_argument("--sample", type=int, default=0, help="so many mutants, drawn at random; without it all")
+    parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="of the draw")
+    parser.add_argument("--session", type=Path, default=ROOT / ".mutants" / "told.jsonl", help="where results are kept")
+    parser.add_argument("--again", action="store_true", help="run those once more that survived before")
+    return parser.parse_args()
 
 
 def _copy(tree: Path) -> None:
-    listed = subprocess.run(
-        [shutil.which("git") or "git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
+    """The files that git knows, compiled so that a changed source is never taken for the one that was compiled."""
+    git = shutil.which("git") or "git"
+    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, tree / name)
+    compileall.compile_dir(tree, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
 
 
-def _config(module: str, tests: list[str]) -> str:
-    switches = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    command = shlex.join([sys.executable, "-m", "pytest", *switches, *tests])
-    lines = [f"module-path = {json.dumps(module)}", f"timeout = {TIMEOUT}", "excluded-modules = []"]
-    lines.append(f"test-command = {json.dumps(command)}")
-    return "\n".join(["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"', ""])
+def _modules(tree: Path, asked: list[str]) -> Iterator[str]:
+    for name in asked:
+        path = tree / name
+        found = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        if not found or not found[0].is_file():
+            sys.exit(f"there is no module or folder {name!r} among the files that git knows")
+        yield from (str(one.relative_to(tree)) for one in found)
 
 
-def _cosmic_ray(tree: Path, *arguments: str) -> str:
-    command = [str(Path(sys.executable).with_name("cosmic-ray")), *arguments]
-    path = os.pathsep.join([str(tree), str(tree / "compliance")])
-    settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=tree, env=settings).stdout
+def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> list[Told]:
+    session.parent.mkdir(parents=True, exist_ok=True)
+    kept = {one.mutant: one for one in _read(session)}
+    tests = _tests(tree, sorted({mutant.module for mutant in chosen}))
+    try:
+        for number, mutant in enumerate(chosen, 1):
+            before = kept.get(mutant.id)
+            if before is None or (again and before.verdict == "survived"):
+                kept[mutant.id] = one = _try(tree, mutant, tests)
+                with session.open("ab") as file:
+                    file.write(msgspec.json.encode(one) + b"\n")
+                print(f"{number}/{len(chosen)} {one.verdict} {one.seconds:.1f} s {one.mutant} by {one.by}", flush=True)
+    except KeyboardInterrupt:
+        print("stopped; the same command continues")
+    return [kept[mutant.id] for mutant in chosen if mutant.id in kept]
 
 
-def _leave_out_annotations(module: Path, session: Path) -> None:
-    spans = list(_annotations(ast.parse(module.read_text(encoding="utf-8"))))
-    with use_db(str(session), WorkDB.Mode.open) as database:
-        for item in list(database.pending_work_items):
-            at = tuple(item.mutations[0].start_pos)
-            if any(start <= at < end for start, end in spans):
-                database.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
+def _tests(tree: Path, modules: list[str]) -> dict[str, Tests]:
+    """By module; modules with the same tests share them."""
+    script = str(tree / "compliance" / "mutants" / "noticing.py")
+    told = subprocess.run([sys.executable, script, *modules], check=True, stdout=subprocess.PIPE, cwd=tree).stdout
+    named = msgspec.json.decode(told, type=dict[str, tuple[str, ...]])
+    shared = {arguments: Tests(list(arguments)) for arguments in named.values()}
+    return {module: shared[arguments] for module, arguments in named.items()}
 
 
-def _annotations(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations begin and end, and what is defined for type checkers alone."""
-    for node in ast.walk(tree):
-        found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            found.append(node)
-        for one in filter(None, found):
-            yield (one.lineno, one.col_offset), (one.end_lineno or one.lineno, one.end_col_offset or 0)
+def _read(session: Path) -> list[Told]:
+    lines = session.read_bytes().splitlines() if session.exists() else []
+    return [msgspec.json.decode(line, type=Told) for line in lines]
 
 
-def _outcomes(dump: str) -> Iterator[tuple[str, str, str]]:
-    """Per mutant that was run: what became of it, where it stands, and its change."""
-    for line in dump.splitlines():
-        item, result = json.loads(line)
-        mutation: dict[str, Any] = item["mutations"][0]
-        where = f"{mutation['module_path']}:{mutation['start_pos'][0]} {mutation['operator_name'].partition('/')[2]}"
-        if result is None or str(result["worker_outcome"]).endswith("skipped"):
-            continue
-        outcome = str(result["test_outcome"]).rpartition(".")[2].lower()
-        yield outcome, where, _changed(result.get("diff") or "")
+def _try(tree: Path, mutant: Mutant, tests: dict[str, Tests]) -> Told:
+    """The tests, with the module changed meanwhile."""
+    path = tree / mutant.module
+    source = path.read_text(encoding="utf-8")
+    changed = mutate(source, mutant)
+    noticing = tests[mutant.module]
+    noticing.measure(tree)
+    path.write_text(changed, encoding="utf-8")
+    try:
+        outcome = noticing.run(tree)
+    finally:
+        path.write_text(source, encoding="utf-8")
+    change = describe(source, changed)
+    return Told(mutant.id, mutant.module, outcome.verdict, outcome.by, round(outcome.seconds, 2), change)
 
 
-def _changed(diff: str) -> str:
-    lines = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    return "\n".join(f"    {line}" for line in lines)
+class Tests:
+    """The tests of one or several modules: how long each takes, and how many mutants it killed."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.arguments = arguments
+        self.times: dict[str, float] = {}
+        self.kills: Counter[str] = Counter()
+
+    def measure(self, tree: Path) -> None:
+        """Runs them without a change, where that was not done; what fails then could tell nothing, and is left out.
+
+        Exits where nothing is left.
+        """
+        if self.times:
+            return
+        outcome = forking.run(tree, self.arguments, order=None, limit=900.0)
+        self.times = {name: seconds for name, seconds in outcome.times.items() if name not in outcome.failed}
+        if not self.times:
+            sys.exit(f"without any change {outcome.verdict} by {outcome.by}: {' '.join(self.arguments)}")
+        left_out = f"; left out, as they fail without any change: {outcome.failed}" if outcome.failed else ""
+        print(f"{len(self.times)} tests in {outcome.seconds:.1f} s{left_out}", flush=True)
+
+    def run(self, tree: Path) -> forking.Outcome:
+        """Those that killed most come first, then the rest of the files that kill most in their time."""
+        files = dict.fromkeys(map(_file, (*self.times, *self.kills)), 0.0)
+        for name, seconds in self.times.items():
+            files[_file(name)] += seconds
+        for name, count in self.kills.items():
+            files[_file(name)] /= 1 + count
+        order = sorted(self.times, key=lambda one: (-self.kills[one], files[_file(one)], self.times[one]))
+        limit = LIMIT[0] + LIMIT[1] * sum(self.times.values())
+        outcome = forking.run(tree, self.arguments, order=order, limit=limit)
+        self.kills[outcome.by] += outcome.verdict == "killed"
+        return outcome
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def report(told: list[Told], of: int) -> Iterator[str]:
+    """Each survivor with its change, then how many of all were killed, by folder."""
+    for one in told:
+        if one.verdict not in KILLED:
+            yield f"{one.verdict} {one.mutant}\n{one.change}\n"
+    folders = sorted({str(Path(one.module).parent) for one in told})
+    for folder in [*folders, ""]:
+        here = [one for one in told if folder in {"", str(Path(one.module).parent)}]
+        killed = sum(one.verdict in KILLED for one in here)
+        low, high = wilson(killed, len(here))
+        sure = "" if len(told) == of else f", with 95 % certainty {100 * low:.0f} to {100 * high:.0f} %"
+        rate = f"{killed} of {len(here)} killed ({100 * killed / max(len(here), 1):.1f} %{sure})"
+        yield f"{folder or f'all, {len(told)} of {of} mutants'}: {rate}"
+    yield f"by a time limit: {sum(one.verdict == 'timeout' for one in told)}"
+
+
+def wilson(killed: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a rate that was seen in a sample (Wilson's score interval)."""
+    if not count:
+        return 0.0, 1.0
+    z = 1.96
+    rate, root = killed / count, z * z / count
+    middle = (rate + root / 2) / (1 + root)
+    half = z / (1 + root) * sqrt(rate * (1 - rate) / count + root / (4 * count))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 if __name__ == "__main__":

@@ -673,3 +673,45 @@ def test_a_written_answer_is_read_back_whole(make: Any, message: AssistantMessag
     assert isinstance(end, EndEvent)
     assert end.message == message
     assert end.finish == finish
+
+
+@pytest.mark.parametrize(
+    ("response", "text", "status"),
+    [
+        ({"output": "ok"}, "ok", "success"),
+        ({"result": "ok"}, "ok", "success"),
+        ({"error": "no"}, "no", "error"),
+        ({"zone": "ok"}, '{"zone":"ok"}', "success"),
+        ({"area": "ok"}, '{"area":"ok"}', "success"),
+        ({"output": 7}, '{"output":7}', "success"),
+        ({"output": "ok", "error": "no"}, '{"output":"ok","error":"no"}', "success"),
+        ({}, "{}", "success"),
+    ],
+)
+def test_a_result_of_geminis_is_the_text_that_was_wrapped(response: Any, text: str, status: str):
+    call, answer = {"id": "c", "name": "f", "args": {}}, {"id": "c", "name": "f", "response": response}
+    contents = [{"role": "model", "parts": [{"functionCall": call}]}, {"parts": [{"functionResponse": answer}]}]
+    found: Any = decode("gemini-generate", {"contents": contents}).prompt[-1]
+    assert (found.content, found.status) == (text, status)
+
+
+def test_the_tools_of_a_chat_are_counted_in_both_lists():
+    named = [{"name": name, "parameters": {"type": "object"}} for name in ("a", "b", "c", "d")]
+    tools = [{"type": "function", "function": one} for one in named[:2]]
+    body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "tools": tools, "functions": named[2:]}
+    found = decode("openai-chat", body)
+    assert [tool.name for tool in found.tools] == ["a", "b", "c", "d"]
+    places = {name: place for name, place in found.places.items() if name.startswith("tools/")}
+    assert places == {
+        "tools/0": "/tools/0",
+        "tools/1": "/tools/1",
+        "tools/2": "/functions/0",
+        "tools/3": "/functions/1",
+    }
+
+
+@pytest.mark.parametrize("kind", ["zone", "area", None])
+def test_a_choice_that_anthropic_does_not_know_is_told(kind: str | None):
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}]}
+    with pytest.raises(DecodeFailed, match="unknown choice of a tool"):
+        decode("anthropic-messages", {**body, "tool_choice": {"type": kind, "name": "f"}})

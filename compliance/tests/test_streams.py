@@ -149,6 +149,25 @@ def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: s
     assert join(dialect.write_stream(ANSWERS[name])) == tell(json.loads(dialect.write_response(ANSWERS[name])))
 
 
+@pytest.mark.parametrize(
+    ("length", "sizes"),
+    [
+        (0, []),
+        (1, [1]),
+        (3, [1] * 3),
+        (5, [1] * 5),
+        (8, [2] * 4),
+        (36, [12] * 3),
+        (40, [*[12] * 3, 4]),
+        (768, [12] * 64),
+        (769, [*[13] * 59, 2]),
+        (5000, [*[79] * 63, 23]),
+    ],
+)
+def test_pieces_are_three_or_more_and_no_longer_than_they_must_be(length: int, sizes: list[int]):
+    assert list(map(len, pieces("x" * length))) == sizes
+
+
 @pytest.mark.parametrize("text", ["", "a", "ab", "three", "\u2713\U0001f600" * 9, "x" * 5_000])
 def test_pieces_are_the_text_and_not_too_many(text: str):
     cut = list(pieces(text))

@@ -1,0 +1,90 @@
+"""The mutants of a module: every single change that cosmic-ray's operators know, but for those that can tell nothing.
+
+These are changes of annotations, which are never evaluated, and of the stars of `*names`, `**names` and `(*, name)`,
+which cosmic-ray takes for arithmetic and turns into what is no Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+from msgspec import Struct
+
+Place = tuple[int, int]
+
+
+class Mutant(Struct, frozen=True):
+    """One change: the operator's so-and-so-manieth place in the module. `digest` is that of the unchanged source."""
+
+    module: str
+    digest: str
+    operator: str
+    occurrence: int
+    line: int
+
+    @property
+    def id(self) -> str:
+        """The same from run to run, as long as the module stays as it is."""
+        return f"{self.module}:{self.line} {self.operator.partition('/')[2]} {self.occurrence} {self.digest}"
+
+
+def mutants_of(tree: Path, module: str) -> Iterator[Mutant]:
+    """All mutants of a module."""
+    source = (tree / module).read_text(encoding="utf-8")
+    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+    parsed = ast.parse(source)
+    unevaluated, arithmetic = list(_unevaluated(parsed)), list(_arithmetic(parsed))
+    nodes = list(ast_nodes(get_ast(source)))
+    for name in sorted(operator_names()):
+        if get_operator(name).arguments():
+            continue
+        operator = get_operator(name)()
+        places = [start for node in nodes for start, _ in operator.mutation_positions(node)]
+        for occurrence, place in enumerate(places):
+            is_star = "ReplaceBinaryOperator" in name and not _lies_in(place, arithmetic)
+            if not is_star and not _lies_in(place, unevaluated):
+                yield Mutant(module, digest, name, occurrence, place[0])
+
+
+def mutate(source: str, mutant: Mutant) -> str:
+    """The source with the one change."""
+    changed = mutate_code(source, get_operator(mutant.operator)(), mutant.occurrence)
+    if changed is None:
+        message = f"{mutant.id} changes nothing: it was listed for another source"
+        raise ValueError(message)
+    return str(changed)
+
+
+def describe(source: str, changed: str) -> str:
+    """The lines that were changed, before and after."""
+    lines = difflib.unified_diff(source.splitlines(), changed.splitlines(), n=0, lineterm="")
+    return "\n".join(f"    {line}" for line in lines if line[:3] not in {"---", "+++"} and line[:2] != "@@")
+
+
+def _lies_in(place: Place, spans: list[tuple[Place, Place]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def _arithmetic(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
+    """Where binary operators stand: between their two sides."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp):
+            left, right = node.left, node.right
+            yield (left.end_lineno or 0, left.end_col_offset or 0), (right.lineno, right.col_offset)
+
+
+def _unevaluated(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
+    """Where annotations begin and end, and what is defined for type checkers alone."""
+    for node in ast.walk(tree):
+        found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            found.append(node)
+        for one in filter(None, found):
+            yield (one.lineno, one.col_offset), (one.end_lineno or one.lineno, one.end_col_offset or 0)

@@ -1,0 +1,64 @@
+"""What of a request counts as invented."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from art_compliance.checks import conservation
+from art_compliance.checks.response import _cut, _next_turn
+
+BOOKS = {"thread_id": "th-1"}
+
+
+def invented(
+    *, opaque: Any = None, options: Any = None, asked: Any = None, provider: Any = None
+) -> list[tuple[str, Any]]:
+    trial: Any = SimpleNamespace(
+        comparison=SimpleNamespace(differences=()),
+        provider_fields=provider or {},
+        decoded=SimpleNamespace(opaque=opaque or {}, options=options or {}, places={"options/seed": "/seed"}),
+        scenario=SimpleNamespace(options=asked or {}, call_options=lambda: {**(asked or {}), **BOOKS}),
+        subject=SimpleNamespace(),
+    )
+    return [(one.message, one.pointer) for one in conservation.nothing_is_invented.run(trial)]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, []),
+        (
+            {"opaque": {"/x": "Be kind to him."}},
+            [("text that is not in the prompt: 'Be kind to him.'", "/x")],
+        ),
+        (
+            {"opaque": {"/x": {"y": ["Be kind to him."]}}},
+            [("text that is not in the prompt: 'Be kind to him.'", "/x/y/0")],
+        ),
+        ({"opaque": {"/x": "Be kind to him."}, "provider": {"x": "Be kind to him."}}, []),
+        ({"opaque": {"/x": 7, "/y": True, "/z": None, "/word": "ephemeral"}}, []),
+        ({"opaque": {"/x": "th-1"}}, [("text that is not in the prompt: 'th-1'", "/x")]),
+        ({"opaque": {"/x": "x" * 24}}, []),
+        ({"opaque": {"/x": "x" * 25}}, [(f"text that is not in the prompt: {'x' * 25!r}", "/x")]),
+        ({"options": {"seed": 7}}, [("the option seed was not asked for: 7", "/seed")]),
+        ({"options": {"seed": 7}, "asked": {"seed": 7}}, []),
+        ({"options": {"model": "m", "max_tokens": 9, "tool_choice": "auto", "stream": False}}, []),
+        ({"options": {"tool_choice": "none"}}, [("the option tool_choice was not asked for: 'none'", None)]),
+    ],
+)
+def test_of_a_request_is_invented(given: Any, told: list[Any]):
+    assert invented(**given) == told
+
+
+@pytest.mark.parametrize(("arguments", "is_cut"), [("{}", False), ("", False), ('{"a', True), ("[1]", True)])
+def test_arguments_that_are_no_object_were_cut(arguments: str, is_cut: bool):  # noqa: FBT001
+    assert _cut(arguments) is is_cut
+
+
+def test_after_an_answer_its_calls_are_answered_or_the_user_speaks():
+    calls = [{"id": "c1"}, {"id": "c2"}]
+    assert _next_turn({"content": "a"}) == [{"role": "user", "content": "Go on."}]
+    assert [one["tool_call_id"] for one in _next_turn({"content": None, "tool_calls": calls})] == ["c1", "c2"]

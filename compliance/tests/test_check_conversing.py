@@ -1,0 +1,141 @@
+"""What is wrong with a turn of a dialogue, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from art_compliance.answered import Answered
+from art_compliance.checks import Trial
+from art_compliance.checks.conversing import Dialogue, _misread, _wanted_back
+from art_compliance.dialects import DIALECTS, DecodeFailed
+from art_compliance.provider import Asked, Request
+from art_compliance.runner import GREETING_SCENARIO
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subjects import Crashed, Subject
+from art_sdk import AnthropicAdapter, FunctionCall, ToolCall
+
+ANTHROPIC = DIALECTS["anthropic-messages"]
+CALLS = tuple(ToolCall(f"c{number}", FunctionCall("look", '{"at": 1}')) for number in (1, 2))
+
+
+def read(content: Any = None, *calls: dict[str, Any], **error: Any) -> Answered:
+    failed = [{"type": "ERROR", "error": error}] if error else []
+    message = {"role": "assistant", "content": content, "tool_calls": list(calls)}
+    return Answered((*failed, {"type": "END", "finish": "stop", "message": message}))
+
+
+def call(call_id: str, name: str = "look", arguments: Any = '{"at":1}') -> dict[str, Any]:
+    return {"id": call_id, "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    ("heard", "said", "wrong"),
+    [
+        (read("a"), WrittenAnswer(content="a"), []),
+        (read(""), WrittenAnswer(content=None), []),
+        (read("b"), WrittenAnswer(content="a"), ["its text was read as 'b'"]),
+        (read(None, call("c1"), call("c2")), WrittenAnswer(tool_calls=CALLS), []),
+        (read(None, call("c1")), WrittenAnswer(tool_calls=CALLS), ["its calls were read as"]),
+        (read(None, call("c2"), call("c1")), WrittenAnswer(tool_calls=CALLS), ["its calls were read as"]),
+        (read(None, call("c1"), call("c2", "x")), WrittenAnswer(tool_calls=CALLS), ["its calls were read as"]),
+        (read(None, call("c1", arguments="{}"), call("c2")), WrittenAnswer(tool_calls=CALLS), ["the arguments of c1"]),
+        (read(None, call("c1"), call("c2", arguments="{")), WrittenAnswer(tool_calls=CALLS), ["the arguments of c2"]),
+        (read(None, call("c1"), call("c2", arguments=7)), WrittenAnswer(tool_calls=CALLS), ["the arguments of c2"]),
+    ],
+)
+def test_of_an_answer_was_read_otherwise(heard: Answered, said: WrittenAnswer, wrong: list[str]):
+    seen = list(_misread(heard, said))
+    assert [one[: len(told)] for one, told in zip(seen, wrong, strict=True)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("signs", "wants", "told"),
+    [(True, True, ["c2ln", "Hm."]), (True, False, ["c2ln"]), (False, True, ["Hm."]), (False, False, [])],
+)
+def test_what_of_reasoning_goes_back_depends_on_the_dialect(signs: bool, wants: bool, told: list[str]):  # noqa: FBT001
+    dialect = msgspec.structs.replace(ANTHROPIC, signs_thinking=signs, wants_thinking=wants)
+    assert _wanted_back(dialect, WrittenAnswer(content="a", thinking="Hm.", signature="c2ln")) == told
+    assert _wanted_back(dialect, WrittenAnswer(content="a")) == []
+
+
+@pytest.fixture
+def dialogue():
+    with Subject(AnthropicAdapter, name="anthropic") as subject:
+        yield Dialogue(Trial(subject, GREETING_SCENARIO, 1))
+
+
+def test_the_calls_of_the_last_turn_wait(dialogue: Dialogue):
+    turn = {"role": "assistant", "content": None, "tool_calls": [call("c1"), call("c2")]}
+    assert dialogue.pending == []
+    dialogue.prompt += [turn]
+    assert dialogue.pending == ["c1", "c2"]
+    dialogue.prompt += [{"role": "user", "content": "a", "tool_calls": [call("c3")]}]
+    assert dialogue.pending == []
+    dialogue.prompt += [{"role": "assistant", "content": "b", "tool_calls": None}]
+    assert dialogue.pending == []
+
+
+def test_calls_are_answered_in_turn_and_where_there_are_none_the_user_speaks(dialogue: Dialogue):
+    dialogue.prompt = [{"role": "assistant", "content": None, "tool_calls": [call("c1"), call("c2"), call("c3")]}]
+    dialogue.go_on([{"content": "x"}, {"content": "y"}], is_reversed=True)
+    told = [(one["tool_call_id"], one["content"]) for one in dialogue.prompt[1:]]
+    assert told == [("c3", "x"), ("c2", "y"), ("c1", "x")]
+    dialogue.go_on(user="Well?")
+    assert dialogue.prompt[-1] == {"role": "user", "content": "Well?"}
+
+
+@pytest.mark.parametrize(
+    ("heard", "wrong"),
+    [
+        (Crashed("no"), "it is not asked: no"),
+        (read(code="LLM_PROVIDER_ERROR", message="no", other=1), "the request is refused: {"),
+        (read(code="X", message="no", status=None), 'the answer is not read: {"code": "X", "message": "no"}'),
+    ],
+)
+def test_of_a_turn_is_wrong(dialogue: Dialogue, heard: Any, wrong: str):
+    (told,) = dialogue._faults(heard, WrittenAnswer(content="a"))
+    assert told.startswith(wrong)
+    assert "other" not in told
+
+
+def asked(payload: Any) -> Asked:
+    return Asked(ANTHROPIC, Request("POST", "/v1/messages", {}, b""), payload)
+
+
+GREETING = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}
+
+
+def test_what_of_the_dialogue_is_not_in_the_request(dialogue: Dialogue, monkeypatch: pytest.MonkeyPatch):
+    assert list(dialogue._lost()) == ["no request has come"]
+    dialogue.asked = asked(GREETING)
+    assert list(dialogue._lost()) == []
+    dialogue._wanted_back = ["c2ln" * 40, "hello"]
+    assert list(dialogue._lost()) == [f"{('c2ln' * 20)!r} is not sent back with what it came with"]
+    dialogue._wanted_back = []
+    dialogue.asked = asked({**GREETING, "messages": [{"role": "user", "content": "other"}]})
+    assert len(list(dialogue._lost())) == 1
+
+    def fail(*_: Any) -> Any:
+        raise DecodeFailed("it is no request", "/messages")
+
+    monkeypatch.setattr(Trial, "decode", fail)
+    assert [one.partition(":")[0] for one in dialogue._lost()] == ["the request cannot be decoded"]
+
+
+def test_an_answer_is_fitted_to_what_is_declared():
+    class Poor(AnthropicAdapter):
+        capabilities = frozenset({"tools"})
+
+    said = WrittenAnswer(tool_calls=CALLS, thinking="Hm.", thinking_tokens=3, finish="tool_calls")
+    with Subject(Poor, name="poor") as poor, Subject(AnthropicAdapter, name="anthropic") as whole:
+        one, other = Dialogue(Trial(poor, GREETING_SCENARIO, 1)), Dialogue(Trial(whole, GREETING_SCENARIO, 1))
+        less, more = one._fit(said), other._fit(said)
+        text = one._fit(WrittenAnswer(content=None))
+    assert ([call.id for call in less.tool_calls], less.thinking, less.signature) == (["c1_0"], "", None)
+    assert (less.thinking_tokens, less.finish) == (None, "tool_calls")
+    assert ([call.id for call in more.tool_calls], more.thinking) == (["c1_0", "c2_0"], "Hm.")
+    assert more.signature
+    assert (bool(text.content), text.finish) == (True, "stop")

@@ -1,0 +1,141 @@
+"""How the laws of translation compare two requests: where they part, and what a longer one may change."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from art_compliance.checks import laws
+from art_compliance.checks.laws import _extends, _first_rewritten, _prefix_lengths, _results_reversed, first_difference
+from art_compliance.subjects import Sent
+from art_sdk import parse_prompt
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "pointer"),
+    [
+        ({"a": 1}, {"a": 2}, "/a"),
+        ({"a": 1}, {"a": 1, "b": 2}, "/b"),
+        ({"a": 1, "b": None}, {"a": 1}, "/b"),
+        ({"a/b": {"c": [1, 2, 3]}}, {"a/b": {"c": [1, 2, 4]}}, "/a~1b/c/2"),
+        ([1, {"x": 1}], [1, {"x": "1"}], "/1/x"),
+        ([1, 2], [1, 2, 3], ""),
+        ([1], {"0": 1}, ""),
+        ("a", "b", ""),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "/b"),
+    ],
+)
+def test_two_requests_part_at(one: Any, other: Any, pointer: str):
+    assert first_difference(one, other) == pointer
+    assert first_difference(other, one) == pointer
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_extended"),
+    [
+        ("ab", "abc", True),
+        ("ab", "ab", True),
+        ("ab", "bab", False),
+        (1, 1, True),
+        (1, "1", False),
+        ("1", 1, False),
+        ([1], [1, 2], True),
+        ([1, 2], [1], False),
+        ([2], [1, 2], False),
+        (["a"], ["ab"], False),
+        ({"a": "x"}, {"a": "xy", "b": 1}, True),
+        ({"a": "x", "b": 1}, {"a": "x"}, False),
+        ({"a": "x", "b": 1}, {"a": "y", "b": 1}, False),
+        ({"a": [1]}, {"a": [1, 2]}, True),
+        ({"a": 1}, [1], False),
+        ([1], {"a": 1}, False),
+        ([1], "[1]", False),
+    ],
+)
+def test_a_turn_that_grew_at_its_end_is_extended(one: Any, other: Any, is_extended: bool):  # noqa: FBT001
+    assert _extends(one, other) is is_extended
+
+
+@pytest.mark.parametrize(
+    ("shorter", "longer", "at"),
+    [
+        ([], ["a"], None),
+        (["a", "b"], ["a", "b", "c"], None),
+        (["a", "b"], ["a", "bc", "d"], None),
+        (["a", "b"], ["ab", "b", "c"], 0),
+        (["a", "b", "c"], ["a", "x", "c"], 1),
+        (["a", "b"], ["a", "x"], 1),
+        (["a", "b", "c"], ["a", "b"], 2),
+        (["a"], ["b"], 0),
+    ],
+)
+def test_only_the_last_turn_of_the_shorter_may_grow(shorter: list[str], longer: list[str], at: int | None):
+    assert _first_rewritten(shorter, longer) == at
+
+
+@pytest.mark.parametrize(
+    ("count", "lengths"),
+    [
+        (0, []),
+        (1, []),
+        (2, [1]),
+        (9, [1, 2, 3, 4, 5, 6, 7, 8]),
+        (17, [1, 3, 5, 7, 9, 11, 13, 15]),
+        (18, [1, 3, 5, 7, 9, 11, 13, 15, 17]),
+        (33, [1, 5, 9, 13, 17, 21, 25, 29]),
+    ],
+)
+def test_of_a_long_prompt_a_few_beginnings_are_tried(count: int, lengths: list[int]):
+    assert _prefix_lengths([{}] * count) == lengths
+
+
+_ROLES = {"result": "tool_result"}
+
+
+def test_results_are_reversed_turn_by_turn():
+    def of(*roles: str) -> list[dict[str, Any]]:
+        told = [role.partition("-")[0] for role in roles]
+        return [{"role": _ROLES.get(one, one), "n": role} for one, role in zip(told, roles, strict=True)]
+
+    before = of("user-1", "result-2", "tool-3", "result-4", "assistant-5", "tool-6", "user-7", "tool-8", "tool-9")
+    after = of("user-1", "result-4", "tool-3", "result-2", "assistant-5", "tool-6", "user-7", "tool-9", "tool-8")
+    assert _results_reversed(before) == after
+
+
+CALLED = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ("c1", "c2")]
+
+
+def answering(first: str, second: str, *, role: str = "user", **more: Any) -> list[dict[str, Any]]:
+    results = [
+        {"role": "tool_result", "tool_call_id": f"c{at}", "content": text} for at, text in ((1, first), (2, second))
+    ]
+    results[0] |= more
+    return [{"role": role, "content": "a"}, {"role": "assistant", "content": None, "tool_calls": CALLED}, *results]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (answering("one", "two"), []),
+        (answering("one", "two")[:2] + answering("one", "two")[:1:-1], []),
+        (answering("two", "one"), [("with the results reversed, a call has another result", "$[1]")]),
+        (answering("one", "two", status="error"), [("with the results reversed, a call has another result", "$[1]")]),
+        (answering("one", "two", role="system"), [("with the results reversed, a call has another result", "$[0]")]),
+    ],
+)
+def test_results_that_are_reversed_stay_with_their_calls(found: Any, told: list[Any]):
+    prompt = answering("one", "two")
+    decoded = SimpleNamespace(prompt=parse_prompt(found))
+    scenario, sent = SimpleNamespace(prompt=prompt), Sent({}, None)
+    seen: list[Any] = []
+    trial: Any = SimpleNamespace(
+        scenario=scenario,
+        comparison=None,
+        decoded=SimpleNamespace(prompt=parse_prompt(prompt)),
+        observe=lambda permuted: (seen.append(permuted), sent)[1],
+        decode=lambda _: decoded,
+    )
+    assert [(one.message, one.path) for one in laws.order_of_answers_means_nothing.run(trial)] == told
+    assert seen == [_results_reversed(prompt)]

@@ -1,0 +1,145 @@
+"""What a trial gives to the checks, and when it has nothing to give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from art_compliance.answered import Answered
+from art_compliance.checks import NotApplicable, Trial
+from art_compliance.checks.trial import expected_options, is_json
+from art_compliance.runner import GREETING_SCENARIO
+from art_compliance.scenarios import Scenario, WrittenAnswer
+from art_compliance.subjects import Crashed, Refused, Sent, Subject
+from art_sdk import OpenAIAdapter
+
+
+@pytest.mark.parametrize("payload", [{}, [], {"a": [1, 2.5, None, True, "x"]}, {"a": (1, 2)}, "x", 10**30])
+def test_json_data_is_told(payload: Any):
+    assert is_json(payload)
+
+
+@pytest.mark.parametrize("payload", [{1: 2}, {"a": float("nan")}, {"a": b"x"}, {"a": {1}}, {"a": "\ud800"}, object()])
+def test_what_json_has_no_form_for_is_told(payload: Any):
+    assert not is_json(payload)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, {}),
+        ({"temperature": 0.0, "seed": None}, {"temperature": 0.0}),
+        ({"stop": ["a"], "stream": True}, {"stop": ("a",), "stream": True}),
+        ({"stop": [], "stream": False}, {}),
+        (
+            {"thread_id": "t", "trace_id": "t", "tools": [], "timeouts": {}, "provider": {}, "model": "m"},
+            {"model": "m"},
+        ),
+    ],
+)
+def test_an_option_must_be_found_unless_it_says_nothing(options: dict[str, Any], found: dict[str, Any]):
+    assert expected_options(options) == found
+
+
+class Poor(OpenAIAdapter):
+    capabilities = frozenset({"system"})
+    losses = frozenset({"call_ids"})
+    repairs = frozenset({"joins_turns"})
+
+
+class Keeping(Poor):
+    losses = frozenset({"message_name"})
+
+
+def scenario(**more: Any) -> Scenario:
+    fields = {name: getattr(GREETING_SCENARIO, name) for name in GREETING_SCENARIO.__struct_fields__}
+    return Scenario(**{**fields, **more})
+
+
+@pytest.fixture(scope="module")
+def subject():
+    with Subject(OpenAIAdapter, name="openai") as one:
+        yield one
+
+
+def test_what_is_needed_and_not_declared_is_known(subject: Subject):
+    needy = scenario(needs=("tools", "images"))
+    assert Trial(subject, needy, 1).undeclared == ()
+    with Subject(Poor, name="poor") as poor:
+        trial = Trial(poor, needy, 1)
+        assert trial.undeclared == ("tools", "images")
+        with pytest.raises(NotApplicable, match=r"^not declared: tools, images$"):
+            trial.call(WrittenAnswer(content="a"))
+        assert trial.declared_repairs == {"joins_turns", "maps_call_ids"}
+    with Subject(Keeping, name="keeping") as keeping:
+        assert Trial(keeping, needy, 1).declared_repairs == {"joins_turns"}
+
+
+def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
+    trial = Trial(subject, GREETING_SCENARIO, 1)
+    with pytest.raises(NotApplicable, match="the scenario has no answer"):
+        _ = trial.written
+    answered = trial.with_answer(WrittenAnswer(content="said"))
+    assert (answered.answered.text, answered.seed) == ("said", 1)
+    with pytest.raises(NotApplicable, match="no place for reasoning"):
+        trial.call(WrittenAnswer(content="said", thinking="Hm."))
+    failed = Answered(({"type": "ERROR", "error": {"code": "X"}}, {"type": "END"}))
+    for heard in (failed, Refused("NO", "why"), Crashed("no")):
+        with pytest.raises(NotApplicable, match="the answer is not read"):
+            trial.require_answered(heard)
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (Refused("NO", "x"), r"^refused: NO$"),
+        (Crashed("x"), "^it crashed: "),
+        (Sent({"a": float("nan")}, None), "^the payload is not JSON data: "),
+    ],
+)
+def test_without_a_request_there_is_nothing_to_judge(subject: Subject, seen: Any, why: str):
+    with pytest.raises(NotApplicable, match=why):
+        Trial(subject, GREETING_SCENARIO, 1)._require_sent(seen)
+
+
+def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: Subject, tmp_path: Path):
+    trial = Trial(subject, GREETING_SCENARIO, 1)
+    for look, why in (("cassette", "no cassette is kept for it"), ("heard_live", "no real provider is to be asked")):
+        with pytest.raises(NotApplicable, match=why):
+            getattr(trial, look)
+    assert (trial.source, trial.cassettes) == (None, None)
+    gone = Trial(subject, GREETING_SCENARIO, 1, cassette=tmp_path / "openai-chat" / "greeting.yaml")
+    with pytest.raises(NotApplicable, match="no cassette is kept for it"):
+        _ = gone.cassette
+    assert (gone.source, gone.cassettes) == (None, tmp_path)
+
+
+def test_what_several_checks_look_at_is_looked_at_once(subject: Subject):
+    looked: list[Trial] = []
+    trial = Trial(subject, GREETING_SCENARIO, 1)
+
+    def look(one: Trial) -> int:
+        looked.append(one)
+        return len(looked)
+
+    assert [trial.once(look), trial.once(look)] == [1, 1]
+    assert looked == [trial]
+
+
+def test_the_providers_fields_are_those_of_the_dialect(subject: Subject):
+    given = scenario(options={"provider": {"openai-chat": {"seed": 1}, "gemini-generate": {"x": 2}}})
+    assert Trial(subject, given, 1).provider_fields == {"seed": 1}
+    assert Trial(subject, GREETING_SCENARIO, 1).provider_fields == {}
+
+
+def test_a_prompt_that_says_another_thing_differs(subject: Subject):
+    trial = Trial(subject, scenario(options={"model": "m", "temperature": 0.5}), 1)
+    prompt, options = GREETING_SCENARIO.prompt, trial.scenario.call_options()
+    assert list(trial.comparison.differences) == []
+    assert trial.observe(prompt) == trial.observation
+    assert trial.compare(trial.decoded, [{"role": "user", "content": "other"}], options, trial.sent).differences
+    assert trial.compare(trial.decoded, prompt, {**options, "model": "n"}, trial.sent).differences
+    warmer = trial.observe_sent(prompt, {**options, "temperature": 1.5})
+    assert warmer.payload["temperature"] == 1.5

@@ -1,0 +1,257 @@
+"""Where the rules begin and end: payloads just within and just beyond, and what is found of them, place by place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from art_compliance.rules import judge_rules
+
+BLANK = {"type": "text", "text": " \n"}
+EMPTY = {"type": "text", "text": ""}
+MARKED = {"type": "text", "text": "", "cache_control": {"type": "ephemeral"}}
+TEXT = {"type": "text", "text": "a"}
+BROKEN = {"type": "text", "text": "b\n"}
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+HIDDEN = {"type": "redacted_thinking", "data": "c2ln"}
+USE = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+
+
+def user(content: Any = "a") -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def said(content: Any = "b") -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
+Told = list[tuple[str, str]]
+
+
+def found(dialect: str, payload: Any) -> Told:
+    return [
+        (one.message.partition(": ")[0].partition(".")[2], one.pointer or "") for one in judge_rules(dialect, payload)
+    ]
+
+
+OLD, NEW = "claude-sonnet-4-0", "claude-opus-4-8"
+MESSAGES: list[tuple[str, list[Any], Told]] = [
+    (OLD, [user()], []),
+    (OLD, [user(), said(), user()], []),
+    (OLD, [said(), user()], [("first-is-user", "/messages/0")]),
+    (OLD, [user(""), said(), user()], [("nonempty-content", "/messages/0/content")]),
+    (OLD, [user([]), said(), user()], [("nonempty-content", "/messages/0/content")]),
+    (OLD, [user(), said(""), user()], [("nonempty-content", "/messages/1/content")]),
+    (OLD, [user(), said(), user("")], [("nonempty-content", "/messages/2/content")]),
+    (OLD, [user(), said("")], []),
+    (OLD, [user(), said([])], []),
+    (OLD, [user(), said(""), said("")], [("nonempty-content", "/messages/1/content")]),
+    (OLD, [user([TEXT, EMPTY])], [("text-block-nonempty", "/messages/0/content/1/text")]),
+    (OLD, [user([TEXT, MARKED])], [("cache-control-not-on-empty", "/messages/0/content/1/text")]),
+    (OLD, [user([TEXT, {**MARKED, "text": "a"}])], []),
+    (
+        OLD,
+        [user([TEXT, {**MARKED, "cache_control": None}])],
+        [("text-block-nonempty", "/messages/0/content/1/text")],
+    ),
+    (OLD, [user(" \n")], [("text-block-nonblank", "/messages/0/content")]),
+    (OLD, [user(" a ")], []),
+    (OLD, [user([BLANK, TEXT])], [("text-block-nonblank", "/messages/0/content/0/text")]),
+    (OLD, [user([TEXT, BLANK])], [("text-block-nonblank", "/messages/0/content/1/text")]),
+    (OLD, [user([{**RESULT, "text": " "}])], []),
+    (OLD, [user(), said("b ")], [("final-assistant-trailing-ws", "/messages/1/content")]),
+    (OLD, [user(), said(" b")], []),
+    (OLD, [user(), said("b "), user()], []),
+    (OLD, [user("a ")], []),
+    (
+        OLD,
+        [user(), said([TEXT, {**TEXT, "text": "b\n"}])],
+        [("final-assistant-trailing-ws", "/messages/1/content/1/text")],
+    ),
+    (OLD, [user(), said([BROKEN, TEXT])], []),
+    (OLD, [user(), said(" ")], [("text-block-nonblank", "/messages/1/content")]),
+    (NEW, [user(), said()], [("prefill-unsupported", "/messages/1")]),
+    (NEW, [user(), said(), user()], []),
+    (NEW, [user(), said([TEXT])], [("prefill-unsupported", "/messages/1")]),
+    (NEW, [user(), said([TEXT, {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}])], []),
+    (NEW, [user(), said([TEXT, {"type": "mcp_tool_use", "id": "s", "name": "x", "input": {}}])], []),
+    (NEW, [user(), said([{"type": "web_search_tool_result", "tool_use_id": "s", "content": []}, TEXT])], []),
+    (OLD, [user(), said([TEXT, THOUGHT]), user()], [("thinking-not-last", "/messages/1/content/1")]),
+    (OLD, [user(), said([TEXT, HIDDEN]), user()], [("thinking-not-last", "/messages/1/content/1")]),
+    (OLD, [user(), said([THOUGHT, HIDDEN, TEXT]), user()], []),
+]
+
+
+@pytest.mark.parametrize(("model", "messages", "told"), MESSAGES)
+def test_of_anthropics_messages_is_found(model: str, messages: list[Any], told: Told):
+    body = {"model": model, "max_tokens": 9, "messages": messages}
+    rules = {"tool-use-answered", "tool-result-has-use"}
+    assert [one for one in found("anthropic-messages", body) if one[0] not in rules] == told
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(99_999, False), (100_000, False), (100_001, True)])
+def test_anthropic_counts_messages_before_they_are_joined(count: int, is_told: bool):  # noqa: FBT001
+    body = {"model": OLD, "max_tokens": 9, "messages": [user()] * count}
+    assert (("messages-limit", "/messages") in found("anthropic-messages", body)) is is_told
+
+
+ON = {"type": "enabled", "budget_tokens": 1024}
+TOOLS = [{"name": "f", "input_schema": {"type": "object"}}]
+THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
+    ({"thinking": ON}, [user()], []),
+    (
+        {"thinking": {**ON, "budget_tokens": 1023}},
+        [user()],
+        [("thinking-budget-min", "/thinking/budget_tokens")],
+    ),
+    ({"thinking": {"type": "disabled", "budget_tokens": 7}}, [user()], []),
+    ({"thinking": {"type": "enabled"}}, [user()], []),
+    ({"thinking": ON, "tool_choice": {"type": "auto"}}, [user()], []),
+    ({"thinking": ON, "tool_choice": {"type": "none"}}, [user()], []),
+    (
+        {"thinking": ON, "tool_choice": {"type": "any"}},
+        [user()],
+        [("thinking-no-forced-tool", "/tool_choice")],
+    ),
+    ({"tool_choice": {"type": "any"}}, [user()], []),
+    (
+        {"thinking": ON, "tool_choice": {"type": "tool", "name": "f"}},
+        [user()],
+        [("thinking-no-forced-tool", "/tool_choice")],
+    ),
+    (
+        {"thinking": ON},
+        [user(), said([USE]), user([RESULT])],
+        [("thinking-block-first", "/messages/1/content/0")],
+    ),
+    ({}, [user(), said([USE]), user([RESULT])], []),
+    ({"thinking": ON}, [user(), said([THOUGHT, USE]), user([RESULT])], []),
+    ({"thinking": ON}, [user(), said([HIDDEN, USE]), user([RESULT])], []),
+    ({"thinking": ON}, [user(), said([USE]), user([RESULT]), said(), user()], []),
+    ({"thinking": ON}, [user(), said([TEXT]), user()], []),
+    (
+        {"thinking": ON},
+        [user(), said([THOUGHT, TEXT]), user(), said([USE]), user([RESULT])],
+        [("thinking-block-first", "/messages/3/content/0")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "messages", "told"), THINKING)
+def test_of_anthropics_thinking_is_found(options: dict[str, Any], messages: list[Any], told: Told):
+    body = {"model": OLD, "max_tokens": 4096, "tools": TOOLS, "messages": messages, **options}
+    assert found("anthropic-messages", body) == told
+
+
+CHAT = {"model": "gpt-4o", "messages": [user()]}
+RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
+    *(
+        ("openai-chat", "temperature-range", CHAT, name, *limits)
+        for name, limits in {
+            "temperature": (0, 2),
+            "top_p": (0, 1),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+            "n": (1, 128),
+            "top_logprobs": (0, 20),
+        }.items()
+    ),
+    *(
+        ("mistral-chat", "temperature", CHAT, name, *limits)
+        for name, limits in {
+            "temperature": (0, 1.5),
+            "top_p": (0, 1),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+        }.items()
+    ),
+    *(
+        ("anthropic-messages", "temperature-range", {"model": OLD, "max_tokens": 9, "messages": [user()]}, name, 0, 1)
+        for name in ("temperature", "top_p")
+    ),
+    *(
+        ("gemini-generate", "temperature", {"contents": [{"parts": [{"text": "a"}]}]}, name, *limits)
+        for name, limits in {
+            "temperature": (0, 2),
+            "presencePenalty": (-2, 2),
+            "frequencyPenalty": (-2, 2),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+        }.items()
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "rule", "body", "name", "low", "high"), RANGES)
+def test_an_option_goes_from_its_least_to_its_most(
+    dialect: str, rule: str, body: dict[str, Any], name: str, low: float, high: float
+):
+    for value, is_out in ((low - 0.01, True), (low, False), (high, False), (high + 0.01, True), (True, False)):
+        given = {name: value}
+        payload = {**body, "generationConfig": given} if dialect == "gemini-generate" else {**body, **given}
+        told = [one for one in found(dialect, payload) if one[0] == rule]
+        assert [place.rpartition("/")[2] for _, place in told] == ([name] if is_out else [])
+
+
+OPTIONS: list[tuple[str, dict[str, Any], Told]] = [
+    ("openai-chat", {"model": "gpt-4o", "stop": list("abcd")}, []),
+    ("openai-chat", {"model": "gpt-4o", "stop": list("abcde")}, [("stop-max4", "/stop")]),
+    ("openai-chat", {"model": "gpt-4o", "stop": "abcde"}, []),
+    ("openai-chat", {"model": "gpt-4o", "max_tokens": 9}, []),
+    ("openai-chat", {"model": "o3", "max_tokens": 9}, [("max-completion-tokens", "/max_tokens")]),
+    ("openai-chat", {"model": "o3", "max_completion_tokens": 9, "max_tokens": None}, []),
+    ("openai-chat", {"model": "o3", "temperature": 1}, []),
+    ("openai-chat", {"model": "o3", "temperature": 0.5}, [("reasoning-temperature", "/temperature")]),
+    ("openai-chat", {"model": "o3", "temperature": 1.5}, [("reasoning-temperature", "/temperature")]),
+    ("openai-chat", {"model": "o3", "stop": []}, []),
+    ("openai-chat", {"model": "o3", "stop": "a"}, [("stop-unsupported-models", "/stop")]),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": {}}, [("stream-options-needs-stream", "/stream_options")]),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": None}, []),
+    ("openai-chat", {"model": "gpt-4o", "stream_options": {}, "stream": True}, []),
+    ("anthropic-messages", {"model": OLD, "max_tokens": None}, [("max-tokens-required", "/max_tokens")]),
+    ("anthropic-messages", {"model": OLD, "temperature": 0.5, "top_p": 0.5}, []),
+    (
+        "anthropic-messages",
+        {"model": OLD, "stop_sequences": ["a", " ", ""]},
+        [
+            ("stop-nonblank", "/stop_sequences/1"),
+            ("stop-nonblank", "/stop_sequences/2"),
+        ],
+    ),
+    ("anthropic-messages", {"model": OLD, "stop_sequences": ["a", " b"]}, []),
+    ("anthropic-messages", {"model": NEW, "temperature": 1.0}, []),
+    ("anthropic-messages", {"model": NEW, "temperature": 0.99}, [("temperature-deprecated", "/temperature")]),
+    ("anthropic-messages", {"model": NEW, "top_p": 0.99}, []),
+    ("anthropic-messages", {"model": NEW, "top_p": 0.98}, [("temperature-deprecated", "/top_p")]),
+    ("anthropic-messages", {"model": NEW, "top_k": 5}, [("temperature-deprecated", "/top_k")]),
+    ("anthropic-messages", {"model": OLD, "top_k": 5}, []),
+    ("gemini-generate", {"stopSequences": list("abcde")}, []),
+    ("gemini-generate", {"stopSequences": list("abcdef")}, [("stop-max5", "/generationConfig/stopSequences")]),
+]
+
+
+@pytest.mark.parametrize(("dialect", "options", "told"), OPTIONS)
+def test_of_the_options_is_found(dialect: str, options: dict[str, Any], told: Told):
+    bodies = {
+        "openai-chat": {"messages": [user()], **options},
+        "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
+        "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
+    }
+    assert found(dialect, bodies[dialect]) == told
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(4, False), (5, True)])
+def test_anthropic_counts_the_marks_for_the_cache_wherever_they_stand(count: int, is_told: bool):  # noqa: FBT001
+    marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+    inside = {"type": "tool_result", "tool_use_id": "t1", "content": [marked] * (count - 3)}
+    body = {
+        "model": OLD,
+        "max_tokens": 9,
+        "cache_control": {"type": "ephemeral"},
+        "system": [marked],
+        "tools": [{**TOOLS[0], "cache_control": {"type": "ephemeral"}}],
+        "messages": [user(), said([USE]), user([inside, marked])],
+    }
+    assert found("anthropic-messages", body) == ([("cache-control-max4", "")] if is_told else [])

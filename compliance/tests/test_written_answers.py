@@ -1,0 +1,76 @@
+"""What a provider's written answers look like, to the letter: whole, as a stream, and as errors.
+
+Kept by syrupy; after a change that is meant, `pytest compliance/tests/test_written_answers.py --snapshot-update`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.dialects.order import read_events
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk import FunctionCall, ToolCall
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+CALLS = (ToolCall("c1", FunctionCall("look", '{"at":1}')), ToolCall("c2", FunctionCall("find", "")))
+ANSWERS = {
+    "text": WrittenAnswer(content="said here", input_tokens=70, output_tokens=9, cached_tokens=30),
+    "calls": WrittenAnswer(content="said", tool_calls=CALLS, finish="tool_calls", input_tokens=70, output_tokens=9),
+    "calls alone": WrittenAnswer(tool_calls=CALLS[:1], finish="tool_calls", input_tokens=70, output_tokens=9),
+    "calls without ids": WrittenAnswer(tool_calls=CALLS, finish="tool_calls", without_ids=True),
+    "reasoning": WrittenAnswer(
+        content="said", thinking="Hm. So", signature="c2ln", thinking_tokens=4, input_tokens=70, output_tokens=9
+    ),
+    "cut": WrittenAnswer(content="sai", finish="length"),
+    "cut arguments": WrittenAnswer(tool_calls=(ToolCall("c1", FunctionCall("look", '{"at')),), finish="length"),
+    "refusal": WrittenAnswer(content="no", is_refusal=True),
+    "filtered": WrittenAnswer(content="sai", finish="content_filter"),
+}
+STATUSES = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
+
+
+def written(write: Callable[[], Any]) -> Any:
+    try:
+        return write()
+    except CannotWrite as error:
+        return f"cannot be written: {error}"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: SnapshotAssertion):
+    told: dict[str, Any] = {}
+    for name, answer in ANSWERS.items():
+        told[name] = written(lambda answer=answer: json.loads(dialect.write_response(answer)))
+        told[f"{name}, streamed"] = written(
+            lambda answer=answer: [one.decode() for one in dialect.write_stream(answer)]
+        )
+    for status in STATUSES:
+        told[f"error {status}"] = json.loads(dialect.write_error(status, "no"))
+        told[f"error {status}, streamed"] = dialect.write_stream_error(status, "no").decode()
+    assert told == snapshot(extension_class=JSONSnapshotExtension)
+
+
+@pytest.mark.parametrize(
+    ("stream", "events"),
+    [
+        (b"", []),
+        (b"\n\n\n\n", []),
+        (b'event: a\ndata: {"x": 1}\n\n', [("a", '{"x": 1}', {"x": 1})]),
+        (b'\xef\xbb\xbfdata:{"x": 1}\r\n\r\n', [(None, '{"x": 1}', {"x": 1})]),
+        (b"data: [1]\r\rdata: {\n\n", [(None, "[1]", {}), (None, "{", {})]),
+        (b'data: {"x":\ndata:  2}\n\n', [(None, '{"x":\n 2}', {"x": 2})]),
+        (b": comment\n\nid: 7\nretry: 1\ncount: 2\n\n", [(None, "", {})]),
+        (b"event: a\nevent: b\naxis: c\nzeta: d\ndata: e\n\n", [("b", "e", {})]),
+        (b"data: last", [(None, "last", {})]),
+    ],
+)
+def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
+    assert [(one.name, one.data, one.body) for one in read_events(stream)] == events

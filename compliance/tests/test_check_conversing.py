@@ -11,10 +11,11 @@ from art_compliance.answered import Answered
 from art_compliance.checks import Trial
 from art_compliance.checks.conversing import Dialogue, _misread, _wanted_back
 from art_compliance.dialects import DIALECTS, DecodeFailed
+from art_compliance.observing import Crashed
 from art_compliance.provider import Asked, Request
-from art_compliance.runner import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Crashed, Subject
+from art_compliance.selection import GREETING_SCENARIO
+from art_compliance.subjects import Subject
 from art_sdk import AnthropicAdapter, FunctionCall, ToolCall
 
 ANTHROPIC = DIALECTS["anthropic-messages"]

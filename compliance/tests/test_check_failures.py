@@ -11,9 +11,10 @@ import pytest
 from art_compliance.checks import failures
 from art_compliance.checks.failures import _broken, _spoiled, _wrong_error
 from art_compliance.checks.trial import Trial
+from art_compliance.observing import Crashed
 from art_compliance.provider import Response
-from art_compliance.runner import GREETING_SCENARIO
-from art_compliance.subjects import Crashed, Subject
+from art_compliance.selection import GREETING_SCENARIO
+from art_compliance.subjects import Subject
 from art_sdk import OpenAIAdapter
 
 WORDS = "written error"

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from art_compliance.answered import Answered
-from art_compliance.checks import NotApplicable, faults
-from art_compliance.checks.faults import Case, Waited
+from art_compliance.checks import NotApplicable, befalling, faults, waiting
+from art_compliance.checks.befalling import Case
 from art_compliance.checks.stream import _half_calls, _lost, _places
 from art_compliance.checks.streaming import in_pieces
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.waiting import Waited
+from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY
-from art_compliance.runner import GREETING_SCENARIO
-from art_compliance.subjects import TEST_KEY, Crashed, Refused, Subject
+from art_compliance.selection import GREETING_SCENARIO
+from art_compliance.subjects import TEST_KEY, Subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}
@@ -46,7 +48,7 @@ def answered(text: str = "whole") -> Answered:
 
 def test_every_fault_befalls_the_kinds_of_answer_that_are_asked_for(trial: Trial):
     kinds = {True, False} if "streaming" in trial.subject.capabilities else {False}
-    told = {(case.fault.id, case.streamed) for case in faults.cases(trial)}
+    told = {(case.fault.id, case.streamed) for case in befalling.cases(trial)}
     wanted = {(one.id, kind == "streamed") for one in FAULTS.values() for kind in one.on}
     assert told == {(name, streamed) for name, streamed in wanted if streamed in kinds}
 
@@ -56,8 +58,8 @@ def test_every_fault_befalls_the_kinds_of_answer_that_are_asked_for(trial: Trial
     [("gzip", ["gzip"]), ("gzip;q=1, br ,deflate", ["gzip", "br", "deflate"]), ("", [""])],
 )
 def test_an_answer_may_be_encoded_as_the_request_accepts(header: str, names: list[str]):
-    assert list(faults._accepted(Request("POST", "/", {"accept-encoding": header}, b""))) == names
-    assert list(faults._accepted(Request("POST", "/", {}, b""))) == [""]
+    assert list(befalling._accepted(Request("POST", "/", {"accept-encoding": header}, b""))) == names
+    assert list(befalling._accepted(Request("POST", "/", {}, b""))) == [""]
 
 
 BUSY = Case(FAULTS["status-429"], streamed=False, expects="error")
@@ -108,13 +110,13 @@ WHOLE = Case(STEADY, streamed=False, expects="whole")
 )
 def test_a_call_that_waits_ends_in_time_and_a_steady_one_whole(case: Case, limit: str, heard: Any, count: int):
     scenario = SimpleNamespace(call_options=lambda: IDS)
-    trial: Any = SimpleNamespace(scenario=scenario, once=lambda make: {faults.good: answered()}[make])
-    assert len(list(faults._wrong_wait(trial, Waited(case, limit), heard))) == count
+    trial: Any = SimpleNamespace(scenario=scenario, once=lambda make: {befalling.good: answered()}[make])
+    assert len(list(waiting._wrong_wait(trial, Waited(case, limit), heard))) == count
 
 
 def test_time_limits_are_long_but_for_one(trial: Trial):
     for streamed in (False, True):
-        options = faults._limited(trial, Waited(Case(STEADY, streamed, "whole"), "first_byte"))
+        options = waiting._limited(trial, Waited(Case(STEADY, streamed, "whole"), "first_byte"))
         assert options["timeouts"] == {"connect": 60, "first_byte": 0.4, "between_bytes": 60, "whole_call": 60}
         assert options.get("stream", False) is streamed
 
@@ -188,11 +190,16 @@ KEYED = failed(message=f"no {TEST_KEY}")
 
 def judged(check: str, seen: list[tuple[Any, Any]], *, logs: str = "", waited: Any = ()) -> list[str]:
     run = faults.Run([faults.Seen(*one) for one in seen], logs)
-    known = {faults._run: run, faults.good: answered(), faults.good_stream: answered("streamed"), faults.wait: waited}
+    known = {
+        faults._run: run,
+        befalling.good: answered(),
+        befalling.good_stream: answered("streamed"),
+        waiting.wait: waited,
+    }
     subject = SimpleNamespace(capabilities=())
     scenario = SimpleNamespace(call_options=lambda: IDS)
     stub: Any = SimpleNamespace(once=known.__getitem__, subject=subject, scenario=scenario)
-    return [one.message for one in getattr(faults, check).run(stub)]
+    return [one.message for one in {**vars(faults), **vars(waiting)}[check].run(stub)]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +254,7 @@ def test_who_is_late_is_asked_once_more_and_a_refused_option_ends_it(monkeypatch
         again.extend(waited)
         return [(one, slow) for one in waited]
 
-    monkeypatch.setattr(faults, "_wait_for", wait_for)
+    monkeypatch.setattr(waiting, "_wait_for", wait_for)
     found = judged("end_in_time", [], waited=[(late, slow), (good, failed())])
     assert (found, again) == ([f"{late} = 0.4 s: it took 3.00 s"], [late])
     with pytest.raises(NotApplicable, match=r"the option timeouts is refused \(NO\)"):

@@ -9,7 +9,7 @@ import pytest
 
 from art_compliance.checks import laws
 from art_compliance.checks.laws import _extends, _first_rewritten, _prefix_lengths, _results_reversed, first_difference
-from art_compliance.subjects import Sent
+from art_compliance.observing import Sent
 from art_sdk import parse_prompt
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable, properties
+from art_compliance.checks import NotApplicable, exploring, properties
 from art_compliance.checks.base import Check, check
-from art_compliance.checks.properties import Exploration, Law
+from art_compliance.checks.exploring import Exploration, Law
 from art_compliance.dialects import DIALECTS
 from art_compliance.elsewhere import Unreachable
 from art_compliance.findings import Example, Finding
 from art_compliance.generated import Request
+from art_compliance.observing import Sent
 from art_compliance.profiles import Profile, Search
 from art_compliance.scenarios import WrittenAnswer
 
@@ -59,20 +60,19 @@ def test_a_law_counts_what_its_checks_reject(law: Law, needs: tuple[str, ...], d
     assert (found if found is None else [one.message for one in found]) == told
 
 
-def exploring(
+def explored(
     monkeypatch: pytest.MonkeyPatch, *laws: Law, only: frozenset[str] = frozenset(), seconds: float = 60.0
 ) -> Any:
     made = (FIRST, SECOND, FIRST)
     asked: list[Any] = []
-    monkeypatch.setattr(properties, "make_requests", lambda *given: (asked.append(given), made)[1])
-    monkeypatch.setattr(properties, "_LAWS_OF", {"generated-conversations": laws})
+    monkeypatch.setattr(exploring, "make_requests", lambda *given: (asked.append(given), made)[1])
     one = trial()
     one.search = Search(profile=Profile(name="exam", examples=3, seconds=seconds, shrink_seconds=0.1), only=only)
-    sent = properties.Sent({}, "")
+    sent = Sent({}, "")
     monkeypatch.setattr(
-        properties, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request, observation=sent)
+        exploring, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request, observation=sent)
     )
-    seen = properties.explore(one)
+    seen = exploring.explore(one, laws)
     assert asked == [("generated-conversations", 1, 3)]
     return seen
 
@@ -87,23 +87,23 @@ def failing_on(name: str, *requests: Request) -> Law:
 
 
 def test_each_law_is_run_until_it_fails_first(monkeypatch: pytest.MonkeyPatch):
-    seen = exploring(monkeypatch, failing_on("a", SECOND), failing_on("b"), Law("c", (finds("c", "silent"),)))
+    seen = explored(monkeypatch, failing_on("a", SECOND), failing_on("b"), Law("c", (finds("c", "silent"),)))
     assert (seen.judged, seen.sent) == (3, 3)
     assert (seen.first, seen.applied) == ({"a": 1}, {"a": 2, "b": 3, "c": 0})
 
 
 def test_where_every_law_has_failed_no_more_is_tried(monkeypatch: pytest.MonkeyPatch):
-    seen = exploring(monkeypatch, failing_on("a", FIRST), failing_on("b", SECOND))
+    seen = explored(monkeypatch, failing_on("a", FIRST), failing_on("b", SECOND))
     assert (seen.judged, seen.first) == (2, {"a": 0, "b": 1})
 
 
 def test_only_the_laws_that_are_asked_for_are_run(monkeypatch: pytest.MonkeyPatch):
-    seen = exploring(monkeypatch, failing_on("a"), failing_on("b"), only=frozenset({"b"}))
+    seen = explored(monkeypatch, failing_on("a"), failing_on("b"), only=frozenset({"b"}))
     assert seen.applied == {"b": 3}
 
 
 def test_without_time_nothing_is_tried(monkeypatch: pytest.MonkeyPatch):
-    assert exploring(monkeypatch, failing_on("a"), seconds=-1.0).judged == 0
+    assert explored(monkeypatch, failing_on("a"), seconds=-1.0).judged == 0
 
 
 @pytest.mark.parametrize(
@@ -112,31 +112,31 @@ def test_without_time_nothing_is_tried(monkeypatch: pytest.MonkeyPatch):
 )
 def test_what_fails_shrinks_by_the_check_that_failed_first(monkeypatch: pytest.MonkeyPatch, family: str, alone: bool):  # noqa: FBT001
     failing = {"first": {"a"}, "second": {"b"}, "third": set[str](), "fourth": {"a"}}
-    monkeypatch.setattr(properties, "_failing_checks", lambda _, __, request: failing[request.prompt[0]["content"]])
+    monkeypatch.setattr(exploring, "_failing_checks", lambda _, __, request: failing[request.prompt[0]["content"]])
     asked: list[Any] = []
 
     def reduce(first: Request, fails: Any, **given: Any) -> Request:
         asked.append((first, given))
         return Request([{"fails": [name for name in failing if fails(Request([{"content": name}], {}))]}], {})
 
-    monkeypatch.setattr(properties, "reduce", reduce)
+    monkeypatch.setattr(exploring, "reduce", reduce)
     seen = Exploration((SECOND, FIRST), first={"l": 1})
-    least = properties._shrunk(Law("l", ()), trial(family=family), seen)
+    least = exploring._shrunk(Law("l", ()), trial(family=family), seen)
     assert least.prompt == [{"fails": ["first", "fourth"]}]
     assert asked == [(FIRST, {"seconds": 2.5, "alone": alone})]
 
 
 def test_the_first_check_that_fails_is_the_one_that_shrinks(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(properties, "_trial_of", lambda one, _: one)
+    monkeypatch.setattr(exploring, "_trial_of", lambda one, _: one)
     law = Law("l", (finds("a"), finds("b", "reject"), finds("c", "reject")))
-    assert properties._failing_checks(law, trial(dialect=OPENAI), FIRST) == {"translation.b"}
-    assert properties._failing_checks(Law("l", (finds("a"),)), trial(dialect=OPENAI), FIRST) == set()
+    assert exploring._failing_checks(law, trial(dialect=OPENAI), FIRST) == {"translation.b"}
+    assert exploring._failing_checks(Law("l", (finds("a"),)), trial(dialect=OPENAI), FIRST) == set()
 
 
 def told(monkeypatch: pytest.MonkeyPatch, law: Law, fallback: Request | None = None) -> list[tuple[str, str, Any]]:
-    monkeypatch.setattr(properties, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request))
-    monkeypatch.setattr(properties, "_example_of", lambda one: Example(prompt=one.request.prompt, options={}))
-    found = properties._told(law, trial(), FIRST, fallback)
+    monkeypatch.setattr(exploring, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request))
+    monkeypatch.setattr(exploring, "_example_of", lambda one: Example(prompt=one.request.prompt, options={}))
+    found = exploring._told(law, trial(), FIRST, fallback)
     return [(one.check, one.message, one.example and one.example.prompt) for one in found]
 
 
@@ -157,16 +157,16 @@ def test_what_does_not_fail_again_is_not_pure(monkeypatch: pytest.MonkeyPatch):
 def test_an_answer_loses_its_reasoning_where_the_dialect_has_no_place_for_it():
     plain = WrittenAnswer(content="a")
     thought = WrittenAnswer(content="a", thinking="Hm.", signature="c2ln", thinking_tokens=3)
-    assert properties._sayable(OPENAI, plain) is plain
-    assert properties._sayable(OPENAI, thought) == WrittenAnswer(content="a")
-    assert properties._sayable(DIALECTS["anthropic-messages"], thought) is thought
+    assert exploring._sayable(OPENAI, plain) is plain
+    assert exploring._sayable(OPENAI, thought) == WrittenAnswer(content="a")
+    assert exploring._sayable(DIALECTS["anthropic-messages"], thought) is thought
 
 
 def holding(monkeypatch: pytest.MonkeyPatch, family: str = "generated-conversations", **seen: Any) -> Any:
-    monkeypatch.setattr(properties, "_shrunk", lambda *_: FIRST)
-    monkeypatch.setattr(properties, "_told", lambda _, __, request, fallback=None: iter([(request, fallback)]))
+    monkeypatch.setattr(exploring, "_shrunk", lambda *_: FIRST)
+    monkeypatch.setattr(exploring, "_told", lambda _, __, request, fallback=None: iter([(request, fallback)]))
     one = trial(family=family, once=lambda _: Exploration((SECOND, FIRST), **seen), judged={})
-    return one, lambda: list(properties._holds(Law("l", ()), one))
+    return one, lambda: list(exploring.holds(Law("l", ()), one, properties._explore))
 
 
 def test_what_failed_is_told_shrunk_and_as_it_was(monkeypatch: pytest.MonkeyPatch):

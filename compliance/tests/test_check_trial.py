@@ -10,9 +10,10 @@ import pytest
 from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.trial import expected_options, is_json
-from art_compliance.runner import GREETING_SCENARIO
+from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subjects import Crashed, Refused, Sent, Subject
+from art_compliance.selection import GREETING_SCENARIO
+from art_compliance.subjects import Subject
 from art_sdk import OpenAIAdapter
 
 

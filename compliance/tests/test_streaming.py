@@ -19,9 +19,10 @@ from art_compliance.checks.streaming import (
     wrong_failure,
 )
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.runner import GREETING_SCENARIO
+from art_compliance.observing import Crashed, Refused
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Crashed, Refused, Subject
+from art_compliance.selection import GREETING_SCENARIO
+from art_compliance.subjects import Subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}

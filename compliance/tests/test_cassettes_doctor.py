@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 from art_compliance import HarnessError, Selection, certify
 from art_compliance.cassettes.doctor import examine, practice
 from art_compliance.commands import app
+from art_compliance.profiles import PROFILES, Search
 from art_compliance.report import write_reports
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
 
+QUICK = Search(profile=PROFILES["quick"])
 HELD = practice(load_scenarios())
 FIRST = ("interactions", 0)
 REQUEST, BODY = (*FIRST, "request", "body"), (*FIRST, "response", "body", "string")
@@ -220,9 +222,9 @@ def test_the_command_ends_with_0_where_all_is_well_and_with_1_where_not(kept: Pa
 
 def test_the_command_knows_from_the_report_what_was_replayed(kept: Path, tmp_path: Path):
     folder = tmp_path / "report"
-    write_reports([certify("anthropic")], folder)
+    write_reports([certify("anthropic", search=QUICK)], folder)
     assert "the last run did not play it" in doctor(str(kept.parent), "--report", str(folder)).output
-    write_reports([certify("openai", selection=Selection(cassettes=tmp_path))], folder)
+    write_reports([certify("openai", selection=Selection(cassettes=tmp_path), search=QUICK)], folder)
     assert doctor(str(kept.parent), "--report", str(folder)).exit_code == 0
 
 

@@ -24,7 +24,8 @@ LEAST = {
     "failures": 4,
     "stream": 98,
     "pieces": 40,
-    "faults": 5,
+    "faults": 4,
+    "waiting": 1,
     "asking_again": 1,
     "replay": 200,
 }

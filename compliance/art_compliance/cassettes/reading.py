@@ -25,6 +25,7 @@ VERSION: Final = 1
 """The version of vcrpy's cassette format."""
 
 AGAIN: Final = "record it again with: art record"
+SPOILED: Final = f"it was cut short or edited by hand; {AGAIN}"
 """What helps with most of what can be wrong."""
 
 REVOKE: Final = "remove it from the history, too, revoke it"
@@ -114,7 +115,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         message = f"the format of a vcrpy before 1.0, a bare list; this one reads version {VERSION}; {AGAIN}"
         raise BadCassette(path, "$", message)
     if not is_object(data):
-        raise BadCassette(path, "$", f"no cassette: expected an object with interactions, got {_kind(data)}")
+        raise BadCassette(path, "$", f"no cassette: expected an object with interactions, got {_kind(data)}; {AGAIN}")
     if data.get("version") != VERSION:
         message = f"the format's version is {data.get('version')!r}, and {VERSION} is the one that is known; {AGAIN}"
         raise BadCassette(path, "version", message)
@@ -201,7 +202,7 @@ class _Reader:
         if headers is None:
             return {}
         if not is_object(headers):
-            raise self._bad(place, f"expected an object, got {_kind(headers)}")
+            raise self._bad(place, f"expected an object, got {_kind(headers)}; {SPOILED}")
         told: dict[str, str] = {}
         for name, value in headers.items():
             values = value if is_array(value) else [value]
@@ -221,7 +222,8 @@ class _Reader:
         found: object = value.get(name) if is_object(value) else None
         if not is_object(found):
             raise self._bad(
-                f"{place}.{name}", f"expected an object, got {_kind(found)}; it was edited by hand; {AGAIN}"
+                f"{place}.{name}",
+                f"expected an object, got {_kind(found)}; {SPOILED}",
             )
         return found
 
@@ -229,7 +231,7 @@ class _Reader:
         found: object = value.get(name) if is_object(value) else None
         if isinstance(found, bool) or not isinstance(found, kind):
             wanted = _KINDS[kind]
-            raise self._bad(f"{place}.{name}", f"expected {wanted}, got {_kind(found)}; it was edited by hand; {AGAIN}")
+            raise self._bad(f"{place}.{name}", f"expected {wanted}, got {_kind(found)}; {SPOILED}")
         return found
 
     def _bad(self, place: str, message: str) -> BadCassette:

@@ -82,17 +82,28 @@ def test_characters_and_line_ends_are_cut_likelier_than_by_chance():
 WRITTEN = WrittenAnswer(content="0123456789abcdefghijklmnopqrstuvwxyz")
 
 
+PIECES = (b'{"text":"0123456789ab"}', b'{"text":"cdefghijklmn"}', b'{"text":"opqrstuvwxyz"}')
+
+
 @pytest.mark.parametrize(
     ("events", "text"),
     [
         ([], ""),
-        ([b'{"x":"0123456789ab"}'], "0123456789ab"),
-        ([b'{"x":"cdefghijklmn"}'], ""),
-        ([b"start", b'{"x":"0123456789ab"}', b": comment", b'{"x":"cdefghijklmn"}'], "0123456789abcdefghijklmn"),
-        ([b'{"x":"0123456789abcdefghijklmn"}'], "0123456789ab"),
-        ([b"0123456789ab", b"cdefghijklmn", b"opqrstuvwxyz", b"more"], WRITTEN.content),
+        ([b'{"text":"0123456789ab"}'], "0123456789ab"),
+        ([b'{"refusal":"0123456789ab"}'], "0123456789ab"),
+        ([b'{"text":"cdefghijklmn"}'], ""),
+        (
+            [b"start", b'{"content":"0123456789ab"}', b": more", b'{"content":"cdefghijklmn"}'],
+            "0123456789abcdefghijklmn",
+        ),
+        ([b'{"text":"0123456789abcdefghijklmn"}'], ""),
+        ([b'{"0123456789ab":"","id":"0123456789ab","more_text":"0123456789ab"}'], ""),
+        (
+            [b'{"text":"0123456789ab"}', b'{"text":"cdefghijklmn"}', b'{"text":"opqrstuvwxyz"}', b"more"],
+            WRITTEN.content,
+        ),
     ],
-    ids=["nothing", "a piece", "a later piece alone", "two pieces", "two in one", "all"],
+    ids=["nothing", "a piece", "a refusal's", "a later piece alone", "two pieces", "two in one", "elsewhere", "all"],
 )
 def test_of_a_text_as_much_has_arrived_as_its_pieces_in_order(events: list[bytes], text: str):
     assert text_in(WRITTEN, events) == text
@@ -102,12 +113,12 @@ def test_of_a_text_as_much_has_arrived_as_its_pieces_in_order(events: list[bytes
     ("written", "text"),
     [
         (WrittenAnswer(content="0123456789ab", thinking="0123"), None),
-        (WrittenAnswer(content="123456789"), None),
+        (WrittenAnswer(content="123456789"), ""),
         (WrittenAnswer(content="0123456789ab"), ""),
         (WrittenAnswer(content=None), ""),
     ],
 )
-def test_short_pieces_and_reasoning_may_stand_for_others(written: WrittenAnswer, text: str | None):
+def test_reasoning_may_stand_for_the_text(written: WrittenAnswer, text: str | None):
     assert text_in(written, []) == text
 
 

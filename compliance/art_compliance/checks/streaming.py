@@ -135,19 +135,23 @@ def _short(value: Any) -> str:
 def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
     """The text that stands in some of the answer's events: they carry its pieces in order, at most one each.
 
-    None where something else may say the same: the reasoning, or what stands around so short a piece.
+    None where something else is told by the same fields: the reasoning.
     """
-    waiting, arrived = list(pieces(written.content or "")), 0
-    if written.thinking or (waiting and len(waiting[0]) < _TELLING):
+    if written.thinking:
         return None
+    waiting, arrived = list(pieces(written.content or "")), 0
     for event in events:
-        if arrived < len(waiting) and to_json(waiting[arrived])[1:-1].encode() in event:
+        if arrived < len(waiting) and _carries(event, waiting[arrived]):
             arrived += 1
     return "".join(waiting[:arrived])
 
 
-_TELLING: Final = 4
-"""Characters of a piece that stands nowhere by chance."""
+def _carries(event: bytes, piece: str) -> bool:
+    """Whether the piece is all of a text in the event: a part of a field's name may read like it."""
+    return any(f'"{name}":{to_json(piece)}'.encode() in event for name in _TEXTS)
+
+
+_TEXTS: Final = ("content", "text", "refusal")
 
 _FINISH: Final = re.compile(rb'"(?:finish_?[rR]eason|stop_reason|blockReason)": ?"')
 

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 from art_compliance import HarnessError, Selection, certify
 from art_compliance.cassettes import load_cassette
 from art_compliance.cassettes.recording import recording
-from art_compliance.checks import CHECKS
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
@@ -27,26 +26,8 @@ from art_compliance.provider import LoopbackProvider, StrictProvider
 from art_compliance.provider.server import Response
 from art_compliance.recorder import Order, choose, record
 from art_compliance.subjects import Access
-from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
-
-ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}
-KEY = "sk-test-0123456789abcdefghijklmnop"
-REPLAY = tuple(name for name in CHECKS if name.startswith("replay."))
-
-
-def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any) -> list[Any]:
-    return list(record(ADAPTERS[adapter], Order(scenarios=choose(names), into=folder, **order)))
-
-
-def replayed(folder: Path, make: Any, *names: str) -> Any:
-    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
-
-
-def findings(report: Any, check: str) -> str:
-    return "\n".join(
-        finding.message for result in report.failures for finding in result.findings if result.check == check
-    )
-
+from art_sdk import OpenAIAdapter
+from made_cassettes import ADAPTERS, KEY, findings, record_into, replayed
 
 # Recording.
 

@@ -22,38 +22,22 @@ from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
 from art_compliance.profiles import PROFILES, Search
-from art_compliance.recorder import Order, choose, record
+from art_compliance.recorder import choose
 from art_compliance.resources import data_folder
 from art_compliance.runner import Session
 from art_compliance.selection import CHEAP
 from art_compliance.subjects import Subject
 from art_compliance.summary import describe_counts
-from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+from art_sdk import GeminiAdapter, OpenAIAdapter
+from made_cassettes import ADAPTERS, KEY, REPLAY, findings, record_into, replayed
 
 QUICK = Search(profile=PROFILES["quick"])
-ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}
-KEY = "sk-test-0123456789abcdefghijklmnop"
-REPLAY = tuple(name for name in CHECKS if name.startswith("replay."))
 
 
 def relabel(path: Path, **changed: Any) -> None:
     kept = load_cassette(path)
     path.unlink()
     write_cassette(path, kept.exchanges, msgspec.structs.replace(kept.provenance, **changed))
-
-
-def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any) -> list[Any]:
-    return list(record(ADAPTERS[adapter], Order(scenarios=choose(names), into=folder, **order)))
-
-
-def replayed(folder: Path, make: Any, *names: str) -> Any:
-    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
-
-
-def findings(report: Any, check: str) -> str:
-    return "\n".join(
-        finding.message for result in report.failures for finding in result.findings if result.check == check
-    )
 
 
 # What is kept.

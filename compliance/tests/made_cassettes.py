@@ -1,0 +1,29 @@
+"""Cassettes as tests make and play them: what recording and replaying are tested with alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from art_compliance import Selection, certify
+from art_compliance.checks import CHECKS
+from art_compliance.recorder import Order, choose, record
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+
+ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}
+KEY = "sk-test-0123456789abcdefghijklmnop"
+REPLAY = tuple(name for name in CHECKS if name.startswith("replay."))
+
+
+def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any) -> list[Any]:
+    return list(record(ADAPTERS[adapter], Order(scenarios=choose(names), into=folder, **order)))
+
+
+def replayed(folder: Path, make: Any, *names: str) -> Any:
+    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
+
+
+def findings(report: Any, check: str) -> str:
+    return "\n".join(
+        finding.message for result in report.failures for finding in result.findings if result.check == check
+    )

@@ -110,6 +110,21 @@ def test_after_the_finish_an_error_may_be_told_and_nothing_may_be_lost(monkeypat
     assert all("another answer is read: the " in one for one in found)
 
 
+def test_of_who_asks_several_times_the_last_requests_events_are_taken(monkeypatch: pytest.MonkeyPatch):
+    def ask_twice(trial: Any, answerer: Any) -> Answered:
+        for payload in ({"n": 1}, {"n": 2}):
+            answerer(SimpleNamespace(payload=payload, answer=lambda written: written))
+        return trial.heard
+
+    dialect = SimpleNamespace(write_stream=lambda _, payload: (str(payload).encode(),))
+    trial: Any = SimpleNamespace(dialect=dialect, written=WRITTEN, heard=answered("", failed=False))
+    monkeypatch.setattr(stream, "stream", ask_twice)
+    assert stream._events_asked_for(trial) == (b"{'n': 2}",)
+    trial.heard = answered("")
+    with pytest.raises(NotApplicable, match="the answer is not read"):
+        stream._events_asked_for(trial)
+
+
 @pytest.mark.parametrize(
     ("heard", "told"),
     [

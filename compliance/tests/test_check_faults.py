@@ -132,6 +132,30 @@ def test_what_is_left_behind_is_what_is_more_than_a_few(monkeypatch: pytest.Monk
     assert faults._grown(trial, before) == {}
 
 
+@pytest.mark.parametrize(
+    ("until", "told"),
+    [(0.0, []), (0.5, []), (0.98, []), (9.0, ["after 2 faults there are 8 more threads"])],
+)
+def test_what_is_closed_within_a_second_is_not_left_behind(monkeypatch: pytest.MonkeyPatch, until: float, told: Any):
+    now, befallen = [0.0], list[Case]()
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    def count_open(_: Any) -> dict[str, int]:
+        return {"threads": 8 + 8 * (bool(befallen) and now[0] < until)}
+
+    known = [DOWN, HANG, Case(FAULTS["slow"], streamed=False, expects="whole"), BUSY]
+    monkeypatch.setattr(faults, "cases", lambda _: known)
+    monkeypatch.setattr(faults, "call", lambda _, case: befallen.append(case))
+    monkeypatch.setattr(faults, "_count_open", count_open)
+    monkeypatch.setattr(faults, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    trial: Any = SimpleNamespace(once=lambda _: None)
+    assert [one.message for one in faults.leave_nothing_behind.run(trial)] == told
+    assert befallen == [DOWN, BUSY]
+    assert now[0] == pytest.approx(min(until, 1.0), abs=0.03)
+
+
 def test_the_provider_repeats_the_key_in_a_status_and_in_an_event(trial: Trial):
     told = dict(faults._with_the_key(trial))
     streams = "streaming" in trial.subject.capabilities

@@ -162,6 +162,22 @@ def test_an_answer_loses_its_reasoning_where_the_dialect_has_no_place_for_it():
     assert exploring._sayable(DIALECTS["anthropic-messages"], thought) is thought
 
 
+@pytest.mark.parametrize(
+    ("family", "dialect", "thinking"),
+    [
+        ("generated-answers", OPENAI, ""),
+        ("generated-answers", DIALECTS["anthropic-messages"], "Hm."),
+        ("generated-answers", None, "Hm."),
+        ("generated-dialogues", OPENAI, "Hm."),
+    ],
+)
+def test_of_generated_answers_alone_what_cannot_be_said_is_left_out(family: str, dialect: Any, thinking: str):
+    answer = {"answer": {"content": "a", "thinking": "Hm.", "signature": "c2ln"}}
+    made = exploring._trial_of(trial(family=family, dialect=dialect), FIRST._replace(turns=[answer]))
+    assert (made.scenario.answer.content, made.scenario.answer.thinking) == ("a", thinking)
+    assert exploring._trial_of(trial(family=family, dialect=dialect), FIRST).scenario.answer is None
+
+
 def holding(monkeypatch: pytest.MonkeyPatch, family: str = "generated-conversations", **seen: Any) -> Any:
     monkeypatch.setattr(exploring, "_shrunk", lambda *_: FIRST)
     monkeypatch.setattr(exploring, "_told", lambda _, __, request, fallback=None: iter([(request, fallback)]))

@@ -1,9 +1,9 @@
-"""How a run is run again: the command line that gives the same result."""
+"""How a run is run again: the command lines that judge the same once more, and that record its cassettes anew."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -24,13 +24,22 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """One line for a shell that runs one check on one scenario again."""
         return shlex.join(["art", "certify", self.adapter, *self._options(), "--check", check, "--scenario", scenario])
 
+    def recording(self, scenario: str, asking: Sequence[str]) -> str:
+        """One line for a shell that records one scenario; `asking` are the options that say who is to answer."""
+        into = () if self.cassettes is None else ("--into", self.cassettes)
+        who = ["art", "record", self.adapter, *self._judged()]
+        return shlex.join([*who, "--scenarios", scenario, *asking, *into])
+
     def _options(self) -> Iterator[str]:
-        if self.dialect is not None:
-            yield from ("--dialect", self.dialect)
-        if self.scenarios_from is not None:
-            yield from ("--scenarios-from", self.scenarios_from)
+        yield from self._judged()
         if self.cassettes is not None:
             yield from ("--cassettes", self.cassettes)
         if self.profile != DEFAULT_PROFILE.name:
             yield from ("--profile", self.profile)
         yield from ("--seed", str(self.seed))
+
+    def _judged(self) -> Iterator[str]:
+        if self.dialect is not None:
+            yield from ("--dialect", self.dialect)
+        if self.scenarios_from is not None:
+            yield from ("--scenarios-from", self.scenarios_from)

@@ -109,7 +109,14 @@ class Session:
         if scenario.id not in self._trials:
             kept = None if self._cassettes is None else self._cassettes / f"{scenario.id}.yaml"
             self._trials[scenario.id] = Trial(
-                self.subject, scenario, self.seed, self.search, cassette=kept, player=_play, live=self._live
+                self.subject,
+                scenario,
+                self.seed,
+                self.search,
+                cassette=kept,
+                player=_play,
+                live=self._live,
+                rerun=self.rerun,
             )
         return self._trials[scenario.id]
 

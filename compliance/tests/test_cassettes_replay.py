@@ -23,6 +23,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
 from art_compliance.profiles import PROFILES, Search
 from art_compliance.recorder import choose
+from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
 from art_compliance.runner import Session
 from art_compliance.selection import CHEAP
@@ -251,7 +252,7 @@ def test_recording_again_mends_a_cassette_with_a_secret(tmp_path: Path):
 
 SOURCED = {
     "provider": "--key-from VARIABLE",
-    "local engine": '--local-engine --engine "NAME VERSION" --base-url URL',
+    "local engine": "--local-engine --engine 'NAME VERSION' --base-url URL",
     "strict provider": "--from-strict-provider",
 }
 
@@ -276,6 +277,17 @@ def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path:
     told = findings(report, "replay.cassette-is-sound")
     assert str(path) in told
     assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in told
+
+
+def test_recording_again_is_asked_as_the_run_was(tmp_path: Path):
+    folder = tmp_path / "own" / "cassettes"
+    rerun = Rerun(adapter="a:B", seed=1, dialect="openai-chat", scenarios_from="my own", cassettes=str(folder))
+    line = rerun.recording("one-question", ["--local-engine", "--engine", "NAME VERSION"])
+    asked = "art record a:B --dialect openai-chat --scenarios-from 'my own' --scenarios one-question"
+    assert line == f"{asked} --local-engine --engine 'NAME VERSION' --into {folder}"
+    assert Rerun(adapter="openai", seed=1).recording("one-question", ["--key-from", "KEY"]) == (
+        "art record openai --scenarios one-question --key-from KEY"
+    )
 
 
 def test_an_answer_in_gzip_or_in_pieces_is_replayed(tmp_path: Path):

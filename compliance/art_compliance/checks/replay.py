@@ -79,18 +79,16 @@ def _choice(trial: Trial, replayed: Replayed) -> str:
 
 
 def _again(trial: Trial) -> str:
-    into = "" if trial.cassettes is None or trial.cassettes.name == "cassettes" else f" --into {trial.cassettes}"
-    who = _FROM[trial.source or "provider"]
-    return f"record again: art record {trial.subject.name} --scenarios {trial.scenario.id} {who}{into}"
+    return f"record again: {trial.rerun.recording(trial.scenario.id, _ASKING[trial.source or 'provider'])}"
 
 
-_FROM: Final[Mapping[Source, str]] = {
-    "provider": "--key-from VARIABLE",
-    "provider, recorded by others": "--key-from VARIABLE",
-    "local engine": '--local-engine --engine "NAME VERSION" --base-url URL',
-    "strict provider": "--from-strict-provider",
+_ASKING: Final[Mapping[Source, tuple[str, ...]]] = {
+    "provider": ("--key-from", "VARIABLE"),
+    "provider, recorded by others": ("--key-from", "VARIABLE"),
+    "local engine": ("--local-engine", "--engine", "NAME VERSION", "--base-url", "URL"),
+    "strict provider": ("--from-strict-provider",),
 }
-"""What `art record` must be told to ask the same source again."""
+"""What `art record` must be told to ask the same source again; what only the author knows stands in capitals."""
 
 
 def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:

@@ -20,6 +20,7 @@ from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.observing import Crashed, Observation, Refused, Sent, Watched
 from art_compliance.profiles import Search
 from art_compliance.provider import Response
+from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subjects import Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
@@ -66,8 +67,10 @@ class Trial:
         player: Player | None = None,
         live: Subject | None = None,
         turns: Sequence[dict[str, Any]] = (),
+        rerun: Rerun | None = None,
     ) -> None:
         self._live = live
+        self.rerun = rerun or Rerun(adapter=subject.name, seed=seed)
         self.turns = turns
         self.judged: dict[str, int] = {}
         """By check: how many generated requests it had something to say of."""
@@ -173,11 +176,6 @@ class Trial:
             message = "no cassette is kept for it"
             raise NotApplicable(message)
         return load_cassette(self._cassette)
-
-    @property
-    def cassettes(self) -> Path | None:
-        """The folder of cassettes, one folder a provider in it."""
-        return None if self._cassette is None else self._cassette.parent.parent
 
     @property
     def source(self) -> Source | None:

@@ -8,9 +8,19 @@ from typing import Any
 import pytest
 
 from art_compliance.checks import laws
-from art_compliance.checks.laws import _extends, _first_rewritten, _prefix_lengths, _results_reversed, first_difference
+from art_compliance.checks.laws import (
+    _extends,
+    _first_rewritten,
+    _prefix_lengths,
+    _results_reversed,
+    _said,
+    first_difference,
+)
+from art_compliance.checks.trial import Trial
 from art_compliance.observing import Sent
-from art_sdk import parse_prompt
+from art_compliance.scenarios import load_scenarios
+from art_compliance.subjects import Subject
+from art_sdk import AnthropicAdapter, OpenAIAdapter, parse_prompt
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,11 @@ def test_two_requests_part_at(one: Any, other: Any, pointer: str):
         ([1], [1, 2], True),
         ([1, 2], [1], False),
         ([2], [1, 2], False),
-        (["a"], ["ab"], False),
+        ([], [1], True),
+        (["a"], ["ab"], True),
+        (["a", "b"], ["a", "bc", "d"], True),
+        (["a", "b"], ["ab", "b"], False),
+        ([{"text": "a"}], [{"text": "ab"}, {"text": "c"}], True),
         ({"a": "x"}, {"a": "xy", "b": 1}, True),
         ({"a": "x", "b": 1}, {"a": "x"}, False),
         ({"a": "x", "b": 1}, {"a": "y", "b": 1}, False),
@@ -73,6 +87,65 @@ def test_a_turn_that_grew_at_its_end_is_extended(one: Any, other: Any, is_extend
 )
 def test_only_the_last_turn_of_the_shorter_may_grow(shorter: list[str], longer: list[str], at: int | None):
     assert _first_rewritten(shorter, longer) == at
+
+
+PART, MARKED = {"type": "text", "text": "a"}, {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        ({"role": "user", "content": "a"}, {"role": "user", "content": [PART]}),
+        ({"role": "user", "content": [MARKED]}, {"role": "user", "content": [PART]}),
+        ({"role": "user", "content": [MARKED, MARKED]}, {"role": "user", "content": [PART, PART]}),
+        ({"content": "a", "prefix": True}, {"content": [PART], "prefix": True}),
+        ({"content": "a", "cache_control": {}}, {"content": [PART]}),
+        ({"content": None}, {"content": None}),
+        ({"parts": [MARKED]}, {"parts": [MARKED]}),
+        ({"content": ["a", 1]}, {"content": ["a", 1]}),
+        ("a", "a"),
+    ],
+)
+def test_what_a_turn_says_is_said_without_marks_and_in_parts(turn: Any, said: Any):
+    assert _said(turn, ("cache_control",)) == said
+
+
+class MarksTheLast(AnthropicAdapter):
+    """The usual way to have the provider cache a conversation."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        payload = super().translate(prompt, options)
+        *before, last = payload["messages"]
+        content = last["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marked = [*parts[:-1], {**parts[-1], "cache_control": {"type": "ephemeral"}}]
+        return {**payload, "messages": [*before, {**last, "content": marked}]}
+
+
+class Continues(OpenAIAdapter):
+    """The usual way to have Mistral and DeepSeek continue a message."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        payload = super().translate(prompt, options)
+        *before, last = payload["messages"]
+        told = {**last, "prefix": True} if last["role"] == "assistant" else last
+        return {**payload, "messages": [*before, told]}
+
+
+@pytest.mark.parametrize(
+    ("make", "dialect", "is_stable"),
+    [
+        (MarksTheLast, "anthropic-messages", True),
+        (Continues, "mistral-chat", True),
+        (Continues, "deepseek-chat", True),
+        (Continues, "openai-chat", False),
+    ],
+)
+def test_a_mark_on_the_last_turn_rewrites_nothing(make: Any, dialect: str, is_stable: bool):  # noqa: FBT001
+    tried = [one for one in load_scenarios() if one.id in ("multi-turn-history", "several-rounds", "parallel-calls")]
+    with Subject(make, name="one", dialect=dialect) as subject:
+        found = [finding for one in tried for finding in laws.prefix_is_stable.run(Trial(subject, one, 1))]
+    assert (found == []) is is_stable
 
 
 @pytest.mark.parametrize(

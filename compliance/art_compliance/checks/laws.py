@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final
@@ -98,8 +98,8 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 )
 def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
     """Providers' prompt caches depend on it."""
-    whole, history = trial.sent.payload, trial.dialect.history
-    longer = look_up(whole, history)
+    history, marks = trial.dialect.history, trial.dialect.marks
+    longer = look_up(trial.sent.payload, history)
     if not is_array(longer):
         message = f"the request has no list at {history}"
         raise NotApplicable(message)
@@ -108,7 +108,7 @@ def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
         shorter = look_up(seen.payload, history) if isinstance(seen, Sent) else None
         if not is_array(shorter):
             continue
-        at = _first_rewritten(shorter, longer)
+        at = _first_rewritten([_said(turn, marks) for turn in shorter], [_said(turn, marks) for turn in longer])
         if at is not None:
             text = f"it is written otherwise when only the first {length} messages are there"
             yield Finding(check="translation.prefix-is-stable", message=text, pointer=f"{history}/{at}")
@@ -122,6 +122,22 @@ def _prefix_lengths(prompt: list[dict[str, Any]]) -> list[int]:
     """Where the prompt could have ended, a few of them for a long one."""
     lengths = list(range(1, len(prompt)))
     return lengths[:: max(len(lengths) // _PREFIXES, 1)]
+
+
+def _said(turn: Any, marks: Collection[str]) -> Any:
+    """The turn without marks; a text alone is the one part that it could have been written as, to carry a mark."""
+    if not is_object(turn):
+        return turn
+    told, content = _unmarked(turn, marks), turn.get("content")
+    if isinstance(content, str):
+        told["content"] = [{"type": "text", "text": content}]
+    elif is_array(content):
+        told["content"] = [_unmarked(part, marks) if is_object(part) else part for part in content]
+    return told
+
+
+def _unmarked(value: dict[str, Any], marks: Collection[str]) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in marks}
 
 
 def _first_rewritten(shorter: Sequence[Any], longer: Sequence[Any]) -> int | None:
@@ -138,7 +154,10 @@ def _extends(one: Any, other: Any) -> bool:
     if is_object(one) and is_object(other):
         return all(key in other and _extends(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
-        return same_json(one, other[: len(one)])
+        last = len(one) - 1
+        return last < 0 or (
+            last < len(other) and same_json(one[:last], other[:last]) and _extends(one[last], other[last])
+        )
     return same_json(one, other) or (isinstance(one, str) and isinstance(other, str) and other.startswith(one))
 
 

@@ -73,8 +73,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     `hosts` are those whom the published types speak for, `kin` others that have the same rules. `path`
     matches the end of a request's URL path, `base_path` is what stands before it at the provider;
-    `history` is the JSON pointer of the list that grows with the conversation. `rules` are its rules'
-    functions, each given what `read_request` makes of a body, a model and a URL.
+    `history` is the JSON pointer of the list that grows with the conversation; `marks` are fields of a turn or
+    of its parts that may come and go as it grows, and change nothing of what was said: "continue from here", "cache
+    up to here". `rules` are its rules' functions, each given what `read_request` makes of a body, a model and a URL.
 
     `write_response` and `write_error` (of a status and a message) give the bodies of answers; `write_stream`
     the events of a streamed one, of the content type `stream_type`, `write_stream_error` the event that ends
@@ -91,6 +92,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     path: str
     base_path: str
     history: str
+    marks: tuple[str, ...] = ()
     decode: Decode
     read_request: Callable[[object, str | None, str | None], Request]
     rules: tuple[RuleCheck, ...]

@@ -18,6 +18,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     path=r"/messages$",
     base_path="/v1",
     history="/messages",
+    marks=("cache_control",),
     decode=decode,
     read_request=Messages,
     rules=RULES,

@@ -14,6 +14,7 @@ DEEPSEEK_CHAT: Final = CHAT(
     name="deepseek-chat",
     hosts=("api.deepseek.com",),
     base_path="",
+    marks=("prefix",),
     decode=decode,
     rules=RULES,
     write_response=write_response,

@@ -14,6 +14,7 @@ MISTRAL_CHAT: Final = CHAT(
     name="mistral-chat",
     hosts=("api.mistral.ai",),
     base_path="/v1",
+    marks=("prefix",),
     decode=decode,
     rules=RULES,
     write_response=write_response,

@@ -14,6 +14,7 @@ OPENROUTER_CHAT: Final = CHAT(
     name="openrouter-chat",
     hosts=("openrouter.ai",),
     base_path="/api/v1",
+    marks=("cache_control",),
     decode=decode,
     rules=RULES,
     write_response=write_response,

@@ -27,13 +27,21 @@ TOOL = {
 }
 
 
+AT_A_TERMINAL = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells have background jobs ignore
+from art_compliance.cli import main
+main()
+"""
+
+
 @contextmanager
 def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command in a process of its own, and where it answers. It ends as by Ctrl-C."""
-    command = [sys.executable, "-c", "from art_compliance.cli import main; main()", "serve", *arguments]
+    command = [sys.executable, "-c", AT_A_TERMINAL, "serve", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, restore_signals=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:
             assert process.stdout is not None

@@ -150,6 +150,7 @@ def test_what_is_closed_within_a_second_is_not_left_behind(monkeypatch: pytest.M
     monkeypatch.setattr(faults, "call", lambda _, case: befallen.append(case))
     monkeypatch.setattr(faults, "_count_open", count_open)
     monkeypatch.setattr(faults, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    monkeypatch.setattr(faults, "gc", SimpleNamespace(collect=int))
     trial: Any = SimpleNamespace(once=lambda _: None)
     assert [one.message for one in faults.leave_nothing_behind.run(trial)] == told
     assert befallen == [DOWN, BUSY]

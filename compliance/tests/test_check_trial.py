@@ -11,6 +11,7 @@ from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.trial import expected_options, is_json
 from art_compliance.observing import Crashed, Refused, Sent
+from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.selection import GREETING_SCENARIO
 from art_compliance.subjects import Subject
@@ -110,11 +111,12 @@ def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: S
     for look, why in (("cassette", "no cassette is kept for it"), ("heard_live", "no real provider is to be asked")):
         with pytest.raises(NotApplicable, match=why):
             getattr(trial, look)
-    assert (trial.source, trial.cassettes) == (None, None)
+    assert trial.source is None
     gone = Trial(subject, GREETING_SCENARIO, 1, cassette=tmp_path / "openai-chat" / "greeting.yaml")
     with pytest.raises(NotApplicable, match="no cassette is kept for it"):
         _ = gone.cassette
-    assert (gone.source, gone.cassettes) == (None, tmp_path)
+    assert gone.source is None
+    assert gone.rerun == Rerun(adapter="openai", seed=1)
 
 
 def test_what_several_checks_look_at_is_looked_at_once(subject: Subject):

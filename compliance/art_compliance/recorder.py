@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Final
@@ -202,7 +203,7 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[E
 def _versions(module: str) -> dict[str, str]:
     """Python, vcrpy, the clients that are in this process, and the adapter's own distribution, where it has one."""
     clients = [name for package, name in _CLIENTS.items() if package in sys.modules]
-    names = ["vcrpy", *clients, *packages_distributions().get(module.partition(".")[0], ())]
+    names = ["vcrpy", *clients, *_distributions_of(module.partition(".")[0])]
     told = {"python": platform.python_version()}
     for name in names:
         try:
@@ -210,6 +211,12 @@ def _versions(module: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return told
+
+
+@cache
+def _distributions_of(package: str) -> tuple[str, ...]:
+    """Who brought it, of all that is installed; whose lists of files take half a second to read."""
+    return tuple(packages_distributions().get(package, ()))
 
 
 _CLIENTS: Final[Mapping[str, str]] = {

@@ -11,6 +11,7 @@ from art_compliance.answered import Answered
 from art_compliance.bounded import Stopped
 from art_compliance.factories import tell
 from art_compliance.provider.server import Request
+from art_compliance.quoting import shorten
 from art_sdk import ARTError
 
 
@@ -22,7 +23,7 @@ class Sent(Struct, frozen=True):
     count: int = 1
 
     def __str__(self) -> str:
-        return f"it was sent: {str(self.payload)[:120]}"
+        return f"it was sent: {shorten(str(self.payload))}"
 
 
 class Refused(Struct, frozen=True):

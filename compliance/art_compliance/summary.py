@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from art_compliance.checks import CHECKS
 from art_compliance.generated import FAMILIES
+from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.report import Report, Result
 from art_compliance.rerun import Rerun
 
 _SCENARIOS_NAMED: Final = 6
 _FINDINGS_SHOWN: Final = 3
-_WIDTH: Final = 600
 
 
 def summarize(report: Report, *, verbose: bool = False) -> Iterator[str]:
@@ -136,4 +136,4 @@ def _describe_example(result: Result) -> Iterator[str]:
 
 def _shortened(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}..."
+    return shorten(text, AT_LENGTH)

@@ -504,7 +504,7 @@ def test_a_difference_is_told_by_its_pointer():
     now = {"a": [1.0, {"b/c": "x" * 200 + "z"}, 3], "new": True, "same": 1}
     assert [str(change) for change in changes(recorded, now)] == [
         "/a/0: recorded 1, now 1.0",
-        f"/a/1/b~1c: recorded …'{'x' * 20}y', now …'{'x' * 20}z'",
+        f"/a/1/b~1c: recorded '…{'x' * 20}y', now '…{'x' * 20}z'",
         "/a/2: recorded nothing, now 3",
         "/gone: recorded None, now nothing",
         "/new: recorded nothing, now True",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.comparison import Comparison, Expected, compare, describe_change
+from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import Decoded
 from art_compliance.normal_form import normal_form, same_json
 from art_sdk import ToolSchema, parse_prompt
@@ -228,8 +228,3 @@ def test_a_doubled_key_is_not_lost_on_the_way():
     (one,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 1, "a": 2}'))]))
     (other,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 2}'))]))
     assert not same_json(one.calls[0].arguments, other.calls[0].arguments)
-
-
-def test_a_change_is_shown_where_it_is():
-    told = describe_change("x" * 100 + "one", "x" * 100 + "two")
-    assert told == f"expected '…{'x' * 20}one', found '…{'x' * 20}two', from character 100 on"

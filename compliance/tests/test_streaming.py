@@ -174,8 +174,8 @@ def test_two_answers_differ_in(one: Answered, other: Answered, told: list[str]):
 def test_a_difference_shows_both_and_not_more_than_a_line_of_each():
     (told,) = differences(said(end("a" * 500, "stop")), said(end("b", "stop")))
     assert told.startswith("the message: {'role': 'assistant', 'content': 'aaaa")
-    assert told.endswith("..., and {'role': 'assistant', 'content': 'b'}")
-    assert len(told) == len("the message: ") + 120 + len("..., and {'role': 'assistant', 'content': 'b'}")
+    assert told.endswith("…, and {'role': 'assistant', 'content': 'b'}")
+    assert len(told) == len("the message: ") + 120 + len("…, and {'role': 'assistant', 'content': 'b'}")
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +230,7 @@ FAILED: dict[str, tuple[Any, str | None, list[str]]] = {
         said(error(), end(None, "error", call())),
         None,
         [
-            f"END has {str(end(None, 'error', call())['message'])[:120]}...; the tokens and calls before it say ''",
+            f"END has {str(end(None, 'error', call())['message'])[:120]}…; the tokens and calls before it say ''",
         ],
     ),
 }

@@ -20,6 +20,7 @@ from art_compliance.cassettes.exchange import Exchange
 from art_compliance.dialects import DecodeFailed, Dialect
 from art_compliance.normal_form import normal_form
 from art_compliance.pointers import escape
+from art_compliance.quoting import quote_parting, show
 from art_sdk.json_data import is_array, is_object
 
 
@@ -103,7 +104,6 @@ class Change(Struct, frozen=True):
 
 
 ABSENT: Final = "nothing"
-_SHOWN: Final = 80
 _MANY: Final = 5
 
 
@@ -125,23 +125,14 @@ def _item(known: bool, recorded: Any, told: bool, now: Any, pointer: str) -> Ite
     if known and told:
         yield from changes(recorded, now, pointer)
     else:
-        yield Change(pointer, _show(recorded) if known else ABSENT, _show(now) if told else ABSENT)
+        yield Change(pointer, show(recorded) if known else ABSENT, show(now) if told else ABSENT)
 
 
 def _parted(recorded: Any, now: Any) -> tuple[str, str]:
     """Both values, long texts from shortly before they part."""
     if not (isinstance(recorded, str) and isinstance(now, str)):
-        return _show(recorded), _show(now)
-    pairs = zip(recorded, now, strict=False)
-    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(recorded), len(now)))
-    start = max(at - 20, 0)
-    lead = "…" if start else ""
-    return lead + _show(recorded[start:]), lead + _show(now[start:])
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return show(recorded), show(now)
+    return quote_parting(recorded, now)[1:]
 
 
 def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial, expected_options
-from art_compliance.comparison import describe_change
 from art_compliance.findings import Finding
 from art_compliance.normal_form import Entry, normal_form, same_json, walk_texts
 from art_compliance.pointers import escape, leaves
+from art_compliance.quoting import describe_change, shorten
 from art_compliance.rewriting import Rewriting
 from art_sdk import parse_prompt
 from art_sdk.json_data import is_array, is_object
@@ -208,7 +208,7 @@ def canary_arguments_decode_once(trial: Trial) -> Iterator[Finding]:
     for entry in planted.entries:
         for call in entry.calls:
             if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
-                text = f"the arguments of {call.name!r} are nowhere: {str(call.arguments)[:120]}"
+                text = f"the arguments of {call.name!r} are nowhere: {shorten(str(call.arguments))}"
                 yield Finding(check=name, message=text, path=call.path)
 
 

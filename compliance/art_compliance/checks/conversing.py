@@ -21,6 +21,7 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
 from art_compliance.provider.signatures import sign
 from art_compliance.provider.strict import answer_strictly
+from art_compliance.quoting import AT_LENGTH, quote, shorten
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import ToolCall
 
@@ -120,7 +121,7 @@ class Dialogue:
         elif heard.error is not None:
             known = {name: value for name, value in heard.error.items() if name in _TOLD and value is not None}
             what = "the request is refused" if known.get("code") == PROVIDER_ERROR else "the answer is not read"
-            yield f"{what}: {json.dumps(known, ensure_ascii=False)[:600]}"
+            yield f"{what}: {shorten(json.dumps(known, ensure_ascii=False), AT_LENGTH)}"
         else:
             yield from _misread(heard, said)
             yield from self._lost()
@@ -141,7 +142,7 @@ class Dialogue:
                 yield f"{one.path}: {one.message}"
         there = {leaf for _, leaf in leaves(sent.payload)} if self._wanted_back else set[Any]()
         yield from (
-            f"{text[:80]!r} is not sent back with what it came with" for text in self._wanted_back if text not in there
+            f"{quote(text)} is not sent back with what it came with" for text in self._wanted_back if text not in there
         )
 
 
@@ -156,15 +157,15 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
 
 def _misread(heard: Answered, said: WrittenAnswer) -> Iterator[str]:
     if (heard.text or "") != (said.content or ""):
-        yield f"its text was read as {str(heard.text)[:120]!r}"
+        yield f"its text was read as {quote(str(heard.text))}"
     found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in heard.calls]
     wanted = [(call.id, call.function) for call in said.tool_calls]
     if [(one, function.get("name")) for one, function in found] != [(one, function.name) for one, function in wanted]:
-        yield f"its calls were read as {str(heard.calls)[:200]}"
+        yield f"its calls were read as {shorten(str(heard.calls))}"
         return
     for (_, function), (call_id, written) in zip(found, wanted, strict=True):
         if not same_json(_arguments(function.get("arguments")), _arguments(written.arguments)):
-            yield f"the arguments of {call_id} were read as {str(function.get('arguments'))[:200]}"
+            yield f"the arguments of {call_id} were read as {shorten(str(function.get('arguments')))}"
 
 
 def _arguments(text: Any) -> Any:

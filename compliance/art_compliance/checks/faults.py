@@ -23,6 +23,7 @@ from art_compliance.findings import Finding
 from art_compliance.pointers import leaves
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import RETRY_AFTER
+from art_compliance.quoting import shorten
 from art_compliance.subjects import TEST_KEY
 
 
@@ -164,7 +165,7 @@ def show_no_key(trial: Trial) -> Iterator[Finding]:
     for line in run.logs.splitlines():
         if TEST_KEY in line:
             hidden = line.replace(TEST_KEY, "[the key]")
-            yield Finding(check="faults.show-no-key", message=f"a log shows the key: {hidden[:200]}")
+            yield Finding(check="faults.show-no-key", message=f"a log shows the key: {shorten(hidden)}")
             return
 
 

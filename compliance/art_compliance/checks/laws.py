@@ -17,6 +17,7 @@ from art_compliance.findings import Finding
 from art_compliance.normal_form import normal_form, same_json
 from art_compliance.observing import Observation, Refused, Sent
 from art_compliance.pointers import escape, look_up
+from art_compliance.quoting import shorten
 from art_compliance.rewriting import Rewriting
 from art_sdk.json_data import is_array, is_object
 
@@ -46,7 +47,7 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
         again |= _beside_others(trial)
     for when, seen in again.items():
         if not isinstance(seen, Sent):
-            text = f"{when} {_tell(seen)}"
+            text = f"{when} {shorten(str(seen))}"
             yield Finding(check="translation.same-prompt-same-request", message=text)
         elif json.dumps(seen.payload) != json.dumps(first):
             pointer = first_difference(first, seen.payload)
@@ -83,7 +84,9 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
         message = f"refused: {first.code}"
         raise NotApplicable(message)
     if not (isinstance(first, Sent) and isinstance(second, Sent)):
-        yield Finding(check=name, message=f"under one name {_tell(first)}, under the other {_tell(second)}")
+        yield Finding(
+            check=name, message=f"under one name {shorten(str(first))}, under the other {shorten(str(second))}"
+        )
     elif not same_json(first.payload, second.payload):
         pointer = first_difference(first.payload, second.payload)
         yield Finding(check=name, message="the requests are not equal", pointer=pointer)
@@ -175,7 +178,7 @@ def follows_renaming(trial: Trial) -> Iterator[Finding]:
     prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
     seen = trial.observe(prompt, options)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with other names and texts {_tell(seen)}")
+        yield Finding(check=name, message=f"with other names and texts {shorten(str(seen))}")
         return
     try:
         decoded = trial.decode(seen)
@@ -227,7 +230,7 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
     _ = trial.comparison
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with the results reversed {_tell(seen)}")
+        yield Finding(check=name, message=f"with the results reversed {shorten(str(seen))}")
         return
     try:
         one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
@@ -267,7 +270,7 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable(message)
     translated, seen = trial.sent, trial.arrived
     if not isinstance(seen, Sent):
-        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {_tell(seen)}")
+        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {shorten(str(seen))}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
         pointer = first_difference(translated.payload, seen.payload)
         text = "the body that arrived is not the payload"
@@ -300,8 +303,3 @@ def first_difference(one: Any, other: Any, pointer: str = "") -> str:
             if not same_json(a, b):
                 return first_difference(a, b, f"{pointer}/{at}")
     return pointer
-
-
-def _tell(seen: object) -> str:
-    text = str(seen)
-    return text if len(text) <= 160 else f"{text[:160]}…"

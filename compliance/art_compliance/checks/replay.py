@@ -25,6 +25,7 @@ from art_compliance.dialects.framing import to_json
 from art_compliance.findings import Finding
 from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Response, Send
+from art_compliance.quoting import quote, shorten
 from art_sdk import ARTError, parse_prompt
 
 
@@ -144,7 +145,7 @@ def message_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
     recorded, said = _recorded(trial), f"{answered.told_text}\n{answered.told_thinking}"
     for text in recorded.texts.values():
         if text not in said:
-            yield f"a text of the recorded answer was not told whole: {text[:60]!r}"
+            yield f"a text of the recorded answer was not told whole: {quote(text)}"
     wanted = [(call.name, call.value) for call in recorded.calls.values()]
     told = [(name, arguments_of(str(arguments))) for _, name, arguments in map(_said, answered.told_calls)]
     if told != wanted:
@@ -152,7 +153,7 @@ def message_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
 
 
 def _list(calls: list[tuple[str, Any]]) -> str:
-    return ", ".join(f"{name}({to_json(arguments)[:60]})" for name, arguments in calls) or "nothing"
+    return ", ".join(f"{name}({shorten(to_json(arguments))})" for name, arguments in calls) or "nothing"
 
 
 def _said(call: dict[str, Any]) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from art_compliance.dialects.framing import pieces, to_json
 from art_compliance.normal_form import same_json
 from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 
 Heard = Answered | Refused | Crashed
@@ -105,7 +106,7 @@ def differences(one: Answered, other: Answered) -> Iterator[str]:
         *((name, one.metadata.get(name), other.metadata.get(name)) for name in _COUNTS),
     ):
         if not same_json(first, second):
-            yield f"{what}: {_short(first)}, and {_short(second)}"
+            yield f"{what}: {show(first)}, and {show(second)}"
 
 
 _COUNTS: Final = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens", "stop_reason")
@@ -125,11 +126,6 @@ def _plain_call(call: Any) -> Any:
     except (TypeError, ValueError):
         return call
     return {**call, "function": {**function, "arguments": arguments}}
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:120]}..."
 
 
 def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
@@ -175,9 +171,9 @@ def wrong_failure(trial: Trial, heard: Heard, arrived: str | None = None) -> Ite
         yield f"the error's code is {(heard.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
     yield from wrong_ids(trial, heard)
     if arrived is not None and heard.told_text != arrived:
-        yield f"the tokens are {_short(heard.told_text)}; what arrived is {_short(arrived)}"
+        yield f"the tokens are {show(heard.told_text)}; what arrived is {show(arrived)}"
     if (heard.text or "") != heard.told_text or not same_json(heard.calls, heard.told_calls):
-        yield f"END has {_short(heard.message)}; the tokens and calls before it say {_short(heard.told_text)}"
+        yield f"END has {show(heard.message)}; the tokens and calls before it say {show(heard.told_text)}"
 
 
 PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"

@@ -12,6 +12,7 @@ from art_compliance.commands.console import describe_findings, say
 from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.faults import FAULTS, find_fault
 from art_compliance.provider.strict import Exchange, StrictProvider
+from art_compliance.quoting import quote
 from art_compliance.scenarios import WrittenAnswer
 
 _ANSWERS: Final = "How good requests are answered: " + ", ".join(ANSWERS) + "."
@@ -65,5 +66,5 @@ def _describe(said: WrittenAnswer) -> str:
     parts = [f"reasoning of {len(said.thinking)} characters"] if said.thinking else []
     parts += [f"{call.function.name}({call.function.arguments})" for call in said.tool_calls]
     if said.content:
-        parts.append(repr(said.content if len(said.content) < 60 else said.content[:57] + "..."))
+        parts.append(quote(said.content))
     return f"{', '.join(parts) or 'nothing'} ({said.finish})"

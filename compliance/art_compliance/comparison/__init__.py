@@ -11,7 +11,6 @@ from art_compliance.comparison.options import compare_options
 from art_compliance.comparison.repairs import READINGS
 from art_compliance.comparison.tools import compare_tools
 from art_compliance.comparison.turns import Reading
-from art_compliance.comparison.words import describe_change
 from art_compliance.dialects import Decoded
 
 
@@ -25,4 +24,4 @@ def compare(expected: Expected, decoded: Decoded) -> Comparison:
     return Comparison((*told.differences, *rest), told.repairs)
 
 
-__all__ = ["Comparison", "Difference", "Expected", "Slot", "compare", "describe_change"]
+__all__ = ["Comparison", "Difference", "Expected", "Slot", "compare"]

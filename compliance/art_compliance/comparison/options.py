@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from art_compliance.comparison.difference import Difference, Expected
-from art_compliance.comparison.words import describe_change, short
 from art_compliance.dialects import Decoded
 from art_compliance.normal_form import same_json
+from art_compliance.quoting import describe_change, quote
 from art_sdk.adapters.capabilities import Loss
 
 _OPTION_LOSS: Final[dict[str, Loss]] = {
@@ -29,7 +29,7 @@ def compare_options(expected: Expected, decoded: Decoded) -> Iterator[Difference
         path, pointer = f"options.{name}", decoded.places.get(f"options/{name}")
         sent = decoded.options.get(name)
         if name not in decoded.options:
-            text = f"the option {name} = {short(repr(value))} is lost"
+            text = f"the option {name} = {quote(repr(value))} is lost"
             yield Difference(slot="option", message=text, path=path, loss=_OPTION_LOSS.get(name))
         elif not (value == sent if name in _NUMBERS else same_json(value, sent)):
             text = f"the option {name} changed: {describe_change(repr(value), repr(sent))}"

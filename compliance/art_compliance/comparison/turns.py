@@ -8,9 +8,9 @@ from typing import Final
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
 from art_compliance.comparison.repairs import repaired, without_filler
-from art_compliance.comparison.words import describe_change, short
 from art_compliance.dialects import Decoded
 from art_compliance.normal_form import Call, Entry, Image, normal_form, same_json
+from art_compliance.quoting import describe_change, quote
 from art_sdk.adapters.capabilities import Loss, Repair
 
 _TEXT_SLOT: Final[dict[str, Slot]] = {
@@ -58,17 +58,17 @@ class Reading:
             if self._is_moved(entry):
                 continue
             said = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
-            self._add("invented", f"a {entry.role} turn that the prompt does not have: {short(said)}", found=entry)
+            self._add("invented", f"a {entry.role} turn that the prompt does not have: {quote(said)}", found=entry)
 
     def _lost(self, entry: Entry, near: list[Entry]) -> None:
         slot = _TEXT_SLOT[entry.role] if entry.texts else "call"
         shown = entry.texts[0] if entry.texts else ", ".join(call.id for call in entry.calls)
         if self._is_moved(entry):
             elsewhere = next(other for other in self._found if _key(other) == _key(entry))
-            text = f"the {entry.role} turn {short(shown)} stands elsewhere: the order changed"
+            text = f"the {entry.role} turn {quote(shown)} stands elsewhere: the order changed"
             self._add("turns", text, entry, elsewhere)
         else:
-            self._add(slot, f"the {entry.role} turn is lost: {short(shown)}", entry, near[0] if near else None)
+            self._add(slot, f"the {entry.role} turn is lost: {quote(shown)}", entry, near[0] if near else None)
 
     def _is_moved(self, entry: Entry) -> bool:
         """Whether the turn stands in both as often: then it is neither lost nor invented."""
@@ -196,7 +196,7 @@ def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:
 
 
 def _tell_image(image: Image) -> str:
-    return f"{image.mime_type} {short(image.data)} after {image.after} texts"
+    return f"{image.mime_type} {quote(image.data)} after {image.after} texts"
 
 
 def _key(entry: Entry) -> tuple[object, ...]:

@@ -17,6 +17,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from msgspec import Struct
 
 from art_compliance.pointers import escape
+from art_compliance.quoting import shorten
 from art_compliance.wire.shaping import Schema
 from art_sdk.json_data import is_object, json_type
 
@@ -55,12 +56,11 @@ def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Fault]:
 
 def show(value: Any) -> str:
     """A value as JSON text, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return _cut(text)
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return shorten(text, _LONGEST)
 
 
 class _Explaining:

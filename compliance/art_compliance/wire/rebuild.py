@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from art_compliance.findings import HarnessError
+from art_compliance.quoting import shorten
 from art_compliance.resources import data_folder
 from art_compliance.wire.shaping import DRAFT, Schema
 from art_compliance.wire.sources import SOURCES, Origin
@@ -88,8 +89,7 @@ _ABSENT = _Absent()
 def _short(value: Any) -> str:
     if value is _ABSENT:
         return "nothing"
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 100 else f"{text[:100]}..."
+    return shorten(json.dumps(value, ensure_ascii=False))
 
 
 def _provenance(origin: Origin) -> dict[str, str]:

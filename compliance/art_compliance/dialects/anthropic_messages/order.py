@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.quoting import quote
 from art_sdk.json_data import is_object
 
 _DELTAS: Final[Mapping[str, frozenset[str]]] = {
@@ -38,7 +39,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
             stop = event.body["delta"].get("stop_reason")
     for index, (kind, filled) in enumerate(blocks):
         if kind == "tool_use" and filled and stop != "max_tokens" and not is_json_object(filled):
-            yield f"the input of block {index} is no JSON object: {filled[:60]!r}"
+            yield f"the input of block {index} is no JSON object: {quote(filled)}"
 
 
 def _take(blocks: list[tuple[str, str]], body: dict[str, Any]) -> Iterator[str]:

@@ -21,5 +21,6 @@ OPENAI_CHAT: Final = CHAT(
     write_stream=write_stream,
     write_stream_error=write_stream_error,
     mix_calls=mix_calls,
+    signs_thinking=False,
     kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
 )

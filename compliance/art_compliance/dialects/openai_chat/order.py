@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
 from art_compliance.dialects.ruling import Place, child, objects
+from art_compliance.quoting import quote
 from art_sdk.json_data import is_object
 
 _DONE: Final = "[DONE]"
@@ -36,7 +37,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
                 yield from (f"event {number}: {fault}" for fault in _take(calls, piece.value))
     for index, call in enumerate(calls):
         if not was_cut and call["arguments"] and not is_json_object(call["arguments"]):
-            yield f"the arguments of call {index} are no JSON object: {call['arguments'][:60]!r}"
+            yield f"the arguments of call {index} are no JSON object: {quote(call['arguments'])}"
 
 
 def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:

@@ -1,0 +1,41 @@
+"""What messages show of long values."""
+
+from __future__ import annotations
+
+import pytest
+
+from art_compliance.quoting import describe_change, quote, quote_parting, shorten, show
+
+
+def test_what_is_long_is_cut_and_says_so():
+    assert shorten("x" * 120) == "x" * 120
+    assert shorten("x" * 121) == "x" * 120 + "…"
+    assert shorten("abc", 2) == "ab…"
+    assert show("x" * 119) == "'" + "x" * 119 + "…"
+    assert show([1]) == "[1]"
+
+
+def test_a_text_that_is_cut_tells_its_length():
+    assert quote("a\nb") == r"'a\nb'"
+    assert quote("x" * 60) == repr("x" * 60)
+    assert quote("x" * 61) == repr("x" * 60) + "… (61 characters)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("abc", "abd", (2, "'abc'", "'abd'")),
+        ("ab", "abd", (2, "'ab'", "'abd'")),
+        ("", "a", (0, "''", "'a'")),
+        ("x" * 20 + "y", "x" * 20 + "z", (20, repr("x" * 20 + "y"), repr("x" * 20 + "z"))),
+        ("x" * 21 + "y", "x" * 21 + "z", (21, repr("…" + "x" * 20 + "y"), repr("…" + "x" * 20 + "z"))),
+        ("y" * 61, "", (0, repr("y" * 60 + "…"), "''")),
+    ],
+)
+def test_two_texts_are_shown_where_they_part(one: str, other: str, told: tuple[int, str, str]):
+    assert quote_parting(one, other) == told
+
+
+def test_a_change_is_described_by_both():
+    told = describe_change("x" * 100 + "one", "x" * 100 + "two")
+    assert told == f"expected '…{'x' * 20}one', found '…{'x' * 20}two', from character 100 on"

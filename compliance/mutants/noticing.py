@@ -1,7 +1,7 @@
 """Which tests are meant to notice a change of a module: the fewest.
 
-Those that `targets.toml` names; and of a module with checks, the miniatures that these must fail and the reference
-adapters that must pass them. A module of `checks` that has none and is not named is noticed by the checks that are
+Those that `targets.toml` names, for all modules or for one; and of a module with checks, the miniatures that these
+must fail and the reference adapters that must pass them. A module of `checks` that has none and is not named is noticed by the checks that are
 made of it. Run as a script it prints the tests as JSON, by module.
 """
 
@@ -33,7 +33,7 @@ def tests_for(module: str) -> list[str]:
     if not found:
         message = f"no test is known that should notice a change of {module}: name it in targets.toml"
         raise LookupError(message)
-    return found
+    return [*_table()["always"], *found]
 
 
 def _concerned(name: str, *, alone: bool) -> set[str]:

@@ -68,6 +68,10 @@ def test_what_is_answered():
     steps = asking_again._cut(ASKED, 1).steps or ()
     assert steps == (*map(Send, events[: (len(events) + 1) // 2]), Drop())
     assert len(events) % 2 == 1
+    even = Asked(OPENAI, ASKED.request, {"stream": True, "stream_options": {"include_usage": True}})
+    cut = asking_again._cut(even, 1).steps or ()
+    more = OPENAI.write_stream(asking_again.ANSWER, even.payload)
+    assert (len(more) % 2, cut) == (0, (*map(Send, more[: len(more) // 2]), Drop()))
     refused, busy = asking_again._refused(ASKED, 1), asking_again._busy(ASKED, 1)
     assert (refused.status, refused.body) == (400, OPENAI.write_error(400, "written error 400"))
     assert (busy.status, busy.body) == (429, OPENAI.write_error(429, "written error 429"))

@@ -38,6 +38,8 @@ def call(call_id: str, name: str = "look", arguments: Any = '{"at":1}') -> dict[
         (read("a"), WrittenAnswer(content="a"), []),
         (read(""), WrittenAnswer(content=None), []),
         (read("b"), WrittenAnswer(content="a"), ["its text was read as 'b'"]),
+        (read("a"), WrittenAnswer(content="b"), ["its text was read as 'a'"]),
+        (read(None), WrittenAnswer(content="b"), ["its text was read as 'None'"]),
         (read(None, call("c1"), call("c2")), WrittenAnswer(tool_calls=CALLS), []),
         (read(None, call("c1")), WrittenAnswer(tool_calls=CALLS), ["its calls were read as"]),
         (read(None, call("c2"), call("c1")), WrittenAnswer(tool_calls=CALLS), ["its calls were read as"]),
@@ -94,12 +96,42 @@ def test_calls_are_answered_in_turn_and_where_there_are_none_the_user_speaks(dia
         (Crashed("no"), "it is not asked: no"),
         (read(code="LLM_PROVIDER_ERROR", message="no", other=1), "the request is refused: {"),
         (read(code="X", message="no", status=None), 'the answer is not read: {"code": "X", "message": "no"}'),
+        (read(code="A", message="no"), 'the answer is not read: {"code": "A", "message": "no"}'),
+        (read(code="X", message="ü" * 700), f'the answer is not read: {{"code": "X", "message": "{"ü" * 500}'),
     ],
 )
 def test_of_a_turn_is_wrong(dialogue: Dialogue, heard: Any, wrong: str):
     (told,) = dialogue._faults(heard, WrittenAnswer(content="a"))
     assert told.startswith(wrong)
     assert "other" not in told
+
+
+def test_a_turn_is_asked_for_whole_or_streamed_and_what_is_returned_is_appended(dialogue: Dialogue):
+    said = WrittenAnswer(content="Well.", thinking="Hm.")
+    for streamed in ({}, {"is_streamed": True}, {"is_streamed": False}):
+        assert dialogue.ask(said, **streamed) == []
+        assert dialogue.asked is not None
+        assert dialogue.asked.payload.get("stream", False) is streamed.get("is_streamed", False)
+        dialogue.go_on()
+    assert [one["role"] for one in dialogue.prompt] == ["user"] + ["assistant", "user"] * 3
+    assert dialogue.last is not None
+    before, answered = dialogue.last
+    assert ([one["role"] for one in before], answered.thinking) == (["user"] + ["assistant", "user"] * 2, "Hm.")
+    assert dialogue._wanted_back[1::2] == ["Hm."] * 3
+    shown = dialogue.example()
+    assert (shown.prompt, shown.answer["content"], shown.payload["messages"]) == (
+        before,
+        "Well.",
+        dialogue.asked.payload["messages"],
+    )
+
+
+def test_what_is_wrong_with_a_turn_is_not_appended(dialogue: Dialogue, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dialogue._trial.subject, "call", lambda *_: Crashed("no"))
+    assert dialogue.ask(WrittenAnswer(content="Well.")) == ["it is not asked: no"]
+    assert (len(dialogue.prompt), dialogue.last, dialogue._wanted_back) == (1, None, [])
+    shown = dialogue.example()
+    assert (shown.prompt, shown.payload, shown.answer) == (dialogue.prompt, None, None)
 
 
 def asked(payload: Any) -> Asked:
@@ -114,7 +146,7 @@ def test_what_of_the_dialogue_is_not_in_the_request(dialogue: Dialogue, monkeypa
     dialogue.asked = asked(GREETING)
     assert list(dialogue._lost()) == []
     dialogue._wanted_back = ["c2ln" * 40, "hello"]
-    assert list(dialogue._lost()) == [f"{('c2ln' * 20)!r} is not sent back with what it came with"]
+    assert list(dialogue._lost()) == [f"{('c2ln' * 15)!r}… (160 characters) is not sent back with what it came with"]
     dialogue._wanted_back = []
     dialogue.asked = asked({**GREETING, "messages": [{"role": "user", "content": "other"}]})
     assert len(list(dialogue._lost())) == 1

@@ -150,6 +150,39 @@ def test_an_answer_that_is_all_said_by_half_of_it_is_not_judged(monkeypatch: pyt
         list(stream.error_event_is_told.run(trial))
 
 
+def test_of_an_odd_number_of_characters_the_lesser_half_is_too_little(monkeypatch: pytest.MonkeyPatch):
+    tokens = [{"type": "TOKEN", "token_type": "LLM_RESPONSE", "text": text} for text in ("abc", "defg")]
+    monkeypatch.setattr(stream, "stream", lambda *_: Answered((*tokens, {"type": "END"}), (0.0, 0.29, 0.3)))
+    question = SimpleNamespace(once=lambda look: {stream._sent_before_the_pause: "abcdefg"}[look])
+    trial: Any = SimpleNamespace(with_answer=lambda _: question)
+    assert len(list(stream.tokens_come_as_they_are_sent.run(trial))) == 1
+
+
+class Boom(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [
+        (True, []),
+        (False, ["when, it went on, and told its events to the end"]),
+        (Boom("no"), ["when, it raised Boom: no"]),
+    ],
+)
+def test_who_is_cancelled_ends_as_cancelled(monkeypatch: pytest.MonkeyPatch, gives: Any, told: list[str]):
+    def cancel_early(*_: Any, after_token: bool) -> bool:
+        assert after_token
+        if isinstance(gives, Exception):
+            raise gives
+        return gives
+
+    monkeypatch.setattr(stream, "_asking", lambda _: ([], {}))
+    subject = SimpleNamespace(caller=SimpleNamespace(cancel_early=cancel_early), underway=False)
+    found = stream._wrong_cancelling(SimpleNamespace(subject=subject), "n", "when", token=True)  # type: ignore[arg-type]
+    assert [one.message for one in found] == told
+
+
 @pytest.mark.parametrize(
     ("at", "told"),
     [

@@ -83,6 +83,8 @@ def test_a_turn_that_grew_at_its_end_is_extended(one: Any, other: Any, is_extend
         (["a", "b"], ["a", "x"], 1),
         (["a", "b", "c"], ["a", "b"], 2),
         (["a"], ["b"], 0),
+        (["a", "b", "c"], ["a", "b", "cd"], None),
+        (["a", "b", "c"], ["a", "bx", "c"], 1),
     ],
 )
 def test_only_the_last_turn_of_the_shorter_may_grow(shorter: list[str], longer: list[str], at: int | None):
@@ -188,6 +190,20 @@ def answering(first: str, second: str, *, role: str = "user", **more: Any) -> li
     return [{"role": role, "content": "a"}, {"role": "assistant", "content": None, "tool_calls": CALLED}, *results]
 
 
+@pytest.mark.parametrize(("first", "told"), [({"a": 2}, 0), ({"a": 1}, 2), ({"a": 3}, 2), ({"b": 2}, 2)])
+def test_the_same_prompt_gives_no_other_request(first: Any, told: int):
+    subject = SimpleNamespace(has_translate=False)
+    trial: Any = SimpleNamespace(
+        sent=Sent(first, None),
+        scenario=SimpleNamespace(prompt=[]),
+        subject=subject,
+        observe=lambda *_: Sent({"a": 2}, None),
+    )
+    found = [one.message for one in laws.same_prompt_same_request.run(trial)]
+    ways = ["a second time", "after another prompt"]
+    assert found == [f"{way} the request is another one" for way in ways[:told]]
+
+
 @pytest.mark.parametrize(
     ("found", "told"),
     [
@@ -199,7 +215,17 @@ def answering(first: str, second: str, *, role: str = "user", **more: Any) -> li
     ],
 )
 def test_results_that_are_reversed_stay_with_their_calls(found: Any, told: list[Any]):
-    prompt = answering("one", "two")
+    assert found_reversed(answering("one", "two"), found) == told
+
+
+@pytest.mark.parametrize(("role", "other"), [("system", "user"), ("user", "system")])
+def test_a_turn_of_another_role_is_another_turn(role: str, other: str):
+    seen = found_reversed(answering("one", "two", role=role), answering("one", "two", role=other))
+    assert seen == [("with the results reversed, a call has another result", "$[0]")]
+
+
+def found_reversed(prompt: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+    """What is told where the prompt with its results reversed is decoded to what was found."""
     decoded = SimpleNamespace(prompt=parse_prompt(found))
     scenario, sent = SimpleNamespace(prompt=prompt), Sent({}, None)
     seen: list[Any] = []
@@ -210,5 +236,6 @@ def test_results_that_are_reversed_stay_with_their_calls(found: Any, told: list[
         observe=lambda permuted: (seen.append(permuted), sent)[1],
         decode=lambda _: decoded,
     )
-    assert [(one.message, one.path) for one in laws.order_of_answers_means_nothing.run(trial)] == told
+    told = [(one.message, one.path) for one in laws.order_of_answers_means_nothing.run(trial)]
     assert seen == [_results_reversed(prompt)]
+    return told

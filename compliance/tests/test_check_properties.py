@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -178,11 +179,34 @@ def test_of_generated_answers_alone_what_cannot_be_said_is_left_out(family: str,
     assert exploring._trial_of(trial(family=family, dialect=dialect), FIRST).scenario.answer is None
 
 
-def holding(monkeypatch: pytest.MonkeyPatch, family: str = "generated-conversations", **seen: Any) -> Any:
+NOTHING = Law("l", ())
+
+
+def holding(
+    monkeypatch: pytest.MonkeyPatch, family: str = "generated-conversations", law: Law = NOTHING, **seen: Any
+) -> Any:
     monkeypatch.setattr(exploring, "_shrunk", lambda *_: FIRST)
     monkeypatch.setattr(exploring, "_told", lambda _, __, request, fallback=None: iter([(request, fallback)]))
     one = trial(family=family, once=lambda _: Exploration((SECOND, FIRST), **seen), judged={})
-    return one, lambda: list(exploring.holds(Law("l", ()), one, properties._explore))
+    return one, lambda: list(exploring.holds(law, one, properties._explore))
+
+
+@pytest.mark.parametrize(("failing", "told"), [((FIRST, SECOND), FIRST), ((SECOND,), SECOND), ((), None)])
+def test_what_is_kept_is_tried_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: Any, told: Any):
+    one, hold = holding(monkeypatch, law=failing_on("l", *failing), judged=1, sent=1, applied={"l": 1})
+    one.search = Search(profile=PROFILE, kept=tmp_path)
+    monkeypatch.setattr(exploring, "kept_for", lambda folder, law, family: iter((FIRST, SECOND)))
+    monkeypatch.setattr(exploring, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request))
+    assert hold() == ([] if told is None else [(told, None)])
+    assert one.judged == ({"l": 1} if told is None else {})
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_failed_is_kept_where_there_is_a_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: bool):  # noqa: FBT001
+    one, hold = holding(monkeypatch, judged=2, sent=2, applied={"l": 2}, first={"l": 1})
+    one.search = Search(profile=PROFILE, kept=tmp_path if kept else None)
+    hold()
+    assert len(list(tmp_path.rglob("l-*.json"))) == kept
 
 
 def test_what_failed_is_told_shrunk_and_as_it_was(monkeypatch: pytest.MonkeyPatch):

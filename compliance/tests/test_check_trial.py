@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subjects import Access, Subject
 from art_sdk import OpenAIAdapter
 
 
@@ -35,6 +36,7 @@ def test_what_json_has_no_form_for_is_told(payload: Any):
         ({"temperature": 0.0, "seed": None}, {"temperature": 0.0}),
         ({"stop": ["a"], "stream": True}, {"stop": ("a",), "stream": True}),
         ({"stop": [], "stream": False}, {}),
+        ({"stop": list("ab")[2:], "max_tokens": 10**9}, {"max_tokens": 10**9}),
         (
             {"thread_id": "t", "trace_id": "t", "tools": [], "timeouts": {}, "provider": {}, "model": "m"},
             {"model": "m"},
@@ -117,6 +119,35 @@ def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: S
         _ = gone.cassette
     assert gone.source is None
     assert gone.rerun == Rerun(adapter="openai", seed=1)
+
+
+def test_a_cassettes_source_and_model_are_known(subject: Subject, tmp_path: Path):
+    path = tmp_path / "one.yaml"
+    path.write_text("interactions: []\n", encoding="utf-8")
+    told = {"source": "strict provider", "model": "m-1"}
+    for known, source, model in ((told, "strict provider", "m-1"), ({"source": "provider"}, "provider", None)):
+        trial = with_cassette(subject, known, path)
+        assert (trial.source, trial.replay_options.get("model")) == (source, model)
+    unknown = with_cassette(subject, None, path)
+    assert (unknown.source, unknown.replay_options) == (None, GREETING_SCENARIO.call_options())
+    chosen = with_cassette(subject, told, path, scenario(options={"model": "own"}))
+    assert chosen.replay_options["model"] == "own"
+
+
+def with_cassette(subject: Subject, known: Any, path: Path, one: Scenario = GREETING_SCENARIO) -> Trial:
+    """A trial whose cassette says of itself what is known."""
+    trial = Trial(subject, one, 1, cassette=path)
+    provenance = None if known is None else SimpleNamespace(**{"model": None, **known})
+    vars(trial)["cassette"] = SimpleNamespace(provenance=provenance)
+    return trial
+
+
+def test_what_is_shown_is_without_the_real_providers_key(subject: Subject):
+    text = "the key sk-very-secret-1234567890 was refused"
+    assert Trial(subject, GREETING_SCENARIO, 1).scrubbed(text.replace("sk-", "own-")) == text.replace("sk-", "own-")
+    with Subject(OpenAIAdapter, name="live", access=Access(key="sk-very-secret-1234567890")) as live:
+        shown = Trial(subject, GREETING_SCENARIO, 1, live=live).scrubbed(text)
+    assert "very-secret" not in shown
 
 
 def test_what_several_checks_look_at_is_looked_at_once(subject: Subject):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, response, ways
-from art_compliance.dialects import DIALECTS
+from art_compliance.dialects import DIALECTS, DecodeFailed
+from art_compliance.observing import Sent
+from art_compliance.scenarios import WrittenAnswer
 
 WRITTEN = "This answer was written."
 
@@ -49,3 +52,44 @@ def test_the_next_turn_is_tried_of_answers_that_are_declared(calls: int, thinkin
     )
     with pytest.raises(NotApplicable, match=why):
         list(response.answer_can_be_appended.run(trial))
+
+
+def test_a_next_turn_that_cannot_be_decoded_is_told():
+    def fail(_: Any) -> NoReturn:
+        raise DecodeFailed("/messages", "it is no list")
+
+    trial: Any = SimpleNamespace(
+        answered=SimpleNamespace(message={"role": "assistant", "content": "a"}),
+        written=WrittenAnswer(content="a"),
+        subject=SimpleNamespace(capabilities=()),
+        scenario=SimpleNamespace(prompt=[{"role": "user", "content": "q"}]),
+        observe=lambda _: Sent({}, None),
+        decode=fail,
+    )
+    (found,) = response.answer_can_be_appended.run(trial)
+    assert (found.message, found.pointer) == ("appended, it cannot be decoded: /messages: it is no list", "/messages")
+
+
+def read(text: str = "b", calls: Any = (), finish: str = "stop", error: Any = None) -> Any:
+    message = {"role": "assistant", "content": text, "tool_calls": list(calls)}
+    failed = [{"type": "ERROR", "error": error}] if error else []
+    return Answered((*failed, {"type": "END", "finish": finish, "message": message}))
+
+
+OTHERS = [read("a"), read("c"), read("b", [{"id": "c"}]), read("b", finish="length"), read("b", finish="tool_calls")]
+
+
+@pytest.mark.parametrize("heard", [read(), *OTHERS, read(error={"message": "no"})])
+def test_unknown_fields_change_nothing_of_an_answer(heard: Any):
+    asked: list[Any] = []
+    trial: Any = SimpleNamespace(
+        answered=read(),
+        dialect=DIALECTS["openai-chat"],
+        written=WrittenAnswer(content="b"),
+        call_with=lambda response: (asked.append(response), heard)[1],
+    )
+    told = [one.message for one in response.unknown_fields_are_ignored.run(trial)]
+    wanted = "another answer is read" if heard in OTHERS else "it is not read: " if heard.error else None
+    assert [one.startswith(f"with unknown fields {wanted}") for one in told] == ([] if wanted is None else [True])
+    assert asked[0].body.count(b"x_new_field") > 3
+    assert asked[0].status == 200

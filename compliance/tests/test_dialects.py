@@ -715,3 +715,48 @@ def test_a_choice_that_anthropic_does_not_know_is_told(kind: str | None):
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}]}
     with pytest.raises(DecodeFailed, match="unknown choice of a tool"):
         decode("anthropic-messages", {**body, "tool_choice": {"type": kind, "name": "f"}})
+
+
+def test_the_tools_of_gemini_are_counted_over_their_lists():
+    tools = [{"functionDeclarations": [{"name": one} for one in names]} for names in ("ab", "c")]
+    found = decode("gemini-generate", {"contents": [{"parts": [{"text": "a"}]}], "tools": tools})
+    assert [tool.name for tool in found.tools] == ["a", "b", "c"]
+    assert {name: place for name, place in found.places.items() if name.startswith("tools/")} == {
+        "tools/0": "/tools/0/functionDeclarations/0",
+        "tools/1": "/tools/0/functionDeclarations/1",
+        "tools/2": "/tools/1/functionDeclarations/0",
+    }
+
+
+@pytest.mark.parametrize("kind", ["audio", "thinking", "video", "zone"])
+def test_a_block_of_no_known_kind_is_nobodys_text(kind: str):
+    blocks = [{"type": "text", "text": "a"}, {"type": kind, "text": "b"}]
+    found = decode("anthropic-messages", {"model": "m", "messages": [{"role": "user", "content": blocks}]})
+    assert [message.content for message in found.prompt] == ["a"]
+    assert found.opaque["/messages/0/content/1/type"] == kind
+
+
+@pytest.mark.parametrize("kind", ["grammar", "json", "text", "yaml"])
+def test_a_format_that_is_no_schema_is_opaque(kind: str):
+    body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "output_config": {"format": {"type": kind}}}
+    found = decode("anthropic-messages", body)
+    assert "response_schema" not in found.options
+    assert found.opaque["/output_config/format"] == {"type": kind}
+
+
+GOES_BACK = {
+    "anthropic-messages": {"text", "signature"},
+    "gemini-generate": {"signature"},
+    "openai-chat": set[str](),
+    "mistral-chat": set[str](),
+    "deepseek-chat": {"text"},
+    "openrouter-chat": {"text", "signature"},
+}
+"""What of a turn's reasoning its provider wants back: the text that was thought, a signature, both or nothing."""
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_of_reasoning_goes_back(name: str):
+    dialect = DIALECTS[name]
+    wanted = {"text": dialect.wants_thinking, "signature": dialect.signs_thinking}
+    assert {what for what, is_wanted in wanted.items() if is_wanted} == GOES_BACK[name]

@@ -93,7 +93,8 @@ def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_pat
     keep(folder, "law.one", WHOLE, Request([{"role": "user", "content": "a"}], {}))
     assert len(list(kept_for(folder, "law.one", WHOLE))) == 1
     assert list(kept_for(folder, "law.two", WHOLE)) == []
-    assert list(kept_for(folder, "law.one", "generated-broken-conversations")) == []
+    for other in ("generated-broken-conversations", "generated-dialogues", "a", "z"):
+        assert list(kept_for(folder, "law.one", other)) == []
 
 
 def test_a_kept_file_that_is_broken_is_told(tmp_path: Path):

@@ -187,6 +187,21 @@ ASKED = user("a")
 BESIDE = {"user": "long", "results": [{"content": "x"}], "is_streamed": True, "is_reversed": True}
 PLAIN = {"user": "a", "results": [{"content": "a"}], "is_streamed": False, "is_reversed": False}
 THREE = {"content": "b", "tool_calls": [call("c1", '{"x": "y"}'), call("c2"), call("c3")], "finish": "calls"}
+
+
+def test_each_call_and_each_text_keeps_its_place():
+    answer = {"content": None, "tool_calls": [call(f"c{at}", '{"x": "y"}') for at in range(3)]}
+    for one in tried(Request([ASKED], {}, [turn(answer)])):
+        kept = [told["id"] for told in one.turns[0]["answer"]["tool_calls"]]
+        assert kept in (["c0", "c1", "c2"], ["c1", "c2"], ["c0", "c2"], ["c0", "c1"])
+    prompt = [user(f"{at}{at}") for at in range(4)]
+    lengths = [
+        [one["content"][:1] for one in told.prompt] for told in tried(Request(prompt, {})) if len(told.prompt) == 4
+    ]
+    assert all(sum(found == str(at) for at, found in enumerate(told)) >= 3 for told in lengths)
+    assert len(lengths) == 4 * 3
+
+
 TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
     "the last one stays": ([turn({"content": "b"})], []),
     "whole turns": (

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from art_compliance.dialects.ruling import Place, schemas
 from art_compliance.rules import judge_rules
 
 BLANK = {"type": "text", "text": " \n"}
@@ -255,3 +256,23 @@ def test_anthropic_counts_the_marks_for_the_cache_wherever_they_stand(count: int
         "messages": [user(), said([USE]), user([inside, marked])],
     }
     assert found("anthropic-messages", body) == ([("cache-control-max4", "")] if is_told else [])
+
+
+INNER = {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointers"),
+    [
+        ({"properties": {"a/b": INNER}, "$defs": {"D": INNER}}, ["/properties/a~1b", "/$defs/D"]),
+        ({"definitions": {"D": INNER}, "patternProperties": {"x": INNER}}, ["/definitions/D", "/patternProperties/x"]),
+        ({"anyOf": [INNER, INNER], "oneOf": [INNER]}, ["/anyOf/0", "/anyOf/1", "/oneOf/0"]),
+        ({"allOf": [INNER], "prefixItems": [7, INNER], "any_of": [INNER]}, ["/allOf/0", "/prefixItems/1", "/any_of/0"]),
+        ({"items": {"items": INNER}, "not": INNER}, ["/items", "/not", "/items/items"]),
+        ({"if": INNER, "then": INNER, "else": INNER}, ["/if", "/then", "/else"]),
+        ({"additionalProperties": INNER, "properties": 7}, ["/additionalProperties"]),
+        ({"additionalProperties": True, "items": [INNER], "enum": [INNER], "default": INNER}, []),
+    ],
+)
+def test_every_schema_inside_a_schema_is_found(schema: dict[str, Any], pointers: list[str]):
+    assert [place.pointer for place in schemas(Place(schema))] == ["", *pointers]

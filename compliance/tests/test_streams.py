@@ -266,3 +266,23 @@ def test_reasoning_items_go_along_with_the_reasoning_and_the_signature_with_the_
     assert "".join(delta["reasoning"] for delta in told) == "hmhm"
     assert "".join(delta["reasoning_details"][0]["text"] for delta in told) == "hmhm"
     assert ["signature" in delta["reasoning_details"][0] for delta in told] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("content", [None, "a text comes first, in pieces"])
+def test_calls_that_come_in_turns_are_the_same_calls_in_the_same_place(content: str | None):
+    calls = tuple(ToolCall(f"c{at}", FunctionCall("look", json.dumps({"at": "x" * 9 * at}))) for at in (1, 2, 3))
+    answer = WrittenAnswer(content=content, tool_calls=calls, finish="tool_calls")
+    mix, events = DIALECTS["openai-chat"].mix_calls, DIALECTS["openai-chat"].write_stream(answer)
+    assert mix is not None
+    mixed = mix(events)
+    assert mixed != events
+    assert joined_chat(mixed) == joined_chat(events)
+    deltas = [[item["choices"][0]["delta"] for item in items(told) if item["choices"]] for told in (events, mixed)]
+    others = [[one for one in told if "tool_calls" not in one] for told in deltas]
+    assert others[0] == others[1]
+    for told in deltas:
+        has_calls = ["tool_calls" in one for one in told]
+        first, count = has_calls.index(True), sum(has_calls)
+        assert has_calls[first : first + count] == [True] * count
+    indexes = [[call["index"] for call in one["tool_calls"]] for one in deltas[1] if "tool_calls" in one]
+    assert indexes[:4] == [[0, 1, 2], [0], [1], [2]]

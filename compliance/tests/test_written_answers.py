@@ -45,6 +45,13 @@ def written(write: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_text_is_written_as_it_is(dialect: Dialect):
+    answer = WrittenAnswer(content="naïve 日本 🎉")
+    assert "naïve 日本 🎉".encode() in dialect.write_response(answer)
+    assert b"\\u" not in b"".join(dialect.write_stream(answer))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: SnapshotAssertion):
     told: dict[str, Any] = {}
     for name, answer in ANSWERS.items():

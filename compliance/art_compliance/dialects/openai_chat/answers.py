@@ -90,8 +90,8 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
         "prompt_tokens": answer.input_tokens,
         "completion_tokens": answer.output_tokens,
         "total_tokens": answer.input_tokens + answer.output_tokens,
-        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens or 0, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens or 0, "audio_tokens": 0},
     }
 
 

@@ -66,6 +66,8 @@ CASES: list[tuple[str, WrittenAnswer, Answered, list[str]]] = [
         ["the message's tool_calls: 2 calls"],
     ),
     ("calls_are_whole", CALLED, read(calls=[CALL], told=[call(name="x")]), ["TOOL_CALL: the tool 'look' became 'x'"]),
+    ("calls_are_whole", CALLED, read(calls=[CALL], told=[call(name="a")]), ["TOOL_CALL: the tool 'look' became 'a'"]),
+    ("calls_are_whole", CALLED, read(calls=[CALL], told=[call("a")]), ["TOOL_CALL: the id 'c1' became 'a'"]),
     ("calls_are_whole", CALLED, read(calls=[CALL], told=[call("c2")]), ["TOOL_CALL: the id 'c1' became 'c2'"]),
     (
         "calls_are_whole",

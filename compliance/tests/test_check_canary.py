@@ -151,6 +151,14 @@ def test_a_check_finds(check: str, payload: Any, told: Told):
     assert [(message[: len(wanted[0])], place) for (message, place), wanted in zip(seen, told, strict=True)] == told
 
 
+@pytest.mark.parametrize(
+    ("text", "token"),
+    [("a canary-0123456789 b", "canary-0123456789 "), ("no such bird is in this text", "no such bird is in"), ("", "")],
+)
+def test_a_text_is_named_by_its_token_or_its_beginning(text: str, token: str):
+    assert canary._token(text) == token
+
+
 def test_blank_texts_are_nobodys():
     prompt = [{"role": "user", "content": "  "}, {"role": "user", "content": "canary-b"}]
     assert found("canary_texts_stand_whole", ["canary-b"], prompt=prompt) == []

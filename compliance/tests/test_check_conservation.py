@@ -53,6 +53,23 @@ def test_of_a_request_is_invented(given: Any, told: list[Any]):
     assert invented(**given) == told
 
 
+@pytest.mark.parametrize(
+    ("sent", "is_lost"),
+    [({"/seed": 7}, False), ({"/seed": 6}, True), ({"/seed": 8}, True), ({"/x": 7}, True), ({}, True)],
+)
+def test_the_providers_own_fields_are_found_as_they_were_given(sent: Any, is_lost: bool):  # noqa: FBT001
+    trial: Any = SimpleNamespace(
+        comparison=SimpleNamespace(differences=()),
+        provider_fields={"seed": 7},
+        decoded=SimpleNamespace(opaque=sent),
+        dialect=SimpleNamespace(name="openai-chat"),
+        subject=SimpleNamespace(losses=()),
+    )
+    told = [(one.message, one.path, one.pointer) for one in conservation.options_survive.run(trial)]
+    lost = ("the provider's own field /seed = 7 is lost", "options.provider['openai-chat']", "/seed")
+    assert told == ([lost] if is_lost else [])
+
+
 @pytest.mark.parametrize(("arguments", "is_cut"), [("{}", False), ("", False), ('{"a', True), ("[1]", True)])
 def test_arguments_that_are_no_object_were_cut(arguments: str, is_cut: bool):  # noqa: FBT001
     assert _cut(arguments) is is_cut

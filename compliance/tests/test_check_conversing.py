@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
 from art_compliance.answered import Answered
-from art_compliance.checks import Trial
+from art_compliance.checks import Trial, conversing
 from art_compliance.checks.conversing import Dialogue, _misread, _wanted_back
 from art_compliance.dialects import DIALECTS, DecodeFailed
 from art_compliance.observing import Crashed
-from art_compliance.provider import Asked, Request
+from art_compliance.provider import WRITTEN_TEXT, Asked, Request
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.selection import GREETING_SCENARIO
 from art_compliance.subjects import Subject
@@ -172,3 +173,52 @@ def test_an_answer_is_fitted_to_what_is_declared():
     assert ([call.id for call in more.tool_calls], more.thinking) == (["c1_0", "c2_0"], "Hm.")
     assert more.signature
     assert (bool(text.content), text.finish) == (True, "stop")
+
+
+class Scripted:
+    """A dialogue that goes as it is told: what is asked of it, and what is wrong with which turn."""
+
+    def __init__(self, wrong: dict[int, list[str]]) -> None:
+        self.wrong, self.asked, self.gone_on = wrong, list[Any](), list[Any]()
+
+    def ask(self, answer: WrittenAnswer, *, is_streamed: bool) -> list[str]:
+        self.asked.append((answer.content, is_streamed))
+        return self.wrong.get(len(self.asked), [])
+
+    def go_on(self, results: Any, *, user: str, is_reversed: bool) -> None:
+        self.gone_on.append((results, user, is_reversed))
+
+    def example(self) -> Any:
+        return len(self.asked)
+
+
+def held(monkeypatch: pytest.MonkeyPatch, turns: Any, answer: WrittenAnswer | None, **wrong: list[str]) -> Any:
+    scripted = Scripted({int(turn[4:]): told for turn, told in wrong.items()})
+    monkeypatch.setattr(conversing, "Dialogue", lambda _: scripted)
+    trial: Any = SimpleNamespace(scenario=SimpleNamespace(answer=answer), turns=turns)
+    return scripted, [(one.message, one.example) for one in conversing.conversations_go_on.run(trial)]
+
+
+def turn(content: str, **more: Any) -> dict[str, Any]:
+    return {"answer": {"content": content}, **more}
+
+
+def test_a_generated_dialogue_is_held_turn_by_turn(monkeypatch: pytest.MonkeyPatch):
+    turns = [turn("a", is_streamed=True, user="Well?"), turn("b", results=[{"content": "x"}], is_reversed=True)]
+    scripted, found = held(monkeypatch, turns, None)
+    assert (found, scripted.asked) == ([], [("a", True), ("b", False)])
+    assert scripted.gone_on == [(({"content": "done"},), "Well?", False), ([{"content": "x"}], "Go on.", True)]
+
+
+@pytest.mark.parametrize("turns", [[], [turn("x")]])
+@pytest.mark.parametrize("answer", [WrittenAnswer(content="own"), None])
+def test_a_scenarios_answer_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch, turns: Any, answer: Any):
+    scripted, found = held(monkeypatch, turns, answer)
+    first = WRITTEN_TEXT if answer is None else "own"
+    assert (found, scripted.asked) == ([], [(first, False), (WRITTEN_TEXT, False)])
+
+
+def test_a_dialogue_ends_with_the_first_turn_that_is_wrong(monkeypatch: pytest.MonkeyPatch):
+    scripted, found = held(monkeypatch, [turn("a"), turn("b"), turn("c")], None, turn2=["no", "never"])
+    assert found == [("turn 2: no", 2), ("turn 2: never", 2)]
+    assert (len(scripted.asked), len(scripted.gone_on)) == (2, 1)

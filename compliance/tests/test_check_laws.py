@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import laws
+from art_compliance.checks import NotApplicable, laws
 from art_compliance.checks.laws import (
     _extends,
     _first_rewritten,
@@ -239,3 +239,51 @@ def found_reversed(prompt: list[dict[str, Any]], found: list[dict[str, Any]]) ->
     told = [(one.message, one.path) for one in laws.order_of_answers_means_nothing.run(trial)]
     assert seen == [_results_reversed(prompt)]
     return told
+
+
+def test_where_no_turn_has_several_results_nothing_is_reversed():
+    prompt = answering("one", "two")[:3]
+    with pytest.raises(NotApplicable, match="no turn has several results"):
+        found_reversed(prompt, prompt)
+
+
+def renamed(opaque: Any, options: Any, *, before: Any = None) -> list[tuple[str, str | None]]:
+    """What is told where the renamed request decodes to these fields and options, and the first one to `before`."""
+    places = {"options/seed": "/seed"}
+    one, other = (
+        SimpleNamespace(opaque=dict.fromkeys(fields), options=told, places=places)
+        for fields, told in (before or ((), {}), (opaque, options))
+    )
+    trial: Any = SimpleNamespace(
+        comparison=SimpleNamespace(differences=()),
+        scenario=SimpleNamespace(id="one", prompt=[{"role": "user", "content": "a"}], call_options=dict),
+        subject=SimpleNamespace(losses=()),
+        seed=1,
+        decoded=one,
+        observe=lambda *_: Sent({}, None),
+        decode=lambda _: other,
+        compare=lambda *_: SimpleNamespace(differences=()),
+    )
+    return [(found.message, found.pointer) for found in laws.follows_renaming.run(trial)]
+
+
+FIELD, OPTION = "a field comes or goes with the content", "the option seed changes with the content"
+
+
+@pytest.mark.parametrize(
+    ("opaque", "options", "before", "told"),
+    [
+        ((), {}, None, []),
+        (("/b", "/a"), {}, None, [(FIELD, "/a"), (FIELD, "/b")]),
+        ((), {}, (("/a",), {}), [(FIELD, "/a")]),
+        (("/a",), {}, (("/a",), {}), []),
+        ((), {"seed": 1}, ((), {"seed": 1}), []),
+        ((), {"seed": 1}, ((), {"seed": 2}), [(OPTION, "/seed")]),
+        ((), {"seed": 2}, ((), {"seed": 1}), [(OPTION, "/seed")]),
+        ((), {"seed": 1}, None, [(OPTION, "/seed")]),
+        ((), {}, ((), {"seed": 1}), [(OPTION, "/seed")]),
+        ((), {"tool_choice": "a"}, ((), {"tool_choice": "b"}), []),
+    ],
+)
+def test_nothing_else_changes_with_the_content(opaque: Any, options: Any, before: Any, told: Any):
+    assert renamed(opaque, options, before=before) == told

@@ -130,6 +130,7 @@ def test_python_counts_what_is_allocated_only_while_that_is_measured(monkeypatch
     [
         ([0, 300 * 120], []),
         ([1000, 1000 + 301 * 120, 0, 300 * 120], []),
+        ([1 << 20, (1 << 20) + 300 * 120], []),
         ([0, 301 * 120, 0, 301 * 120], ["each call leaves 301 bytes behind; it was called 120 times"]),
         ([0, 900 * 120, 0, 400 * 120], ["each call leaves 400 bytes behind; it was called 120 times"]),
         ([0, 400 * 120, 0, 900 * 120], ["each call leaves 400 bytes behind; it was called 120 times"]),

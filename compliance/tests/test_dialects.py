@@ -760,3 +760,9 @@ def test_of_reasoning_goes_back(name: str):
     dialect = DIALECTS[name]
     wanted = {"text": dialect.wants_thinking, "signature": dialect.signs_thinking}
     assert {what for what, is_wanted in wanted.items() if is_wanted} == GOES_BACK[name]
+
+
+@pytest.mark.parametrize("role", ["assistant", "model2", "system", "tool", "a", "z"])
+def test_a_role_that_gemini_does_not_know_is_told(role: str):
+    with pytest.raises(DecodeFailed, match=f"unknown role '{role}'"):
+        decode("gemini-generate", {"contents": [{"role": role, "parts": [{"text": "a"}]}]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -90,7 +91,8 @@ def test_a_failing_prompt_is_kept_and_tried_first(tmp_path: Path):
 def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_path: Path):
     folder = folder_of(tmp_path, "my pkg:Adapter")
     assert folder.name == "my-pkg-Adapter"
-    keep(folder, "law.one", WHOLE, Request([{"role": "user", "content": "a"}], {}))
+    kept = keep(folder, "law.one", WHOLE, Request([{"role": "user", "content": "a"}], {}))
+    assert re.fullmatch(r"law\.one-[0-9a-f]{8}\.json", kept.name)
     assert len(list(kept_for(folder, "law.one", WHOLE))) == 1
     assert list(kept_for(folder, "law.two", WHOLE)) == []
     for other in ("generated-broken-conversations", "generated-dialogues", "a", "z"):

@@ -100,6 +100,7 @@ def test_anthropic_counts_messages_before_they_are_joined(count: int, is_told: b
 
 ON = {"type": "enabled", "budget_tokens": 1024}
 TOOLS = [{"name": "f", "input_schema": {"type": "object"}}]
+AGAIN, ANSWER = {**USE, "id": "again"}, {**RESULT, "tool_use_id": "again"}
 THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
     ({"thinking": ON}, [user()], []),
     (
@@ -127,6 +128,12 @@ THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
         [user(), said([USE]), user([RESULT])],
         [("thinking-block-first", "/messages/1/content/0")],
     ),
+    (
+        {"thinking": ON},
+        [user(), said([USE]), user([RESULT]), said([AGAIN]), user([ANSWER])],
+        [("thinking-block-first", "/messages/3/content/0")],
+    ),
+    ({"thinking": ON}, [user(), said([USE]), user([RESULT]), said([THOUGHT, AGAIN]), user([ANSWER])], []),
     ({}, [user(), said([USE]), user([RESULT])], []),
     ({"thinking": ON}, [user(), said([THOUGHT, USE]), user([RESULT])], []),
     ({"thinking": ON}, [user(), said([HIDDEN, USE]), user([RESULT])], []),

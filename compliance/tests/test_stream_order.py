@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.dialects.framing import data_frame
 from art_compliance.provider import Asked, Request, Send
 from art_compliance.provider.faults import FAULTS, good_answer
 from art_compliance.scenarios import WrittenAnswer, load_scenarios
@@ -179,6 +180,40 @@ def test_calls_that_are_mixed_up_are_told():
     second = next(at for at, event in enumerate(events) if b'"id":"b"' in event)
     mixed = [*events[:first], *events[first + 1 : second + 1], events[first], *events[second + 1 :]]
     assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].stream_order.judge(b"".join(mixed)))
+
+
+def called(*pieces: tuple[int, str]) -> bytes:
+    """A stream whose calls come in these pieces; the first of each has id and name."""
+    begun: set[int] = set()
+    told: list[Any] = []
+    for index, arguments in pieces:
+        head = {} if index in begun else {"id": f"c{index}", "type": "function"}
+        named = {} if index in begun else {"name": "look"}
+        begun.add(index)
+        told.append({"index": index, **head, "function": {**named, "arguments": arguments}})
+    deltas = [{"choices": [{"index": 0, "delta": {"tool_calls": [one]}, "finish_reason": None}]} for one in told]
+    ended = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    return (
+        b"".join(data_frame({"object": "chat.completion.chunk", **one}) for one in (*deltas, ended))
+        + b"data: [DONE]\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        ([(0, "{"), (0, "}"), (1, "{}"), (2, "{"), (2, "}")], []),
+        ([(0, "{"), (1, "{}"), (0, "}")], ["call 0 goes on after call 1 has begun"]),
+        ([(0, "{}"), (1, "{"), (2, "{}"), (1, "}")], ["call 1 goes on after call 2 has begun"]),
+        ([(0, "{"), (1, "{}"), (2, "{}"), (0, "}")], ["call 0 goes on after call 2 has begun"]),
+        ([(0, "{}"), (2, "{}")], ["the index 2 of a call, after 1 calls"]),
+        ([(-1, "{}")], ["the index -1 of a call, after 0 calls"]),
+        ([(0, "{}"), (1, "{]")], ["the arguments of call 1 are no JSON object: '{]'"]),
+    ],
+)
+def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], told: list[str]):
+    found = DIALECTS["openai-chat"].stream_order.judge(called(*pieces))
+    assert [one.partition(": ")[2] if one.startswith("event") else one for one in found] == told
 
 
 def test_an_event_of_geminis_is_a_whole_response():

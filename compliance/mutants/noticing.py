@@ -1,8 +1,8 @@
 """Which tests are meant to notice a change of a module: the fewest.
 
-Those that `targets.toml` names, for all modules or for one; and of a module with checks, the miniatures that these
-must fail and the reference adapters that must pass them. A module of `checks` that has none and is not named is noticed by the checks that are
-made of it. Run as a script it prints the tests as JSON, by module.
+Those that `targets.toml` names, for every module and for one; and of a module with checks, the miniatures that these
+must fail and the reference adapters that must pass them. A module of `checks` that has none and is not named is
+noticed by the checks that are made of it. Run as a script it prints the tests as JSON, by module.
 """
 
 from __future__ import annotations

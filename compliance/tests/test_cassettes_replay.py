@@ -426,9 +426,23 @@ GEMINI_BODY = [
     {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]}}]},
     "no chunk",
 ]
+ANTHROPIC_BODY = {
+    "content": [
+        {"type": "server_tool_use", "name": "web_search", "input": {"query": "sea"}},
+        {"type": "web_search_tool_result", "content": []},
+        {"type": "tool_use", "name": "f", "input": {"a": 1}},
+        {"type": "text", "text": "So."},
+    ]
+}
 SAID = {
     "chat completions": ("mistral-chat", json.dumps(CHAT_BODY), ["parts of it"], [("f", '{"a": 1'), ("", {})]),
     "a stream of Anthropic's": ("anthropic-messages", ANTHROPIC_STREAM.decode(), ["ab"], [("f", {})]),
+    "tools that Anthropic runs itself": (
+        "anthropic-messages",
+        json.dumps(ANTHROPIC_BODY),
+        ["So."],
+        [("f", {"a": 1})],
+    ),
     "chunks of Gemini's": ("gemini-generate", json.dumps(GEMINI_BODY), ["Yes"], [("f", {"a": 1})]),
     "nothing": ("openai-chat", "<html>", [], []),
 }

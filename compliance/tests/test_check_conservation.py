@@ -9,6 +9,7 @@ import pytest
 
 from art_compliance.checks import conservation
 from art_compliance.checks.response import _cut, _next_turn
+from art_compliance.observing import Refused, Sent
 
 BOOKS = {"thread_id": "th-1"}
 
@@ -68,6 +69,45 @@ def test_the_providers_own_fields_are_found_as_they_were_given(sent: Any, is_los
     told = [(one.message, one.path, one.pointer) for one in conservation.options_survive.run(trial)]
     lost = ("the provider's own field /seed = 7 is lost", "options.provider['openai-chat']", "/seed")
     assert told == ([lost] if is_lost else [])
+
+
+def outcome(*repairs: str, right: tuple[str, ...] = ("exact",), refused: str = "", hoist: bool = False) -> list[str]:
+    declared = frozenset({"joins_turns", "hoists_late_system"})
+    trial: Any = SimpleNamespace(
+        undeclared=(),
+        dialect=SimpleNamespace(name="openai-chat"),
+        scenario=SimpleNamespace(
+            needs=(), options={"late_system": "hoist"} if hoist else {}, outcomes_for=lambda _: right
+        ),
+        observation=Refused(refused, "why") if refused else Sent({}, None),
+        comparison=SimpleNamespace(repairs=frozenset(repairs)),
+        declared_repairs=declared,
+    )
+    return [one.message for one in conservation.outcome_is_right.run(trial)]
+
+
+LATE = "hoists_late_system"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, []),
+        ({"right": ("repair:joins_turns",)}, ["the outcome is exact; right is repair:joins_turns"]),
+        ({"repairs": ["joins_turns"]}, []),
+        ({"repairs": ["maps_call_ids"]}, ["the outcome is repair:maps_call_ids; right is exact"]),
+        ({"repairs": [LATE]}, ["the outcome is repair:hoists_late_system; right is exact"]),
+        ({"repairs": [LATE], "hoist": True}, []),
+        (
+            {"repairs": ["joins_turns"], "right": ("refused:X",)},
+            ["the outcome is repair:joins_turns; right is refused:X"],
+        ),
+        ({"refused": "X", "right": ("exact", "refused:X")}, []),
+        ({"refused": "X"}, ["the outcome is refused:X; right is exact: why"]),
+    ],
+)
+def test_an_outcome_is_right(given: dict[str, Any], told: list[str]):
+    assert outcome(*given.pop("repairs", ()), **given) == told
 
 
 @pytest.mark.parametrize(("arguments", "is_cut"), [("{}", False), ("", False), ('{"a', True), ("[1]", True)])

@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[int, Any, str | None]] = {
         heard(_answer(4), told=GOOD),
         f"it was answered {_answer(4)!r}, and {GOOD!r} in the tokens",
     ),
+    "nothing at the end": (3, heard("", told=GOOD), f"it was answered '', and {GOOD!r} in the tokens"),
     "another's in the tokens": (3, heard(GOOD, told="x"), f"it was answered {GOOD!r}, and 'x' in the tokens"),
     "an error": (3, heard(GOOD, error={"message": "late"}), "an ERROR event: late"),
     "another's ids": (3, heard(GOOD, ids=OTHER), "its events have the ids [\"('thread-3', 'trace-3', 'session-4')\"]"),

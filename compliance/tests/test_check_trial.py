@@ -142,6 +142,22 @@ def with_cassette(subject: Subject, known: Any, path: Path, one: Scenario = GREE
     return trial
 
 
+class Unheard(OpenAIAdapter):
+    call = None
+
+
+def test_without_a_call_or_a_player_nothing_is_replayed(subject: Subject, tmp_path: Path):
+    path = tmp_path / "one.yaml"
+    path.write_text("interactions: []\n", encoding="utf-8")
+    with Subject(Unheard, name="unheard") as unheard:
+        assert not unheard.has_call
+        for one, player in ((subject, None), (unheard, lambda *_: pytest.fail("it is played"))):
+            trial = Trial(one, GREETING_SCENARIO, 1, cassette=path, player=player)
+            vars(trial)["cassette"] = SimpleNamespace(provenance=None)
+            with pytest.raises(NotApplicable, match="the adapter has no call"):
+                _ = trial.replayed
+
+
 def test_what_is_shown_is_without_the_real_providers_key(subject: Subject):
     text = "the key sk-very-secret-1234567890 was refused"
     assert Trial(subject, GREETING_SCENARIO, 1).scrubbed(text.replace("sk-", "own-")) == text.replace("sk-", "own-")

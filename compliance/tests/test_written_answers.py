@@ -81,3 +81,13 @@ def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: Snap
 )
 def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
     assert [(one.name, one.data, one.body) for one in read_events(stream)] == events
+
+
+@pytest.mark.parametrize(("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("sig!", False)])
+def test_a_signature_of_geminis_is_bytes(signature: str, is_bytes: bool):  # noqa: FBT001
+    answer = WrittenAnswer(content="said", signature=signature)
+    told = written(lambda: json.loads(DIALECTS["gemini-generate"].write_response(answer)))
+    if is_bytes:
+        assert told["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
+    else:
+        assert told == "cannot be written: a thought signature is bytes in base64"

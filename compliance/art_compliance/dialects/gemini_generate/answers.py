@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import arguments_of
+from art_compliance.dialects.base import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
 ESSENTIAL: Final = (
@@ -18,7 +19,10 @@ _FINISH: Final = {"stop": "STOP", "length": "MAX_TOKENS", "tool_calls": "STOP", 
 
 
 def write_response(answer: WrittenAnswer) -> bytes:
-    """An unstreamed answer; a blocked prompt has no candidate. Raises CannotWrite for arguments that are no object."""
+    """An unstreamed answer; a blocked prompt has no candidate.
+
+    Raises CannotWrite for arguments that are no object, and for a signature that is no base64.
+    """
     body: dict[str, Any] = {"usageMetadata": _usage(answer), "modelVersion": "written", "responseId": "written"}
     if answer.finish == "content_filter" and answer.content is None:
         body["promptFeedback"] = {"blockReason": "PROHIBITED_CONTENT"}
@@ -39,8 +43,20 @@ def _parts(answer: WrittenAnswer) -> list[dict[str, Any]]:
         parts.append({"functionCall": called if answer.without_ids else {"id": call.id, **called}})
     if answer.signature is not None:
         first = next((part for part in parts if "functionCall" in part), parts[-1])
-        first["thoughtSignature"] = answer.signature
+        first["thoughtSignature"] = _bytes_of(answer.signature)
     return parts
+
+
+def _bytes_of(signature: str) -> str:
+    """The signature, which is bytes: `Part.thought_signature` of google-genai 3.4 takes nothing but whole base64."""
+    try:
+        is_whole = base64.b64encode(base64.b64decode(signature, validate=True)).decode() == signature
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        message = "a thought signature is bytes in base64"
+        raise CannotWrite(message)
+    return signature
 
 
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:

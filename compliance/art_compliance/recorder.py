@@ -30,6 +30,7 @@ from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.recording import recording
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.dialects import Dialect
+from art_compliance.dialects.hosts import model_of
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.observing import Refused
@@ -188,12 +189,11 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[E
     last = kept[-1]
     data: object = json_of(last.request_body)
     model: object = data.get("model") if is_object(data) else None
-    in_url = re.search(r"models/([^:/?]+)", last.uri)
     return Provenance(
         source=_source(order, kept),
         date=datetime.now(UTC).date().isoformat(),
         adapter=subject.name,
-        model=model if isinstance(model, str) else in_url[1] if in_url else None,
+        model=model if isinstance(model, str) else model_of(last.uri),
         scenario=scenario.id,
         digest=scenario_digest(scenario),
         suite=suite_version(),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_compliance.dialects import DIALECTS, DecodeFailed, decode
+from art_compliance.dialects.hosts import model_of
 from art_compliance.findings import HarnessError
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import (
@@ -766,3 +767,27 @@ def test_of_reasoning_goes_back(name: str):
 def test_a_role_that_gemini_does_not_know_is_told(role: str):
     with pytest.raises(DecodeFailed, match=f"unknown role '{role}'"):
         decode("gemini-generate", {"contents": [{"role": role, "parts": [{"text": "a"}]}]})
+
+
+GEMINI_HOST = "https://generativelanguage.googleapis.com/v1beta"
+
+
+@pytest.mark.parametrize(
+    ("url", "model"),
+    [
+        (f"{GEMINI_HOST}/models/gemini-2.5-flash:generateContent", "gemini-2.5-flash"),
+        (f"{GEMINI_HOST}/models/gemini-2.5-flash:streamGenerateContent?alt=sse", "gemini-2.5-flash"),
+        (f"{GEMINI_HOST}/models/vendor%2Fsome:free@2025-05-01:generateContent", "vendor/some:free@2025-05-01"),
+        (f"{GEMINI_HOST}/models/vendor%2Fsome%3Afree:streamGenerateContent", "vendor/some:free"),
+        (f"{GEMINI_HOST}/tunedModels/mine:generateContent", None),
+        ("https://x.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=1", "gpt-4o"),
+        ("https://x.example/models/m", "m"),
+        ("https://api.openai.com/v1/chat/completions", None),
+        (None, None),
+    ],
+)
+def test_a_url_may_name_the_model(url: str | None, model: str | None):
+    assert model_of(url) == model
+    decoded = decode("gemini-generate", {"contents": [{"parts": [{"text": "a"}]}]}, url=url)
+    assert decoded.options.get("model") == model
+    assert decoded.options.get("stream", False) is ("streamGenerateContent" in (url or ""))

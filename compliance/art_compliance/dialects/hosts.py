@@ -1,10 +1,15 @@
-"""Which service a URL names: published types and rules speak for those who published them, and for nobody else."""
+"""Which service a URL names, and which model.
+
+Published types and rules speak for those who published them, and for nobody else. Azure's and Gemini's URLs name the
+model, too.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -18,3 +23,13 @@ def host_of(url: str | None) -> str | None:
 def is_one_of(host: str, names: Sequence[str]) -> bool:
     """Whether the host is one of these, or belongs to one: a subdomain, or a region before a hyphen."""
     return any(host == name or host.endswith((f".{name}", f"-{name}")) for name in names)
+
+
+_MODEL: Final = re.compile(r"/(?:models|deployments)/([^/?]+?)(?::\w*[gG]enerateContent)?(?=[/?]|$)")
+"""What stands between, without Gemini's verb: other colons are the model's own."""
+
+
+def model_of(url: str | None) -> str | None:
+    """The model that a URL names, or None where it names none."""
+    found = _MODEL.search(url or "")
+    return None if found is None else unquote(found[1])

@@ -6,13 +6,13 @@ the wire schema's business, so every helper here passes over it and none raises.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from art_compliance.dialects.hosts import model_of
 from art_compliance.pointers import escape
 from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object
 
@@ -61,11 +61,7 @@ class Request:
         named = self.body.get("model")
         if isinstance(named, str):
             return named
-        found = _MODEL_IN_URL.search(self.url or "")
-        return found[1] if found else None
-
-
-_MODEL_IN_URL: Final = re.compile(r"/(?:models|deployments)/([^/:?]+)")
+        return model_of(self.url)
 
 
 class RuleCheck(Struct, frozen=True):

@@ -12,12 +12,11 @@ signatures are extensions of the model's turn. Model and stream stand in the URL
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final, cast
-from urllib.parse import unquote
 
 from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message
+from art_compliance.dialects.hosts import model_of
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -49,15 +48,10 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
     )
 
 
-_URL: Final = re.compile(r"/models/(?P<model>[^/:?]+):(?P<stream>stream)?[gG]enerateContent")
-
-
 def _from_url(url: str | None) -> dict[str, Any]:
-    found = _URL.search(url) if url else None
-    if found is None:
-        return {}
-    streams = {"stream": True} if found["stream"] else {}
-    return {"model": unquote(found["model"]), **streams}
+    model = model_of(url)
+    streams = {"stream": True} if ":streamGenerateContent" in (url or "") else {}
+    return streams if model is None else {"model": model, **streams}
 
 
 class _Contents:

@@ -1,6 +1,6 @@
 """Black boxes that nobody here wrote: the providers' official clients, thinly wrapped, judged by their traffic alone.
 
-A wrapper has 40 lines at most; `tell`, which makes events of what a client gives, serves both. They take chats of
+A wrapper has 40 lines at most; `tell`, which makes events of what a client gives, serves them all. They take chats of
 texts, and refuse whatever else is asked of them. What the clients let through, the wrappers must look for themselves:
 each such line says so, and without it the suite says it.
 """
@@ -8,14 +8,19 @@ each such line says so, and without it the suite says it.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import inspect
 import re
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import Any
+from urllib.parse import quote
 
 import anthropic
+import httpx2
 import openai
 import pytest
+from google import genai
 
 from art_compliance import Report, certify
 from art_compliance.profiles import PROFILES, Search
@@ -23,6 +28,10 @@ from art_sdk import PromptTranslationFailed
 
 QUICK = Search(profile=PROFILES["quick"])
 FINISHES = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
+ROLES = {"user": "user", "assistant": "model"}
+SAMPLING = {"temperature", "topP", "maxOutputTokens"}
+BLOCKED = ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
+ENDS = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(BLOCKED, "content_filter")}
 REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
 
 
@@ -79,14 +88,13 @@ class AnthropicClient:
 
     def call(self, prompt: Any, options: Any) -> Any:
         given, own = what_is_taken(self, prompt, options)
-        turns = [{"role": message["role"], "content": blocks(message["content"])} for message in prompt]
-        first = next((at for at, turn in enumerate(turns) if turn["role"] != "system"), len(turns))
-        late = options.get("late_system") != "hoist" and any(turn["role"] == "system" for turn in turns[first:])
-        if late or first == len(turns) or {*given} >= {"temperature", "top_p"} or not all(t["content"] for t in turns):
-            raise PromptTranslationFailed("a system message stands first, and not alone; a text is not blank")
+        if {*given} >= {"temperature", "top_p"}:
+            raise PromptTranslationFailed("one of temperature and top_p is taken, not both")
+        turns = [(message["role"], blocks(message["content"])) for message in prompt]
+        hold_systems(turns, options)
         request = {"max_tokens": given.pop("max_tokens", 4096), "extra_body": own | given, "timeout": patience(options)}
-        request |= {"messages": [turn for turn in turns if turn["role"] != "system"]}
-        request |= {"system": [block for turn in turns if turn["role"] == "system" for block in turn["content"]]}
+        request |= {"messages": [{"role": role, "content": parts} for role, parts in turns if role != "system"]}
+        request |= {"system": [part for role, parts in turns if role == "system" for part in parts]}
         request |= {"model": options.get("model") or self.model, "stream": bool(options.get("stream"))}
         return tell(self.pieces(request), options, self.client.api_key)
 
@@ -103,6 +111,48 @@ class AnthropicClient:
         whole = usage["input_tokens"] + usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
         known = {"input_tokens": whole, "cached_tokens": usage["cache_read_input_tokens"]}
         yield {**known, "output_tokens": usage["output_tokens"], "stop_reason": REASONS.get(reason, "other")}
+
+
+class GeminiClient:
+    """`google.genai.Client`. It adds the version itself."""
+
+    dialect, capabilities, losses = "gemini-generate", ("system", "streaming"), ("message_name",)
+    repairs, tokens, most = ("hoists_late_system", "drops_blank_text"), "max_output_tokens", (2, 1)
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        http = {"base_url": base_url and base_url.removesuffix("/v1beta"), "api_version": "v1beta"}
+        self.http = httpx2.AsyncClient(event_hooks={"response": [watch]})
+        http |= {"retry_options": {"attempts": 1}, "httpx_async_client": self.http}
+        self.key, self.client = api_key, genai.Client(api_key=api_key, http_options=http)
+        self.model, self.aclose = model or "gemini-2.5-flash", self.http.aclose
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        given, own = what_is_taken(self, prompt, options)
+        hold_fields(given, own)
+        said = [(message["role"], texts(message["content"])) for message in prompt]
+        turns = [(role, [{"text": text} for text in told if text or role == "system"]) for role, told in said]
+        hold_systems(turns, options)
+        system = [part for role, parts in turns if role == "system" for part in parts]
+        http = {"timeout": int(1000 * patience(options).read), "extra_body": own or None}
+        config = {**given, "http_options": http, "system_instruction": {"parts": system} if system else None}
+        request = {"model": quote(options.get("model") or self.model, safe=":@"), "config": config}
+        request |= {"contents": [{"role": ROLES[role], "parts": parts} for role, parts in turns if role in ROLES]}
+        return tell(self.pieces(request, streamed=bool(options.get("stream"))), options, self.key)
+
+    async def pieces(self, request: Any, *, streamed: bool) -> Any:
+        models, usage, reason = self.client.aio.models, None, None
+        ask = models.generate_content_stream if streamed else models.generate_content
+        async for chunk in read_of_google(ask(**request)):
+            usage = chunk.usage_metadata or usage
+            for candidate in chunk.candidates or ():
+                reason = candidate.finish_reason or reason
+                for part in (candidate.content and candidate.content.parts) or ():
+                    yield "" if part.thought else part.text or ""
+            reason = "SAFETY" if chunk.prompt_feedback and chunk.prompt_feedback.block_reason else reason
+        hold_end(reason)
+        known = {"input_tokens": usage.prompt_token_count, "cached_tokens": usage.cached_content_token_count}
+        known |= {"output_tokens": (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)}
+        yield {**known, "stop_reason": ENDS.get(reason, "other")}
 
 
 def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -126,6 +176,14 @@ def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, An
     return named, own
 
 
+def hold_systems(turns: Any, options: Any) -> None:
+    """A system message stands first, and not alone; a later one goes there where that is asked for."""
+    first = next((at for at, (role, _) in enumerate(turns) if role != "system"), len(turns))
+    late = options.get("late_system") != "hoist" and any(role == "system" for role, _ in turns[first:])
+    if late or first == len(turns) or not all(parts for _, parts in turns):
+        raise PromptTranslationFailed("a system message stands first, and not alone; a text is not blank")
+
+
 def patience(options: Any) -> openai.Timeout:
     """Both clients have httpx2's limits: one for each read, whichever it is. `tell` keeps that of the whole call."""
     limits = options.get("timeouts") or {}
@@ -133,13 +191,14 @@ def patience(options: Any) -> openai.Timeout:
     return openai.Timeout(600, connect=limits.get("connect"), read=min(reads, default=600))
 
 
-def texts(content: Any) -> bool:
-    return isinstance(content, str) or (bool(content) and all(part["type"] == "text" for part in content))
+def texts(content: Any) -> list[str]:
+    """The texts of a message; none where it has anything else."""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    return [part["text"] for part in parts] if all(part["type"] == "text" for part in parts) else []
 
 
 def blocks(content: Any) -> list[dict[str, str]]:
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return [part for part in parts if part["text"].strip()]
+    return [{"type": "text", "text": text} for text in texts(content) if text.strip()]
 
 
 def hold_end(reason: Any) -> None:
@@ -157,6 +216,50 @@ async def read(answer: Any) -> Any:
         hold_stream(answer.response)
         async for chunk in answer:
             yield chunk
+
+
+ANSWERS: ContextVar[list[httpx2.Response]] = ContextVar("ANSWERS")
+
+
+async def read_of_google(asked: Any) -> Any:
+    """The chunks of an answer. The client leaves to the garbage collector what is not read to its end."""
+    ANSWERS.set(answers := [])
+    try:
+        answer = await asked
+        chunks = answer if hasattr(answer, "__aiter__") else read(answer)
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                yield chunk
+    finally:
+        for response in answers:
+            await response.aclose()
+
+
+def hold_fields(given: Any, own: Any) -> None:
+    """The client takes a field of one's own in the place of what it was given."""
+    if own.keys() & {"contents", "systemInstruction"} or (given and own.get("generationConfig", {}).keys() & SAMPLING):
+        raise PromptTranslationFailed("such fields are not taken")
+
+
+async def watch(answer: httpx2.Response) -> None:
+    ANSWERS.get().append(answer)
+    if "content-encoding" not in answer.headers:
+        answer.stream = Utf8(answer.stream)
+
+
+class Utf8(httpx2.AsyncByteStream):
+    """Bytes that are UTF-8, or a UnicodeDecodeError: Google's client takes any for text."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.decoder = stream, codecs.getincrementaldecoder("utf-8")()
+
+    async def __aiter__(self) -> Any:
+        async for data in self.stream:
+            self.decoder.decode(data)
+            yield data
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
 
 
 def hold_stream(response: Any) -> None:
@@ -192,7 +295,8 @@ async def tell(pieces: Any, options: Any, key: str) -> Any:
 
 
 def describe(failure: Any, key: str) -> dict[str, Any]:
-    status, wait = getattr(failure, "status_code", None), None
+    known = [getattr(failure, name, None) for name in ("status_code", "code")]
+    status, wait = next((one for one in known if isinstance(one, int)), None), None
     if status is not None:
         wait = failure.response.headers.get("retry-after")
     words = str(failure).replace(key, "***")
@@ -201,7 +305,7 @@ def describe(failure: Any, key: str) -> dict[str, Any]:
     return {**told, "retry_after": wait and float(wait), "is_retryable": retryable}
 
 
-@pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient])
+@pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient, GeminiClient])
 def test_a_wrapper_has_forty_lines_at_most(wrapper: type):
     assert len(inspect.getsource(wrapper).splitlines()) <= 40
 
@@ -211,13 +315,9 @@ def failures(report: Report) -> dict[str, str]:
     return {f"{one.check} {one.scenario}": one.findings[0].message for one in report.failures}
 
 
-def test_the_official_openai_client_is_certified_as_a_black_box():
-    report = certify(OpenAIClient, search=QUICK)
-    assert failures(report) == {}
-    assert (report.adapter.kind, report.is_certified) == ("black box", True)
-
-
-def test_the_official_anthropic_client_is_certified_as_a_black_box():
-    report = certify(AnthropicClient, search=QUICK)
+@pytest.mark.parametrize("client", [OpenAIClient, AnthropicClient, GeminiClient])
+@pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client tells of a new one
+def test_an_official_client_is_certified_as_a_black_box(client: type):
+    report = certify(client, search=QUICK)
     assert failures(report) == {}
     assert (report.adapter.kind, report.is_certified) == ("black box", True)

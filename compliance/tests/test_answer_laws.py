@@ -108,6 +108,8 @@ CASES: list[tuple[str, WrittenAnswer, Answered, list[str]]] = [
     ("message_is_standard", PLAIN, read(), []),
     ("message_is_standard", PLAIN, read(message={"name": "x"}), ["it has the name 'x', which nobody gave it"]),
     ("message_is_standard", PLAIN, read(message={"role": "user", "tool_calls": []}), ["", "its role is 'user'"]),
+    ("message_is_standard", PLAIN, read(message={"role": "system", "tool_calls": []}), ["", "its role is 'system'"]),
+    ("message_is_standard", PLAIN, read(message={"role": "aide"}), ["", "its role is 'aide'"]),
     ("message_is_standard", PLAIN, read(message={"poem": 1}), [""]),
 ]
 
@@ -171,3 +173,27 @@ def test_events_carry_the_ids_of_their_call(events: list[dict[str, Any]], wrong:
 )
 def test_events_keep_their_order(kinds: list[str], wrong: list[str]):
     assert list(answer_laws.wrong_order(Answered(tuple({"type": kind} for kind in kinds)))) == wrong
+
+
+GIVEN = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
+WRONG_IDS = "the call's session_id is 'session-7f3a', the events have "
+
+
+@pytest.mark.parametrize(
+    ("events", "wrong"),
+    [
+        ([GIVEN, GIVEN], []),
+        ([{**GIVEN, "session_id": "other"}], [f"{WRONG_IDS}'other'"]),
+        ([GIVEN, {**GIVEN, "session_id": "other"}], [f"{WRONG_IDS}'other', 'session-7f3a'"]),
+        ([{"trace_id": "trace-7f3a"}], [f"{WRONG_IDS}None"]),
+        ([], ["the call's trace_id is 'trace-7f3a', the events have ", WRONG_IDS]),
+    ],
+)
+def test_events_carry_the_ids_that_a_call_is_given(events: list[dict[str, Any]], wrong: list[str]):
+    asked: list[dict[str, str]] = []
+    trial = SimpleNamespace(scenario=SimpleNamespace(call_options=lambda: {"thread_id": "th"}))
+    answered = Answered(({**IDS},))
+    ask = lambda **options: (asked.append(options), Answered(tuple(events)))[1]  # noqa: E731 - a stub
+    told: Any = SimpleNamespace(trial=trial, answered=answered, ask=ask)
+    assert list(answer_laws.events_carry_their_ids.look(told)) == wrong
+    assert asked == [GIVEN]

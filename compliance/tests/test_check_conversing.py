@@ -222,3 +222,17 @@ def test_a_dialogue_ends_with_the_first_turn_that_is_wrong(monkeypatch: pytest.M
     scripted, found = held(monkeypatch, [turn("a"), turn("b"), turn("c")], None, turn2=["no", "never"])
     assert found == [("turn 2: no", 2), ("turn 2: never", 2)]
     assert (len(scripted.asked), len(scripted.gone_on)) == (2, 1)
+
+
+@pytest.mark.parametrize(("declared", "roles"), [(("system",), ["system", "user"]), ((), ["user"])])
+def test_a_dialogue_begins_with_what_is_declared(declared: tuple[str, ...], roles: list[str]):
+    class Declaring(AnthropicAdapter):
+        capabilities = frozenset(declared)
+
+    prompt = [{"role": "system", "content": "s"}, *GREETING_SCENARIO.prompt]
+    options = {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}
+    scenario = msgspec.structs.replace(GREETING_SCENARIO, prompt=prompt, options=options)
+    with Subject(Declaring, name="one") as subject:
+        begun = Dialogue(Trial(subject, scenario, 1))
+    assert [one["role"] for one in begun.prompt] == roles
+    assert "tools" not in begun.example().options

@@ -188,6 +188,7 @@ def test_who_is_cancelled_ends_as_cancelled(monkeypatch: pytest.MonkeyPatch, giv
     [
         ((0.0, 0.1, 0.3), []),
         ((0.0, 0.29, 0.3), []),
+        ((0.15, 0.15, 0.3), []),
         ((0.21, 0.29, 0.3), ["the provider paused 0.2 s in mid-answer, after 'first half'; by then '' was told"]),
         ((0.2, 0.2, 0.3), ["the provider paused 0.2 s in mid-answer, after 'first half'; by then '' was told"]),
     ],

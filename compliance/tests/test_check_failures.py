@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from art_compliance.answered import Answered
 from art_compliance.checks import failures
 from art_compliance.checks.failures import _broken, _spoiled, _wrong_error
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects import DIALECTS
 from art_compliance.observing import Crashed
 from art_compliance.provider import Response
 from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subjects import TEST_KEY, Subject
 from art_sdk import OpenAIAdapter
 
 WORDS = "written error"
@@ -127,3 +129,28 @@ def test_these_statuses_are_answered_and_the_first_of_them_once(times: int):
     odd = [one.partition(":")[0] for one in found if asked in one]
     assert odd == [f"answered {status}" for status in (400, 401, 403, 404, 413, 422) if times != 1]
     assert len(found) == len(answered) + len(odd)
+
+
+@pytest.mark.parametrize(
+    ("heard", "place"),
+    [
+        (Answered(({"type": "ERROR", "error": {"message": f"no {TEST_KEY}"}},)), "event /0/error/message"),
+        (Crashed(f"no {TEST_KEY}"), "the exception"),
+        (Crashed("no"), None),
+    ],
+)
+def test_where_the_key_is_shown_is_told(heard: Any, place: str | None):
+    answered: list[Response] = []
+    subject = SimpleNamespace(adapter="an adapter")
+    trial: Any = SimpleNamespace(
+        dialect=DIALECTS["openai-chat"],
+        subject=subject,
+        call_with=lambda response: (answered.append(response), heard)[1],
+    )
+    told = [one.message for one in failures.key_is_shown_nowhere.run(trial)]
+    ways = ("with an error", "200 and an error", "with a text")
+    assert told == [f"answered {way}, {place} shows the key" for way in ways if place]
+    assert [one.status for one in answered] == [401, 200, 200]
+    assert [b"invalid_api_key" in one.body and TEST_KEY.encode() in one.body for one in answered] == [True, True, False]
+    subject.adapter = f"Adapter(api_key={TEST_KEY!r})"
+    assert "the adapter's repr shows the key" in [one.message for one in failures.key_is_shown_nowhere.run(trial)]

@@ -17,6 +17,7 @@ from art_compliance.checks.laws import (
     first_difference,
 )
 from art_compliance.checks.trial import Trial
+from art_compliance.comparison import Difference
 from art_compliance.observing import Sent
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subjects import Subject
@@ -247,22 +248,24 @@ def test_where_no_turn_has_several_results_nothing_is_reversed():
         found_reversed(prompt, prompt)
 
 
-def renamed(opaque: Any, options: Any, *, before: Any = None) -> list[tuple[str, str | None]]:
+def renamed(
+    opaque: Any = (), options: Any = None, *, before: Any = None, differences: Any = (), losses: Any = ()
+) -> list[tuple[str, str | None]]:
     """What is told where the renamed request decodes to these fields and options, and the first one to `before`."""
     places = {"options/seed": "/seed"}
     one, other = (
         SimpleNamespace(opaque=dict.fromkeys(fields), options=told, places=places)
-        for fields, told in (before or ((), {}), (opaque, options))
+        for fields, told in (before or ((), {}), (opaque, options or {}))
     )
     trial: Any = SimpleNamespace(
         comparison=SimpleNamespace(differences=()),
         scenario=SimpleNamespace(id="one", prompt=[{"role": "user", "content": "a"}], call_options=dict),
-        subject=SimpleNamespace(losses=()),
+        subject=SimpleNamespace(losses=losses),
         seed=1,
         decoded=one,
         observe=lambda *_: Sent({}, None),
         decode=lambda _: other,
-        compare=lambda *_: SimpleNamespace(differences=()),
+        compare=lambda *_: SimpleNamespace(differences=differences),
     )
     return [(found.message, found.pointer) for found in laws.follows_renaming.run(trial)]
 
@@ -287,3 +290,12 @@ FIELD, OPTION = "a field comes or goes with the content", "the option seed chang
 )
 def test_nothing_else_changes_with_the_content(opaque: Any, options: Any, before: Any, told: Any):
     assert renamed(opaque, options, before=before) == told
+
+
+LOST = Difference(slot="user", message="the user turn is lost", loss="message_name")
+
+
+def test_what_is_lost_of_other_texts_is_told_where_it_is_not_declared():
+    told = "the user turn is lost; declare the loss 'message_name' if the provider has no place for it"
+    assert renamed(differences=(LOST, LOST)) == [(told, None)] * 2
+    assert renamed(differences=(LOST,), losses=("message_name",)) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable, exploring, properties
+from art_compliance.checks import NotApplicable, exploring, properties, response, stream
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.exploring import Exploration, Law
 from art_compliance.dialects import DIALECTS
@@ -290,3 +290,28 @@ def test_a_law_is_judged_alone_on_one_prompt(monkeypatch: pytest.MonkeyPatch):
     one = trial()
     assert properties.judge_alone(properties.other_processes_agree, one) == [one.scenario]
     assert [told.message for told in properties.judge_alone(finds("a", "reject"), one)] == ["a"]
+
+
+JUDGED_BY = {
+    "properties.answers-are-read-whole": (
+        "response.answer-is-read",
+        {"response.answer-can-be-appended", "response.signatures-go-back"},
+        response.HELD_BY_LAWS,
+    ),
+    "properties.streams-say-what-answers-say": (
+        "stream.answer-is-read",
+        {"stream.says-what-the-whole-answer-says"},
+        stream.HELD_BY_LAWS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED_BY)
+def test_generated_answers_are_judged_by_the_laws_of_answers_but_for_their_ids(name: str):
+    first, others, held = JUDGED_BY[name]
+    told = [one.id for one in properties.LAWS[name].judged_by]
+    ids = f"{first.partition('.')[0]}.events-carry-their-ids"
+    assert told[0] == first
+    assert ids in {one.id for one in held}
+    assert set(told) == {first, *others, *(one.id for one in held)} - {ids}
+    assert len(told) == len(set(told)) > 8

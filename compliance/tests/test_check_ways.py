@@ -11,6 +11,7 @@ from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, response, ways
 from art_compliance.dialects import DIALECTS, DecodeFailed
 from art_compliance.observing import Sent
+from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.scenarios import WrittenAnswer
 
 WRITTEN = "This answer was written."
@@ -93,3 +94,62 @@ def test_unknown_fields_change_nothing_of_an_answer(heard: Any):
     assert [one.startswith(f"with unknown fields {wanted}") for one in told] == ([] if wanted is None else [True])
     assert asked[0].body.count(b"x_new_field") > 3
     assert asked[0].status == 200
+
+
+def asked_for(content: str, tokens: str) -> list[str]:
+    token = {"type": "TOKEN", "token_type": "LLM_RESPONSE", "text": tokens}
+    events = ({**IDS, **token}, {**IDS, "type": "METADATA", "metadata": {}}, {**IDS, **read(content).events[-1]})
+    trial: Any = SimpleNamespace(
+        dialect=None,
+        subject=SimpleNamespace(has_call=True),
+        arrived=Sent({}, None),
+        watched=SimpleNamespace(heard=Answered(events)),
+        scenario=SimpleNamespace(call_options=lambda: {"thread_id": "th"}),
+    )
+    return [one.message for one in response.every_prompt_is_answered.run(trial)]
+
+
+IDS = {"thread_id": "th", "trace_id": "tr", "session_id": None}
+
+
+@pytest.mark.parametrize(
+    ("content", "tokens"),
+    [(WRITTEN_TEXT, "a"), (WRITTEN_TEXT, "z"), ("a", WRITTEN_TEXT), ("z", WRITTEN_TEXT), ("a", "a")],
+)
+def test_every_answer_is_read_whole_in_tokens_and_message(content: str, tokens: str):
+    assert asked_for(WRITTEN_TEXT, WRITTEN_TEXT) == []
+    assert asked_for(content, tokens) == [f"the text {WRITTEN_TEXT!r} became {content!r}, and {tokens!r} in the tokens"]
+
+
+@pytest.mark.parametrize(
+    ("signs", "wants", "sent", "lost"),
+    [
+        (True, False, ["c2ln"], []),
+        (True, False, ["Hm."], ["c2ln"]),
+        (True, False, ["c2ln and more"], ["c2ln"]),
+        (False, True, ["Hm."], []),
+        (False, True, ["c2ln"], ["Hm."]),
+        (True, True, [], ["c2ln", "Hm."]),
+    ],
+)
+def test_what_goes_back_stands_in_the_next_request(signs: bool, wants: bool, sent: list[str], lost: list[str]):  # noqa: FBT001
+    trial: Any = SimpleNamespace(
+        written=WrittenAnswer(content="a", thinking="Hm.", signature="c2ln"),
+        answered=read("a"),
+        subject=SimpleNamespace(capabilities=("reasoning",)),
+        dialect=SimpleNamespace(name="one", signs_thinking=signs, wants_thinking=wants),
+        scenario=SimpleNamespace(prompt=[{"role": "user", "content": "q"}]),
+        observe_sent=lambda _: Sent({"messages": sent}, None),
+    )
+    found = [(one.message, one.path) for one in response.signatures_go_back.run(trial)]
+    assert found == [(f"{text!r} is not sent back with the message that it came with", "$[1]") for text in lost]
+
+
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [("call_sync", ["the text of the tokens: x", "the finish: y"]), ("complete", ["the finish: y"])],
+)
+def test_who_folds_an_answer_tells_no_tokens(monkeypatch: pytest.MonkeyPatch, way: str, told: list[str]):
+    monkeypatch.setattr(ways, "differences", lambda *_: iter(("the text of the tokens: x", "the finish: y")))
+    assert list(ways._relevant(way, read(), read())) == told
+    assert list(ways._relevant(f"{way}_sync", read(), read()))[-1:] == ["the finish: y"]

@@ -763,6 +763,36 @@ def test_of_reasoning_goes_back(name: str):
     assert {what for what, is_wanted in wanted.items() if is_wanted} == GOES_BACK[name]
 
 
+@pytest.mark.parametrize("kind", ["aaa", "uri", "zone", None])
+def test_an_image_of_no_known_source_is_told(kind: str | None):
+    image = {"type": "image", "source": {"type": kind, "url": "https://x", "media_type": "image/png", "data": "AAAA"}}
+    with pytest.raises(DecodeFailed, match="unknown source of an image"):
+        decode("anthropic-messages", {"model": "m", "messages": [{"role": "user", "content": [image]}]})
+
+
+@pytest.mark.parametrize(
+    ("config", "is_opaque"),
+    [
+        ({"responseMimeType": "application/json", "responseJsonSchema": {"type": "object"}}, False),
+        ({"responseMimeType": "application/json"}, True),
+        ({"responseMimeType": "text/x.enum", "responseJsonSchema": {"type": "object"}}, True),
+        ({"responseMimeType": "text/plain"}, True),
+        ({"responseJsonSchema": {"type": "object"}}, False),
+    ],
+)
+def test_a_mime_type_says_nothing_more_where_it_is_that_of_a_schema(config: dict[str, Any], is_opaque: bool):  # noqa: FBT001
+    found = decode("gemini-generate", {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": config})
+    assert ("/generationConfig/responseMimeType" in found.opaque) is is_opaque
+    assert ("response_schema" in found.options) is ("responseJsonSchema" in config)
+
+
+def test_arguments_that_are_an_object_are_the_json_of_it():
+    called = {"id": "c", "type": "function", "function": {"name": "f", "arguments": {"city": "Zürich"}}}
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None, "tool_calls": [called]}]
+    found: Any = decode("openai-chat", {"model": "m", "messages": messages}).prompt[-1]
+    assert found.tool_calls[0].function.arguments == '{"city": "Zürich"}'
+
+
 @pytest.mark.parametrize("role", ["assistant", "model2", "system", "tool", "a", "z"])
 def test_a_role_that_gemini_does_not_know_is_told(role: str):
     with pytest.raises(DecodeFailed, match=f"unknown role '{role}'"):

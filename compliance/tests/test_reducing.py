@@ -212,6 +212,10 @@ TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
             [turn({"content": "b"}), turn({"content": "c"})],
         ],
     ),
+    "one of two turns": (
+        [turn({"content": "b"}), turn({"content": "c"})],
+        [[turn({"content": "c"})], [turn({"content": "b"})]],
+    ),
     "each turn in its place": (
         [turn({"content": "b"}), turn({"content": "cd"}), turn({"content": "e"})],
         [

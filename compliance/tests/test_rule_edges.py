@@ -71,6 +71,11 @@ MESSAGES: list[tuple[str, list[Any], Told]] = [
         [user(), said([TEXT, {**TEXT, "text": "b\n"}])],
         [("final-assistant-trailing-ws", "/messages/1/content/1/text")],
     ),
+    (
+        OLD,
+        [user(), said([TEXT, TEXT, {**TEXT, "text": "b\n"}])],
+        [("final-assistant-trailing-ws", "/messages/1/content/2/text")],
+    ),
     (OLD, [user(), said([BROKEN, TEXT])], []),
     (OLD, [user(), said(" ")], [("text-block-nonblank", "/messages/1/content")]),
     (NEW, [user(), said()], [("prefill-unsupported", "/messages/1")]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from msgspec import structs
 
 from art_compliance import HarnessError, Selection, certify, resources
 from art_compliance.checks import CHECKS, NotApplicable
@@ -191,3 +192,28 @@ def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(
 
 def test_a_check_says_what_it_is():
     assert all(isinstance(one, Check) and one.clause.endswith(".") for one in CHECKS.values())
+
+
+@pytest.mark.parametrize(
+    ("needs", "scenario_needs", "applies"),
+    [((), (), True), (("tools",), (), False), (("tools",), ("tools",), True), (("tools",), ("system", "tools"), True)],
+)
+def test_a_check_applies_where_its_subject_is_used(needs: Any, scenario_needs: Any, applies: bool):  # noqa: FBT001
+    one = check("translation.one", clause="It is.", needs=needs)(lambda _: iter(()))
+    assert one.applies_to(structs.replace(GREETING_SCENARIO, needs=scenario_needs)) is applies
+
+
+@pytest.mark.parametrize(
+    ("name", "needs", "level"),
+    [
+        ("translation.one", (), "core"),
+        ("translation.one", ("tools",), "tools"),
+        ("response.one", ("system",), "core"),
+        ("stream.one", ("tools",), "streaming"),
+        ("faults.one", (), "resilience"),
+        ("properties.one", ("tools",), "properties"),
+    ],
+)
+def test_a_check_counts_for_the_level_of_its_stage_or_of_the_tools_that_are_used(name: str, needs: Any, level: str):
+    one = check(name, clause="It is.")(lambda _: iter(()))
+    assert one.level(structs.replace(GREETING_SCENARIO, needs=needs)) == level

@@ -182,12 +182,12 @@ def test_calls_that_are_mixed_up_are_told():
     assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].stream_order.judge(b"".join(mixed)))
 
 
-def called(*pieces: tuple[int, str]) -> bytes:
-    """A stream whose calls come in these pieces; the first of each has id and name."""
+def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
+    """A stream whose calls come in these pieces; the first of each has id and name, or each has the id."""
     begun: set[int] = set()
     told: list[Any] = []
     for index, arguments in pieces:
-        head = {} if index in begun else {"id": f"c{index}", "type": "function"}
+        head = {} if index in begun and not repeats_id else {"id": f"c{index}", "type": "function"}
         named = {} if index in begun else {"name": "look"}
         begun.add(index)
         told.append({"index": index, **head, "function": {**named, "arguments": arguments}})
@@ -214,6 +214,11 @@ def called(*pieces: tuple[int, str]) -> bytes:
 def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], told: list[str]):
     found = DIALECTS["openai-chat"].stream_order.judge(called(*pieces))
     assert [one.partition(": ")[2] if one.startswith("event") else one for one in found] == told
+
+
+def test_each_piece_may_repeat_the_id_of_its_call():
+    stream = called((0, "{"), (0, "}"), (1, "{"), (1, "}"), repeats_id=True)
+    assert DIALECTS["openai-chat"].stream_order.judge(stream) == []
 
 
 def test_an_event_of_geminis_is_a_whole_response():

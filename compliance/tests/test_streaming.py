@@ -226,6 +226,11 @@ FAILED: dict[str, tuple[Any, str | None, list[str]]] = {
             "END has {'role': 'assistant', 'content': 'a', 'tool_calls': []}; the tokens and calls before it say 'wri'",
         ],
     ),
+    "more text at the end": (
+        said(TOKEN, error(), end("written")),
+        None,
+        [f"END has {end('written')['message']}; the tokens and calls before it say 'wri'"],
+    ),
     "a call at the end alone": (
         said(error(), end(None, "error", call())),
         None,

@@ -29,6 +29,7 @@ ANSWERS = {
     "reasoning": WrittenAnswer(
         content="said", thinking="Hm. So", signature="c2ln", thinking_tokens=4, input_tokens=70, output_tokens=9
     ),
+    "signature": WrittenAnswer(content="said", signature="c2ln"),
     "cut": WrittenAnswer(content="sai", finish="length"),
     "cut arguments": WrittenAnswer(tool_calls=(ToolCall("c1", FunctionCall("look", '{"at')),), finish="length"),
     "refusal": WrittenAnswer(content="no", is_refusal=True),

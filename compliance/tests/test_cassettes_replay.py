@@ -14,10 +14,12 @@ import yaml
 from typer.testing import CliRunner
 
 from art_compliance import Selection, certify
+from art_compliance.answered import Answered
 from art_compliance.cassettes import load_cassette, write_cassette
 from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
-from art_compliance.checks import CHECKS
+from art_compliance.checks import CHECKS, Trial, replay
 from art_compliance.checks.recorded import read_recorded
+from art_compliance.checks.trial import Replayed
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
@@ -454,6 +456,22 @@ def test_a_recorded_answer_is_read_without_any_adapter(what: str):
     told = read_recorded(dialect, body.encode())
     assert list(told.texts.values()) == texts
     assert [(call.name, call.value) for call in told.calls.values()] == calls
+
+
+def test_of_several_interactions_each_request_is_looked_for_and_the_last_answer_is_read(tmp_path: Path):
+    folder = data_folder("cassettes") / "openai"
+    one, other, third = (
+        load_cassette(folder / f"{name}.yaml") for name in ("one-question", "plain-text", "short-exchange")
+    )
+    kept = msgspec.structs.replace(one, exchanges=(*one.exchanges, *other.exchanges))
+    asked = tuple(Asked.of(found.exchanges[0]) for found in (one, third))
+    with Subject(OpenAIAdapter, name="openai") as subject:
+        trial = Trial(subject, choose(("one-question",))[0], 1)
+        vars(trial)["replayed"] = Replayed(cassette=kept, heard=Answered(()), asked=asked, unplayed=(1,))
+        (found,) = replay.request_is_the_recorded_one.run(trial)
+        assert replay._last(trial) == other.exchanges[0]
+    assert "the request is not the one in " in found.message
+    assert "/messages/0/content: recorded " in found.message
 
 
 # Matching.

@@ -288,3 +288,28 @@ INNER = {"type": "object"}
 )
 def test_every_schema_inside_a_schema_is_found(schema: dict[str, Any], pointers: list[str]):
     assert [place.pointer for place in schemas(Place(schema))] == ["", *pointers]
+
+
+def calling(*ids: str) -> dict[str, Any]:
+    calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def answering(call_id: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([calling("a"), answering("a"), calling("b", "c"), answering("c"), answering("b"), user()], []),
+        ([calling("a"), answering("b")], [("tool-calls-answered", "1/tool_calls/0"), ("tool-needs-call", "2")]),
+        ([calling("a"), user(), answering("a")], [("tool-calls-answered", "1/tool_calls/0"), ("tool-needs-call", "3")]),
+        ([calling("a"), answering("a"), user(), answering("a")], [("tool-needs-call", "4")]),
+        ([user(), calling("a"), calling("b"), answering("b")], [("tool-calls-answered", "2/tool_calls/0")]),
+        ([answering("a")], [("tool-needs-call", "1")]),
+    ],
+)
+def test_a_call_of_openais_is_answered_right_after_its_message(messages: list[Any], told: Told):
+    body = {"model": "gpt-4o", "messages": [user(), *messages]}
+    assert found("openai-chat", body) == [(rule, f"/messages/{place}") for rule, place in told]

@@ -17,7 +17,7 @@ from art_compliance.provider import WRITTEN_TEXT, Asked, Request
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.selection import GREETING_SCENARIO
 from art_compliance.subjects import Subject
-from art_sdk import AnthropicAdapter, FunctionCall, ToolCall
+from art_sdk import AnthropicAdapter, FunctionCall, OpenAIAdapter, ToolCall
 
 ANTHROPIC = DIALECTS["anthropic-messages"]
 CALLS = tuple(ToolCall(f"c{number}", FunctionCall("look", '{"at": 1}')) for number in (1, 2))
@@ -236,3 +236,13 @@ def test_a_dialogue_begins_with_what_is_declared(declared: tuple[str, ...], role
         begun = Dialogue(Trial(subject, scenario, 1))
     assert [one["role"] for one in begun.prompt] == roles
     assert "tools" not in begun.example().options
+
+
+def test_reasoning_that_the_dialect_cannot_say_is_left_out_of_a_dialogue():
+    class Reasoning(OpenAIAdapter):
+        capabilities = frozenset({"reasoning"})
+
+    said = WrittenAnswer(content="a", thinking="Hm.", thinking_tokens=3)
+    with Subject(Reasoning, name="one") as subject:
+        fitted = Dialogue(Trial(subject, GREETING_SCENARIO, 1))._fit(said)
+    assert fitted == WrittenAnswer(content="a")

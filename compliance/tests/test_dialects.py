@@ -821,3 +821,13 @@ def test_a_url_may_name_the_model(url: str | None, model: str | None):
     decoded = decode("gemini-generate", {"contents": [{"parts": [{"text": "a"}]}]}, url=url)
     assert decoded.options.get("model") == model
     assert decoded.options.get("stream", False) is ("streamGenerateContent" in (url or ""))
+
+
+def test_the_tools_of_anthropic_are_counted_without_the_providers_own():
+    own = {"type": "web_search_20250305", "name": "web_search"}
+    tools = [{"name": "a"}, own, {"type": "custom", "name": "b"}, {"name": "c"}]
+    messages = [{"role": "user", "content": "a"}]
+    found = decode("anthropic-messages", {"model": "m", "max_tokens": 9, "messages": messages, "tools": tools})
+    assert [tool.name for tool in found.tools] == ["a", "b", "c"]
+    places = {name: place for name, place in found.places.items() if name.startswith("tools/")}
+    assert places == {"tools/0": "/tools/0", "tools/1": "/tools/2", "tools/2": "/tools/3"}

@@ -95,6 +95,9 @@ def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_pat
     assert re.fullmatch(r"law\.one-[0-9a-f]{8}\.json", kept.name)
     assert len(list(kept_for(folder, "law.one", WHOLE))) == 1
     assert list(kept_for(folder, "law.two", WHOLE)) == []
+    turns = [{"answer": {"content": "b"}, "is_streamed": True}]
+    keep(folder, "law.two", WHOLE, Request([{"role": "user", "content": "a"}], {"seed": 1}, turns))
+    assert list(kept_for(folder, "law.two", WHOLE)) == [([{"role": "user", "content": "a"}], {"seed": 1}, turns)]
     for other in ("generated-broken-conversations", "generated-dialogues", "a", "z"):
         assert list(kept_for(folder, "law.one", other)) == []
 

@@ -113,6 +113,7 @@ WRONG = [
     (anthropic(message_delta=lambda _: None), "message_stop may not come when the stream is between blocks"),
     (anthropic(content_block_delta=renumber), "the index 1 of the block, the 1. to begin"),
     (anthropic(content_block_start=renumber), "the index 1 of the block, the 1. to begin"),
+    (anthropic(content_block_delta=lambda body: body | {"index": 0}), "the index 0 of the block, the 2. to begin"),
     (anthropic(name="message"), "event 1: its name is 'message' and its type 'message_start'"),
     (
         anthropic(content_block_delta=lambda body: body | {"delta": {"type": "text_delta", "text": "x"}}),

@@ -86,8 +86,8 @@ class OpenAI:
             "usage": {
                 "input": said.input_tokens,
                 "output": said.output_tokens,
-                "cached": said.cached_tokens,
-                "thinking": said.thinking_tokens,
+                "cached": said.cached_tokens or 0,
+                "thinking": said.thinking_tokens or 0,
             },
         }
 

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,15 @@ def tests_for(module: str) -> list[str]:
     if not found:
         message = f"no test is known that should notice a change of {module}: name it in targets.toml"
         raise LookupError(message)
-    return [*_table()["always"], *found]
+    return _with_what_is_for_all(found)
+
+
+def _with_what_is_for_all(arguments: list[str]) -> list[str]:
+    """An expression chooses among all files, so it must choose the tests for every module, too."""
+    file = Path(_table()["always"])
+    name = file.stem.removeprefix("test_")
+    pairs = pairwise(("", *arguments))
+    return [str(file), *(f"({word}) or {name}" if before == "-k" else word for before, word in pairs)]
 
 
 def _concerned(name: str, *, alone: bool) -> set[str]:

@@ -102,16 +102,17 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
     """Providers' prompt caches depend on it."""
     history, marks = trial.dialect.history, trial.dialect.marks
-    longer = look_up(trial.sent.payload, history)
-    if not is_array(longer):
+    whole = look_up(trial.sent.payload, history)
+    if not is_array(whole):
         message = f"the request has no list at {history}"
         raise NotApplicable(message)
+    longer = [_said(turn, marks) for turn in whole]
     for length in _prefix_lengths(trial.scenario.prompt):
         seen = trial.observe(trial.scenario.prompt[:length])
         shorter = look_up(seen.payload, history) if isinstance(seen, Sent) else None
         if not is_array(shorter):
             continue
-        at = _first_rewritten([_said(turn, marks) for turn in shorter], [_said(turn, marks) for turn in longer])
+        at = _first_rewritten([_said(turn, marks) for turn in shorter], longer)
         if at is not None:
             text = f"it is written otherwise when only the first {length} messages are there"
             yield Finding(check="translation.prefix-is-stable", message=text, pointer=f"{history}/{at}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from art_compliance.profiles import PROFILES, Search
 from art_compliance.report import write_reports
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
+from made_cassettes import REPLAY
 
 QUICK = Search(profile=PROFILES["quick"])
 HELD = practice(load_scenarios())
@@ -222,10 +224,13 @@ def test_the_command_ends_with_0_where_all_is_well_and_with_1_where_not(kept: Pa
 
 def test_the_command_knows_from_the_report_what_was_replayed(kept: Path, tmp_path: Path):
     folder = tmp_path / "report"
-    write_reports([certify("anthropic", search=QUICK)], folder)
-    assert "the last run did not play it" in doctor(str(kept.parent), "--report", str(folder)).output
-    write_reports([certify("openai", selection=Selection(cassettes=tmp_path), search=QUICK)], folder)
-    assert doctor(str(kept.parent), "--report", str(folder)).exit_code == 0
+    for name, cassettes, told in (("anthropic", None, "the last run did not play it"), ("openai", tmp_path, "")):
+        replayed = certify(name, selection=Selection(checks=REPLAY, cassettes=cassettes))
+        write_reports([replayed], folder)
+        assert doctor(str(kept.parent), "--report", str(folder)).exit_code == 0  # who filters plays what he likes
+        write_reports([msgspec.structs.replace(replayed, is_filtered=False)], folder)
+        said = doctor(str(kept.parent), "--report", str(folder))
+        assert (said.exit_code, told in said.output) == (1 if told else 0, True)
 
 
 def test_a_report_that_is_none_is_refused(kept: Path, tmp_path: Path):

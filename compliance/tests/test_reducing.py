@@ -184,7 +184,8 @@ def turn(answer: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 ASKED = user("a")
-BESIDE = {"user": "long", "results": [{"content": "x"}], "is_streamed": True, "is_reversed": True}
+BESIDE = {"user": "l", "results": [{"content": "x"}], "is_streamed": True, "is_reversed": True}
+WORDS = {"user": "ab", "results": [{"content": "x"}, {"content": "cd", "status": "error"}]}
 PLAIN = {"user": "a", "results": [{"content": "a"}], "is_streamed": False, "is_reversed": False}
 THREE = {"content": "b", "tool_calls": [call("c1", '{"x": "y"}'), call("c2"), call("c3")], "finish": "calls"}
 
@@ -239,6 +240,25 @@ TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
                 {"is_streamed": False},
                 {"is_reversed": False},
             )
+        ],
+    ),
+    "the words beside the answer, piece by piece": (
+        [turn({"content": "b"}, **WORDS)],
+        [
+            [turn({"content": "b"}, **{**WORDS, **less})]
+            for less in (
+                {"user": "a"},
+                {"results": [{"content": "a"}]},
+                *({"user": text} for text in ("a", "b", "a")),
+                *({"results": [{"content": "x"}, {"content": text, "status": "error"}]} for text in ("a", "d", "c")),
+            )
+        ],
+    ),
+    "words that would be blank are not tried": (
+        [turn({"content": "b "}, user="a\n")],
+        [
+            *([turn({"content": text}, user="a\n")] for text in ("a", "b")),
+            *([turn({"content": "b "}, user="a")],) * 3,
         ],
     ),
     "what is plain already": (

@@ -91,6 +91,16 @@ def _simpler_turns(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name, plain in (("user", "a"), ("results", [{"content": "a"}]), ("is_streamed", False), ("is_reversed", False)):
         if turn.get(name, plain) != plain:
             yield {**turn, name: plain}
+    yield from _turns_with_short_words(turn)
+
+
+def _turns_with_short_words(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for shorter in _shorter(turn.get("user", "")):
+        yield {**turn, "user": shorter}
+    results = turn.get("results", [])
+    for at, result in enumerate(results):
+        for shorter in _shorter(result["content"]):
+            yield {**turn, "results": [*results[:at], {**result, "content": shorter}, *results[at + 1 :]]}
 
 
 def _answers_with_fewer_calls(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -144,13 +154,17 @@ def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
 
 
 def _shorter(text: str) -> Iterator[str]:
-    """A letter, and the text without a piece of it: halves, quarters and so on to single characters."""
+    """A letter, and the text without a piece of it: halves, quarters and so on to single characters.
+
+    What says something is not made blank, which often fails for a reason of its own.
+    """
     if len(text) < 2:
         return
     yield "a"
-    size = len(text) // 2
+    size, is_blank = len(text) // 2, not text.strip()
     while size:
-        yield from (text[:at] + text[at + size :] for at in range(0, len(text), size))
+        pieces = (text[:at] + text[at + size :] for at in range(0, len(text), size))
+        yield from (piece for piece in pieces if is_blank or piece.strip())
         size //= 2
 
 

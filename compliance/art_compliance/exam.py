@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS, DecodeFailed, decode
-from art_compliance.dialects.hosts import host_of, is_one_of
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
 

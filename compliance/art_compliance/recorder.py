@@ -30,7 +30,7 @@ from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.recording import recording
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.dialects import Dialect
-from art_compliance.dialects.hosts import model_of
+from art_compliance.dialects.urls import model_of
 from art_compliance.factories import Factory, find_factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.observing import Refused

@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS
-from art_compliance.dialects.hosts import host_of
 from art_compliance.dialects.ruling import Request, RuleCheck
+from art_compliance.dialects.urls import host_of
 from art_compliance.findings import Finding, HarnessError, Severity
 from art_compliance.resources import data_folder
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_compliance.dialects import DIALECTS, DecodeFailed, decode
-from art_compliance.dialects.hosts import model_of
+from art_compliance.dialects.urls import model_of
 from art_compliance.findings import HarnessError
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import (

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from art_compliance.dialects.hosts import host_of, is_one_of
 from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.ruling import Request, RuleCheck
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.pointers import escape
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object, json_type

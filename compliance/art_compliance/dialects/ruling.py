@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from art_compliance.dialects.hosts import model_of
+from art_compliance.dialects.urls import model_of
 from art_compliance.pointers import escape
 from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object
 

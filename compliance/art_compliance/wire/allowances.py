@@ -16,7 +16,7 @@ from jsonschema_rs import Draft202012Validator
 from msgspec import Struct
 
 from art_compliance.dialects import find_dialect
-from art_compliance.dialects.hosts import host_of, is_one_of
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.findings import Severity
 from art_compliance.resources import data_folder
 from art_compliance.wire.explain import Fault

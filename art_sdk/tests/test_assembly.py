@@ -377,7 +377,7 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=2_000, deadline=None)
 @given(CONTEXTS)
 def test_text_and_object_make_what_plain_python_builds(context: dict[str, Any]):
     manager = PromptManager()

@@ -37,7 +37,7 @@ from art_compliance.observing import Refused
 from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
 from art_compliance.provider.strict import MARK, answer_strictly
-from art_compliance.quoting import shorten
+from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.report import suite_version
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.selection import CHEAP
@@ -182,7 +182,7 @@ def _explain_failure(one: Exchange, scrubber: Scrubber) -> str:
     data: object = json_of(shown)
     error: object = data.get("error", data) if is_object(data) else shown.decode("utf-8", "replace")
     message: object = error.get("message", error) if is_object(error) else error
-    return f"the provider answered {one.status}: {shorten(str(message))}"
+    return f"the provider answered {one.status}: {shorten(str(message), AT_LENGTH)}"
 
 
 def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[Exchange]) -> Provenance:

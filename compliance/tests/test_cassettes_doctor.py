@@ -15,13 +15,11 @@ from typer.testing import CliRunner
 from art_compliance import HarnessError, Selection, certify
 from art_compliance.cassettes.doctor import examine, practice
 from art_compliance.commands import app
-from art_compliance.profiles import PROFILES, Search
 from art_compliance.report import write_reports
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
 from made_cassettes import REPLAY
 
-QUICK = Search(profile=PROFILES["quick"])
 HELD = practice(load_scenarios())
 FIRST = ("interactions", 0)
 REQUEST, BODY = (*FIRST, "request", "body"), (*FIRST, "response", "body", "string")

@@ -186,11 +186,19 @@ def test_the_plugin_loads_nothing_that_is_not_asked_for(pytester):
 
 def test_a_test_file_of_ones_own_heeds_the_options_and_two_workers(run_apart, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
-    result = run_apart("-n", "2", "--art-report", "out", *FEW)
+    result = run_apart("-n", "2", "--art-report", "out", "--art-seed", "9", *FEW)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*adapter conformance*", "*filtered run never certifies*", "report: out/report.json"])
+    result.stdout.fnmatch_lines(
+        [
+            "*adapter conformance*",
+            "art_sdk.adapters.openai:OpenAIAdapter  (white box, openai-chat)",
+            "*filtered run never certifies*",
+            "report: out/report.json",
+        ]
+    )
     report = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))["reports"][0]
     assert {result["scenario"] for result in report["results"]} == {"greeting", "one-question", "parallel-calls"}
+    assert report["rerun"]["seed"] == 9
 
 
 def test_two_adapters_in_two_files_are_told_apart(run, pytester):

@@ -25,8 +25,10 @@ VERSION: Final = 1
 """The version of vcrpy's cassette format."""
 
 AGAIN: Final = "record it again with: art record"
-SPOILED: Final = f"it was cut short or edited by hand; {AGAIN}"
 """What helps with most of what can be wrong."""
+
+SPOILED: Final = f"it was cut short or edited by hand; {AGAIN}"
+"""What is told of a part that is of another kind than vcrpy writes it."""
 
 REVOKE: Final = "remove it from the history, too, revoke it"
 """What is to be done about a secret that was found in a repository."""
@@ -221,10 +223,7 @@ class _Reader:
     def _object(self, value: object, name: str, place: str) -> dict[str, Any]:
         found: object = value.get(name) if is_object(value) else None
         if not is_object(found):
-            raise self._bad(
-                f"{place}.{name}",
-                f"expected an object, got {_kind(found)}; {SPOILED}",
-            )
+            raise self._bad(f"{place}.{name}", f"expected an object, got {_kind(found)}; {SPOILED}")
         return found
 
     def _field(self, value: object, name: str, kind: type[T], place: str) -> T:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from art_sdk.adapters import BUILT_IN
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
-from art_sdk.adapters.anthropic import AnthropicAdapter
+from art_sdk.adapters.anthropic.adapter import AnthropicAdapter
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
-from art_sdk.adapters.exchange import Prepared
-from art_sdk.adapters.gemini import GeminiAdapter
-from art_sdk.adapters.openai import OpenAIAdapter
+from art_sdk.adapters.chat_completions.openai import OpenAIAdapter
+from art_sdk.adapters.gemini.adapter import GeminiAdapter
 from art_sdk.adapters.streaming import AnswerStream, ErrorInStream, StoppedEarly, StreamReader
-from art_sdk.assembly import PromptManager
-from art_sdk.blueprint import Blueprint, BlueprintSource
-from art_sdk.blueprint_files import load_blueprint
+from art_sdk.blueprints.assembly import PromptManager
+from art_sdk.blueprints.blueprint import Blueprint, BlueprintSource
+from art_sdk.blueprints.files import load_blueprint
+from art_sdk.blueprints.fragments import FRAGMENTS
+from art_sdk.blueprints.scope import Strict
 from art_sdk.context import PromptContext
 from art_sdk.conversation import parse_arguments
 from art_sdk.errors import (
@@ -25,8 +26,9 @@ from art_sdk.errors import (
     PromptTranslationFailed,
     PromptValidationFailed,
 )
-from art_sdk.fragments import FRAGMENTS
-from art_sdk.framing import Frame
+from art_sdk.http.exchange import Prepared
+from art_sdk.http.framing import Frame
+from art_sdk.http.transport import HttpRequest, ResponseHead, Timeouts
 from art_sdk.messages import (
     ART_STANDARD_VERSION,
     ArtStandardMessage,
@@ -49,7 +51,6 @@ from art_sdk.messages import (
     dump_prompt,
 )
 from art_sdk.options import CallOptions, parse_options
-from art_sdk.scope import Strict
 from art_sdk.stream import (
     Completion,
     EndEvent,
@@ -64,7 +65,6 @@ from art_sdk.stream import (
     fold,
 )
 from art_sdk.tool_calls import answer_call, parse_tool_calls
-from art_sdk.transport import HttpRequest, ResponseHead, Timeouts
 from art_sdk.validation import parse_prompt, parse_prompt_json
 
 __all__ = [

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 BUILT_IN: Final[Mapping[str, str]] = {
-    "anthropic": "art_sdk.adapters.anthropic:AnthropicAdapter",
-    "gemini": "art_sdk.adapters.gemini:GeminiAdapter",
-    "openai": "art_sdk.adapters.openai:OpenAIAdapter",
+    "anthropic": "art_sdk.adapters.anthropic.adapter:AnthropicAdapter",
+    "gemini": "art_sdk.adapters.gemini.adapter:GeminiAdapter",
+    "openai": "art_sdk.adapters.chat_completions.openai:OpenAIAdapter",
 }
 """Name to `module:Class`. A new reference adapter is one file and one line here."""
 

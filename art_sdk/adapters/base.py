@@ -19,7 +19,6 @@ import msgspec
 from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
 from art_sdk.adapters.call_ids import keep_call_ids
 from art_sdk.adapters.capabilities import Loss, Repair
-from art_sdk.adapters.exchange import Exchange, Prepared
 from art_sdk.adapters.failures import (
     FailedAnswer,
     describe_broken_stream,
@@ -29,7 +28,7 @@ from art_sdk.adapters.failures import (
     strike_out_of_answer,
     strike_out_of_error,
 )
-from art_sdk.adapters.refusals import Refusals
+from art_sdk.adapters.limits import Refusals
 from art_sdk.adapters.settings import (
     sendable_headers,
     sendable_key,
@@ -48,10 +47,11 @@ from art_sdk.adapters.streaming import (
     is_event_stream,
 )
 from art_sdk.errors import LLMProviderError
+from art_sdk.http.exchange import Exchange, Prepared
+from art_sdk.http.transport import HttpRequest, ResponseHead, Timeouts, Transport
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, parse_options
 from art_sdk.stream import Completion, StreamEvent, fold
-from art_sdk.transport import HttpRequest, ResponseHead, Timeouts, Transport
 from art_sdk.validation import parse_prompt, parse_prompt_to_encode
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from art_sdk.errors import RAW_BODY_LIMIT, LLMProviderError
+from art_sdk.http.transport import ResponseHead
 from art_sdk.json_data import is_array, is_object
-from art_sdk.transport import ResponseHead
 
 RETRYABLE_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 """Answers after which the same request may succeed; the official OpenAI and Anthropic clients retry these."""

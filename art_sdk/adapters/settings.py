@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from art_sdk.errors import InvalidConfig
+from art_sdk.http.transport import Timeouts
 from art_sdk.json_data import is_utf8
-from art_sdk.transport import Timeouts
 from art_sdk.validation import parse_value
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, Protocol
 
 from art_sdk.adapters.answers import CallInfo, Ending, Piece, Telling
 from art_sdk.errors import LLMProviderError
-from art_sdk.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.transport import ResponseHead
 from art_sdk.stream import StreamEvent
-from art_sdk.transport import ResponseHead
 
 
 class ErrorInStream(ValueError):

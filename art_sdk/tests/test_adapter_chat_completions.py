@@ -22,8 +22,8 @@ from art_sdk import (
     ToolCall,
     fold,
 )
-from art_sdk.adapters._chat_completions import ChatLimits
-from art_sdk.adapters.refusals import CountRule
+from art_sdk.adapters.chat_completions.adapter import ChatLimits
+from art_sdk.adapters.limits import CountRule
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}

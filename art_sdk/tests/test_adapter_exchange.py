@@ -29,8 +29,8 @@ from art_sdk import (
     Timeouts,
     TokenEvent,
 )
-from art_sdk.adapters import retries
-from art_sdk.adapters.retries import Retries
+from art_sdk.http import retries
+from art_sdk.http.retries import Retries
 
 USER = [{"role": "user", "content": "hello"}]
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

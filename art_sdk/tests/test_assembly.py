@@ -33,7 +33,7 @@ from art_sdk import (
     dump_prompt,
 )
 from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT
-from art_sdk.assembly import _without_needless_commas
+from art_sdk.blueprints.assembly import _without_needless_commas
 
 ONE = '[{"role": "user", "content": "{{q}}"}]'
 

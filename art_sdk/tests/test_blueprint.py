@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from art_sdk import Blueprint, PromptAssemblyFailed, PromptContext
-from art_sdk.compiling import DEPTH_LIMIT, SIZE_LIMIT
-from art_sdk.mustache import Fault, Literal, Tag, read_tokens
+from art_sdk.blueprints.compiling import DEPTH_LIMIT, SIZE_LIMIT
+from art_sdk.blueprints.mustache import Fault, Literal, Tag, read_tokens
 
 TEXT = '[{"role": "user", "content": "{{a}} {{#l}}{{b.c}}{{-index}}{{.}}{{/l}}{{^m.n}}{{/m.n}}"}, {{> p}} ]'
 P = {"p": '{"role": "user", "content": "{{&d}}"}'}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from art_sdk import FRAGMENTS, PromptAssemblyFailed, PromptManager, UserMessage, load_blueprint
-from art_sdk.compiling import SIZE_LIMIT
+from art_sdk.blueprints.compiling import SIZE_LIMIT
 
 YAML = """
 - role: user

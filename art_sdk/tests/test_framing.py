@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from art_sdk.framing import BadFrame, Frame, JsonLines, ServerSentEvents
+from art_sdk.http.framing import BadFrame, Frame, JsonLines, ServerSentEvents
 
 Framer = ServerSentEvents | JsonLines
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_sdk import ToolResult, ToolSchema, UserMessage
-from art_sdk.plain_data import SIZE_LIMIT, NotPlain, clean_text, to_plain
+from art_sdk.blueprints.plain_data import SIZE_LIMIT, NotPlain, clean_text, to_plain
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

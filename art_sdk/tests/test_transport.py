@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from art_sdk import HttpRequest, LLMProviderError, ResponseHead, Timeouts
-from art_sdk.transport import Transport
+from art_sdk.http.transport import Transport
 
 REQUEST = HttpRequest("POST", "http://acme.test/v1/x", {"authorization": "Bearer k3y", "x-own": "a"}, b'{"a":1}')
 Handler = Callable[[httpx2.Request], httpx2.Response]

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from art_compliance.dialects import Decoded, DecodeFailed, decode
     from art_compliance.findings import Finding, HarnessError
+    from art_compliance.generating.profiles import PROFILES, Profile, Search
     from art_compliance.judging import judge
-    from art_compliance.profiles import PROFILES, Profile, Search
+    from art_compliance.judging.rules import judge_rules
     from art_compliance.provider import Exchange, StrictProvider
-    from art_compliance.report import Report, Result
-    from art_compliance.reproducing import judge_scenario
-    from art_compliance.rules import judge_rules
-    from art_compliance.runner import certify
+    from art_compliance.run.report import Report, Result
+    from art_compliance.run.reproducing import judge_scenario
+    from art_compliance.run.runner import certify
+    from art_compliance.run.selection import Selection
     from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
-    from art_compliance.selection import Selection
 
 _HOMES: Final = {
     "DecodeFailed": "dialects",
@@ -28,20 +28,20 @@ _HOMES: Final = {
     "Exchange": "provider",
     "Finding": "findings",
     "HarnessError": "findings",
-    "PROFILES": "profiles",
-    "Profile": "profiles",
-    "Report": "report",
-    "Result": "report",
+    "PROFILES": "generating.profiles",
+    "Profile": "generating.profiles",
+    "Report": "run.report",
+    "Result": "run.report",
     "Scenario": "scenarios",
-    "Search": "profiles",
-    "Selection": "selection",
+    "Search": "generating.profiles",
+    "Selection": "run.selection",
     "StrictProvider": "provider",
     "WrittenAnswer": "scenarios",
-    "certify": "runner",
+    "certify": "run.runner",
     "decode": "dialects",
     "judge": "judging",
-    "judge_rules": "rules",
-    "judge_scenario": "reproducing",
+    "judge_rules": "judging.rules",
+    "judge_scenario": "run.reproducing",
     "load_scenarios": "scenarios",
 }
 

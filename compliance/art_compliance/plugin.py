@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 RUN: Final = pytest.StashKey["Any"]()
-"""Where the run of `--art-adapter` is kept: an `art_compliance.pytest_run.Run`."""
+"""Where the run of `--art-adapter` is kept: an `art_compliance.pytest_plugin.run.Run`."""
 
 
 SEED: Final = pytest.StashKey[int]()
@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--art-adapter"):
         return
     try:
-        from art_compliance.pytest_run import Run  # noqa: PLC0415 - only when it is asked for
+        from art_compliance.pytest_plugin.run import Run  # noqa: PLC0415 - only when it is asked for
     except ModuleNotFoundError as error:
         from art_compliance.cli import explain_missing  # noqa: PLC0415 - only when something is missing
 
@@ -59,7 +59,7 @@ def pytest_make_collect_report(
     report = yield
     run = collector.config.stash.get(RUN, None)
     if run is not None and isinstance(collector, pytest.Session) and report.outcome == "passed":
-        from art_compliance.pytest_items import Catalogue, make  # noqa: PLC0415 - only when it is asked for
+        from art_compliance.pytest_plugin.items import Catalogue, make  # noqa: PLC0415 - only when it is asked for
 
         report.result.append(make(Catalogue, collector, name="art", nodeid="art"))
     return report
@@ -68,14 +68,14 @@ def pytest_make_collect_report(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     module = metafunc.function.__module__
     if module in ("art_compliance.suite", "art_compliance.snapshots"):
-        from art_compliance.pytest_run import parametrize, parametrize_payloads  # noqa: PLC0415 - only when it is used
+        from art_compliance.pytest_plugin.run import parametrize, parametrize_payloads  # noqa: PLC0415 - only when it is used
 
         (parametrize if module.endswith("suite") else parametrize_payloads)(metafunc)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     if "art_compliance.suite" in sys.modules:
-        from art_compliance.pytest_run import hold_fixture_scope  # noqa: PLC0415 - only when the suite is used
+        from art_compliance.pytest_plugin.run import hold_fixture_scope  # noqa: PLC0415 - only when the suite is used
 
         hold_fixture_scope(session)
 
@@ -89,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and _has_results(terminalreporter):
-        from art_compliance.pytest_summary import write_summary  # noqa: PLC0415 - only when checks were run
+        from art_compliance.pytest_plugin.summary import write_summary  # noqa: PLC0415 - only when checks were run
 
         write_summary(terminalreporter, config)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from art_compliance.profiles import DEFAULT_PROFILE
+from art_compliance.generating.profiles import DEFAULT_PROFILE
 
 
 class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):

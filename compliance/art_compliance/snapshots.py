@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from art_compliance.observing import Sent
-from art_compliance.runner import Session
+from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
+from art_compliance.subject.observations import Sent
 from art_compliance.suite import art_adapter, art_session
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 import pytest
 
 from art_compliance.checks import Check
-from art_compliance.factories import Factory, name_of
 from art_compliance.findings import HarnessError
 from art_compliance.plugin import seed_of
-from art_compliance.pytest_items import hold
-from art_compliance.pytest_run import leave, search_of, selection_of
-from art_compliance.runner import Session
+from art_compliance.pytest_plugin.items import hold
+from art_compliance.pytest_plugin.run import leave, search_of, selection_of
+from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
-from art_compliance.subjects import Subject
+from art_compliance.subject.factories import Factory, name_of
+from art_compliance.subject.subject import Subject
 
 
 @pytest.fixture(scope="session")

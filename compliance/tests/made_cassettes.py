@@ -7,7 +7,7 @@ from typing import Any
 
 from art_compliance import Selection, certify
 from art_compliance.checks import CHECKS
-from art_compliance.recorder import Order, choose, record
+from art_compliance.run.recorder import Order, choose, record
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter, "gemini": GeminiAdapter}

@@ -21,7 +21,7 @@ from art_compliance import Decoded, decode
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
 from art_compliance.comparison import Comparison, Expected, compare
-from art_compliance.exam import SHAPES
+from art_compliance.judging.exam import SHAPES
 from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter, parse_options
 
 FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "corpus"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, answer_laws
 from art_compliance.checks.answer_laws import wrong_ids
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
 from art_sdk import FunctionCall, ToolCall
 
 IDS = {"thread_id": "th", "trace_id": "tr"}

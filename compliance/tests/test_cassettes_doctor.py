@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from art_compliance import HarnessError, Selection, certify
 from art_compliance.cassettes.doctor import examine, practice
 from art_compliance.commands import app
-from art_compliance.report import write_reports
 from art_compliance.resources import data_folder
+from art_compliance.run.report import write_reports
 from art_compliance.scenarios import load_scenarios
 from made_cassettes import REPLAY
 

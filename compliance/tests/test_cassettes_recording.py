@@ -24,8 +24,8 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
 from art_compliance.provider import LoopbackProvider, StrictProvider
 from art_compliance.provider.server import Response
-from art_compliance.recorder import Order, choose, record
-from art_compliance.subjects import Access
+from art_compliance.run.recorder import Order, choose, record
+from art_compliance.subject.subject import Access
 from art_sdk import OpenAIAdapter
 from made_cassettes import ADAPTERS, KEY, findings, record_into, replayed
 
@@ -64,7 +64,7 @@ def test_a_cassette_names_the_clients_that_were_in_the_process(tmp_path: Path, m
     (one,) = record_into(tmp_path / "one", "openai", "one-question")
     assert not {"requests", "openai"} & set(load_cassette(one.path).provenance.versions)
     monkeypatch.setitem(sys.modules, "requests", ModuleType("requests"))
-    monkeypatch.setattr("art_compliance.recorder.version", lambda name: f"{name}-1")
+    monkeypatch.setattr("art_compliance.run.recorder.version", lambda name: f"{name}-1")
     (one,) = record_into(tmp_path / "two", "openai", "one-question")
     assert load_cassette(one.path).provenance.versions["requests"] == "requests-1"
 

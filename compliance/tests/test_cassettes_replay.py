@@ -14,23 +14,24 @@ import yaml
 from typer.testing import CliRunner
 
 from art_compliance import Selection, certify
-from art_compliance.answered import Answered
 from art_compliance.cassettes import load_cassette, write_cassette
 from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
-from art_compliance.checks import CHECKS, Trial, replay
-from art_compliance.checks.recorded import read_recorded
+from art_compliance.checks import CHECKS, Trial
+from art_compliance.checks.replay import replaying as replay
+from art_compliance.checks.replay.recorded import read_recorded
 from art_compliance.checks.trial import Replayed
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
+from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.miniatures.base import change_events
-from art_compliance.profiles import PROFILES, Search
-from art_compliance.recorder import choose
 from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
-from art_compliance.runner import Session
-from art_compliance.selection import CHEAP
-from art_compliance.subjects import Subject
-from art_compliance.summary import describe_counts
+from art_compliance.run.recorder import choose
+from art_compliance.run.runner import Session
+from art_compliance.run.selection import CHEAP
+from art_compliance.run.summary import describe_counts
+from art_compliance.subject.events import Answered
+from art_compliance.subject.subject import Subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
 from made_cassettes import ADAPTERS, KEY, REPLAY, findings, record_into, replayed
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable, asking_again
+from art_compliance.checks import NotApplicable
+from art_compliance.checks.faults import retries as asking_again
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import Asked, Drop, Request, Send
 

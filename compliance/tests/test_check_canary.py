@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import canary
-from art_compliance.checks.canary import Planted, walk
-from art_compliance.normal_form import normal_form
+from art_compliance.checks.translation import canary
+from art_compliance.checks.translation.canary import Planted, walk
+from art_compliance.comparison.normal_form import normal_form
 from art_sdk import parse_prompt
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import conservation
-from art_compliance.checks.response import _cut, _next_turn
-from art_compliance.observing import Refused, Sent
+from art_compliance.checks.response.reading import _cut, _next_turn
+from art_compliance.checks.translation import conservation
+from art_compliance.subject.observations import Refused, Sent
 
 BOOKS = {"thread_id": "th-1"}
 

@@ -8,15 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks import Trial, conversing
-from art_compliance.checks.conversing import Dialogue, _misread, _wanted_back
+from art_compliance.checks import Trial
+from art_compliance.checks.properties import dialogues as conversing
+from art_compliance.checks.properties.dialogues import Dialogue, _misread, _wanted_back
 from art_compliance.dialects import DIALECTS, DecodeFailed
-from art_compliance.observing import Crashed
 from art_compliance.provider import WRITTEN_TEXT, Asked, Request
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed
+from art_compliance.subject.subject import Subject
 from art_sdk import AnthropicAdapter, FunctionCall, OpenAIAdapter, ToolCall
 
 ANTHROPIC = DIALECTS["anthropic-messages"]

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks import NotApplicable, stream
+from art_compliance.checks import NotApplicable
+from art_compliance.checks.stream import answers as stream
 from art_compliance.provider import Drop
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
 
 IDS = {"thread_id": "th", "trace_id": "tr"}
 FINISHED = b'data: {"finish_reason":"stop"}\n\n'

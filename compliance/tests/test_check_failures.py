@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks import failures
-from art_compliance.checks.failures import _broken, _spoiled, _wrong_error
+from art_compliance.checks.response import failures
+from art_compliance.checks.response.failures import _broken, _spoiled, _wrong_error
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DIALECTS
-from art_compliance.observing import Crashed
 from art_compliance.provider import Response
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import TEST_KEY, Subject
+from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed
+from art_compliance.subject.subject import TEST_KEY, Subject
 from art_sdk import OpenAIAdapter
 
 WORDS = "written error"

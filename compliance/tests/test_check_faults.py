@@ -8,18 +8,21 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks import NotApplicable, befalling, faults, waiting
-from art_compliance.checks.befalling import Case
-from art_compliance.checks.stream import _half_calls, _lost, _places
-from art_compliance.checks.streaming import in_pieces
+from art_compliance.checks import NotApplicable
+from art_compliance.checks.faults import applying as befalling
+from art_compliance.checks.faults import errors as faults
+from art_compliance.checks.faults import time_limits as waiting
+from art_compliance.checks.faults.applying import Case
+from art_compliance.checks.faults.time_limits import Waited
+from art_compliance.checks.stream.answers import _half_calls, _lost, _places
+from art_compliance.checks.streamed import in_pieces
 from art_compliance.checks.trial import Trial
-from art_compliance.checks.waiting import Waited
-from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import TEST_KEY, Subject
+from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused
+from art_compliance.subject.subject import TEST_KEY, Subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}

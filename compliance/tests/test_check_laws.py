@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable, laws
-from art_compliance.checks.laws import (
+from art_compliance.checks import NotApplicable
+from art_compliance.checks.translation import laws
+from art_compliance.checks.translation.laws import (
     _extends,
     _first_rewritten,
     _prefix_lengths,
@@ -18,9 +19,9 @@ from art_compliance.checks.laws import (
 )
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Difference
-from art_compliance.observing import Sent
 from art_compliance.scenarios import load_scenarios
-from art_compliance.subjects import Subject
+from art_compliance.subject.observations import Sent
+from art_compliance.subject.subject import Subject
 from art_sdk import AnthropicAdapter, OpenAIAdapter, parse_prompt
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
 from art_compliance.checks import load
 from art_compliance.checks.load import _answer, _ask, _echo, _echo_most, _measuring, _wrong
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DIALECTS
-from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Asked, Drop, Pause, Request, Send
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused
+from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 
 OPENAI = DIALECTS["openai-chat"]

@@ -6,9 +6,9 @@ import pytest
 
 from art_compliance.checks import NotApplicable, payload
 from art_compliance.checks.trial import Trial
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import load_scenarios
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 
 SAMPLING = next(one for one in load_scenarios() if one.id == "sampling")

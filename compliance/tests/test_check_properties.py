@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable, exploring, properties, response, stream
+from art_compliance.checks import NotApplicable
 from art_compliance.checks.base import Check, check
-from art_compliance.checks.exploring import Exploration, Law
+from art_compliance.checks.properties import exploring
+from art_compliance.checks.properties import laws as properties
+from art_compliance.checks.properties.exploring import Exploration, Law
+from art_compliance.checks.response import reading as response
+from art_compliance.checks.stream import answers as stream
 from art_compliance.dialects import DIALECTS
-from art_compliance.elsewhere import Unreachable
 from art_compliance.findings import Example, Finding
-from art_compliance.generated import Request
-from art_compliance.observing import Sent
-from art_compliance.profiles import Profile, Search
+from art_compliance.generating.processes import Unreachable
+from art_compliance.generating.profiles import Profile, Search
+from art_compliance.generating.requests import Request
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.observations import Sent
 
 PROFILE = Profile(name="exam", examples=3, seconds=60.0, shrink_seconds=2.5)
 FIRST, SECOND = (Request([{"role": "user", "content": text}], {}) for text in ("first", "second"))

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.trial import expected_options, is_json
-from art_compliance.observing import Crashed, Refused, Sent
 from art_compliance.rerun import Rerun
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Access, Subject
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused, Sent
+from art_compliance.subject.subject import Access, Subject
 from art_sdk import OpenAIAdapter
 
 

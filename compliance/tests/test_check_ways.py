@@ -7,12 +7,14 @@ from typing import Any, NoReturn
 
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks import NotApplicable, response, ways
+from art_compliance.checks import NotApplicable
+from art_compliance.checks.response import calling as ways
+from art_compliance.checks.response import reading as response
 from art_compliance.dialects import DIALECTS, DecodeFailed
-from art_compliance.observing import Sent
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Sent
 
 WRITTEN = "This answer was written."
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.comparison.normal_form import normal_form, same_json
 from art_compliance.dialects import Decoded
-from art_compliance.normal_form import normal_form, same_json
 from art_sdk import ToolSchema, parse_prompt
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from art_compliance import Decoded, decode
 from art_compliance.comparison import Expected, compare
-from art_compliance.exam import dialects_of
+from art_compliance.judging.exam import dialects_of
 from art_sdk import ARTError, PromptTranslationFailed, parse_options, parse_prompt
 from art_sdk.messages import dump_prompt
 from recorded_traffic import (

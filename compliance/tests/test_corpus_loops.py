@@ -15,7 +15,7 @@ import pytest
 
 from art_compliance import decode
 from art_compliance.comparison import Comparison, Expected, compare
-from art_compliance.normal_form import same_json
+from art_compliance.comparison.normal_form import same_json
 from art_sdk import (
     ArtStandardPrompt,
     AssistantMessage,

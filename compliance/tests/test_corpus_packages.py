@@ -35,9 +35,9 @@ from art_compliance.cassettes.corpus import (
 )
 from art_compliance.commands import app
 from art_compliance.comparison import Expected, compare
-from art_compliance.rules import judge_rules
-from art_compliance.wire import judge_answer, kept
-from art_compliance.wire.allowances import load_rows
+from art_compliance.judging.rules import judge_rules
+from art_compliance.judging.wire import judge_answer, kept
+from art_compliance.judging.wire.allowances import load_rows
 from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
 from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_elsewhere, decoded_of, rebuild

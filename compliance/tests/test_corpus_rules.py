@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from art_compliance.exam import dialects_of
 from art_compliance.findings import Finding
-from art_compliance.rules import RULED, judge_rules
+from art_compliance.judging.exam import dialects_of
+from art_compliance.judging.rules import RULED, judge_rules
 from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
 
 REFUSED = {

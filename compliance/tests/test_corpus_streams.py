@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from art_compliance.cassettes.corpus import Found
-from art_compliance.checks.recorded import read_recorded
+from art_compliance.checks.replay.recorded import read_recorded
 from art_sdk import (
     AnthropicAdapter,
     CallInfo,

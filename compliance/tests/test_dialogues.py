@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from art_compliance.checks.conversing import Dialogue, conversations_go_on
-from art_compliance.checks.streaming import differences
+from art_compliance.checks.properties.dialogues import Dialogue, conversations_go_on
+from art_compliance.checks.streamed import differences
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.generated import Request, as_scenario
+from art_compliance.generating.requests import Request, as_scenario
 from art_compliance.miniatures import MINIATURES
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import FAULTS
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.strategies import answers, chunkings, fault_schedules, results, texts
-from art_compliance.subjects import Subject
+from art_compliance.subject.subject import Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 ADAPTERS = {"anthropic": AnthropicAdapter, "gemini": GeminiAdapter, "openai": OpenAIAdapter}

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.exam import Answer, GradeList, Recording, dialects_of, grade, load_grades, load_recordings
 from art_compliance.findings import HarnessError
+from art_compliance.judging.exam import Answer, GradeList, Recording, dialects_of, grade, load_grades, load_recordings
+from art_compliance.judging.rules import RULED, load_rules
 from art_compliance.resources import data_folder
-from art_compliance.rules import RULED, load_rules
 from recorded_traffic import FOLDER, needs_traffic
 
 KEPT = data_folder("fixtures") / "exam" / "recorded.json"

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from art_compliance.commands import app
-from art_compliance.wire import rebuild
-from art_compliance.wire.sources import SOURCES
+from art_compliance.judging.wire import rebuild
+from art_compliance.judging.wire.sources import SOURCES
 
 GOOD = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 WRONG = {**GOOD, "messages": [{"role": "user", "content": [{"type": "text", "txt": "hi"}]}]}

@@ -9,8 +9,8 @@ import pytest
 
 from art_compliance import judge
 from art_compliance.dialects import DIALECTS
+from art_compliance.judging.wire import judge_wire
 from art_compliance.resources import data_folder
-from art_compliance.wire import judge_wire
 
 FOLDER = data_folder("fixtures") / "judges"
 HOMES = {

@@ -14,9 +14,9 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from art_compliance import DecodeFailed, decode
 from art_compliance.dialects import DIALECTS
-from art_compliance.examples import load_examples, unfold
+from art_compliance.judging.examples import load_examples, unfold
+from art_compliance.judging.rules import judge_rules
 from art_compliance.resources import data_folder
-from art_compliance.rules import judge_rules
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion

@@ -6,11 +6,11 @@ import pytest
 
 from art_compliance import Selection
 from art_compliance.checks import CHECKS
+from art_compliance.generating.profiles import Profile, Search
 from art_compliance.miniatures import MINIATURES, Miniature
-from art_compliance.profiles import Profile, Search
 from art_compliance.resources import data_folder
-from art_compliance.runner import Session
-from art_compliance.subjects import Access, Subject
+from art_compliance.run.runner import Session
+from art_compliance.subject.subject import Access, Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 CHECK_IDS = [

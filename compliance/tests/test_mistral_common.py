@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from art_compliance import judge
+from art_compliance.judging.rules import judge_rules
 from art_compliance.resources import data_folder
-from art_compliance.rules import judge_rules
 
 pytest.importorskip("mistral_common", reason="the extra judges is not installed")
 

@@ -23,7 +23,7 @@ import pytest
 from google import genai
 
 from art_compliance import Report, certify
-from art_compliance.profiles import PROFILES, Search
+from art_compliance.generating.profiles import PROFILES, Search
 from art_sdk import PromptTranslationFailed
 
 QUICK = Search(profile=PROFILES["quick"])

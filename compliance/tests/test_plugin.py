@@ -7,7 +7,7 @@ import json
 import httpcore2  # noqa: F401 - each run in this process forgets what it was the first to import
 import pytest
 
-import art_compliance.strategies  # noqa: F401 - as above
+import art_compliance.generating.strategies  # noqa: F401 - as above
 from art_compliance import Selection
 
 SUITE_FILE = """
@@ -191,7 +191,7 @@ def test_a_test_file_of_ones_own_heeds_the_options_and_two_workers(run_apart, py
     result.stdout.fnmatch_lines(
         [
             "*adapter conformance*",
-            "art_sdk.adapters.openai:OpenAIAdapter  (white box, openai-chat)",
+            "art_sdk.adapters.chat_completions.openai:OpenAIAdapter  (white box, openai-chat)",
             "*filtered run never certifies*",
             "report: out/report.json",
         ]
@@ -206,7 +206,7 @@ def test_two_adapters_in_two_files_are_told_apart(run, pytester):
     pytester.makepyfile(test_one=SUITE_FILE.format(scope="session"), test_two=other.format(scope="session"))
     result = run(*FEW)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["art_sdk.adapters.openai:*", "art_sdk.adapters.gemini:*"])
+    result.stdout.fnmatch_lines(["art_sdk.adapters.chat_completions.openai:*", "art_sdk.adapters.gemini.adapter:*"])
 
 
 def test_a_report_that_cannot_be_written_is_told(run):

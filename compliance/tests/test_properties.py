@@ -15,16 +15,16 @@ from typer.testing import CliRunner
 
 from art_compliance import HarnessError, Search, Selection, certify, judge_scenario
 from art_compliance.checks import CHECKS
-from art_compliance.checks.keeping import folder_of, keep, kept_for
-from art_compliance.checks.searching import make_requests
+from art_compliance.checks.properties.kept import folder_of, keep, kept_for
 from art_compliance.commands import app
-from art_compliance.generated import FAMILIES, Request, needs_of
+from art_compliance.generating.profiles import PROFILES, Profile, find_profile
+from art_compliance.generating.requests import FAMILIES, Request, needs_of
+from art_compliance.generating.searching import make_requests
 from art_compliance.miniatures import MINIATURES
 from art_compliance.miniatures.content import drops_system_messages, trims_user_text
-from art_compliance.profiles import PROFILES, Profile, find_profile
-from art_compliance.report import Report
 from art_compliance.rerun import Rerun
-from art_compliance.sensitivity import describe_sight, look
+from art_compliance.run.report import Report
+from art_compliance.run.sensitivity import describe_sight, look
 from art_sdk import BUILT_IN, AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 PROPERTIES = Selection(checks=tuple(name for name in CHECKS if name.startswith("properties.")))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks.reducing import reduce
-from art_compliance.generated import Request
+from art_compliance.generating.requests import Request
+from art_compliance.generating.shrinking import reduce
 
 CALL = {"role": "tool_request", "content": {"id": "c1", "name": "look", "arguments": '{"at": "sea", "n": 2}'}}
 RESULT = {"role": "tool_result", "tool_call_id": "c1", "content": "b"}

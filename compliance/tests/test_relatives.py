@@ -15,17 +15,17 @@ import pytest
 from art_compliance import Selection, certify, decode
 from art_compliance.dialects import DIALECTS
 from art_compliance.dialects.base import CannotWrite
-from art_compliance.profiles import PROFILES, Search
+from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk.adapters._chat_completions import ChatCompletionsAdapter, ChatLimits
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.refusals import RangeRule
+from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter, ChatLimits
+from art_sdk.adapters.limits import RangeRule
 from art_sdk.conversation import AssistantTurn
+from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions
-from art_sdk.transport import ResponseHead
 
 QUICK = Search(profile=PROFILES["quick"])
 RELATIVES = {

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from art_compliance.examples import load_examples, unfold
-from art_compliance.explaining import rules_page
 from art_compliance.findings import HarnessError
+from art_compliance.judging.examples import load_examples, unfold
+from art_compliance.judging.explaining import rules_page
+from art_compliance.judging.rules import RULED, Rule, judge_rules, load_rules, rulebook
 from art_compliance.resources import data_folder
-from art_compliance.rules import RULED, Rule, judge_rules, load_rules, rulebook
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {rule.id: (dialect, rule) for dialect in RULED for rule in load_rules(dialect)}

@@ -14,12 +14,12 @@ from art_compliance.checks import CHECKS, NotApplicable
 from art_compliance.checks.base import Check, check
 from art_compliance.findings import Finding
 from art_compliance.provider import LoopbackProvider, find_by_path
-from art_compliance.report import LevelCount, Result, fixtures_digest, write_reports
 from art_compliance.resources import data_folder
-from art_compliance.runner import Session
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Access, Subject
-from art_compliance.summary import summarize
+from art_compliance.run.report import LevelCount, Result, fixtures_digest, write_reports
+from art_compliance.run.runner import Session
+from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.run.summary import summarize
+from art_compliance.subject.subject import Access, Subject
 from art_sdk import OpenAIAdapter
 
 FEW = Selection(scenarios=("one-question",))

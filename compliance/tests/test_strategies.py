@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from art_compliance.checks.reducing import reduce
-from art_compliance.checks.searching import make_requests
-from art_compliance.generated import FAMILIES
+from art_compliance.generating.requests import FAMILIES
+from art_compliance.generating.searching import make_requests
+from art_compliance.generating.shrinking import reduce
+from art_compliance.generating.strategies.schemas import FORMATS
 from art_compliance.strategies import (
     BREAKS,
     FLAVORS,
@@ -31,7 +32,6 @@ from art_compliance.strategies import (
     tool_schemas,
     tools,
 )
-from art_compliance.strategies.schemas import FORMATS
 from art_sdk import parse_options, parse_prompt
 from art_sdk.conversation import argument_faults, read_conversation
 
@@ -182,7 +182,7 @@ def test_no_faults_are_no_schedule():
 
 def test_a_seed_gives_the_same_prompts_under_pytest_and_in_a_command(tmp_path: Path):
     script = (
-        "import json, sys; from art_compliance.checks.searching import make_requests; "
+        "import json, sys; from art_compliance.generating.searching import make_requests; "
         "json.dump([make_requests(family, 5, 25) for family in sys.argv[1:]], sys.stdout)"
     )
     command = [sys.executable, "-c", script, *FAMILIES]

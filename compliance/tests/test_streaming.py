@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.answered import Answered
-from art_compliance.checks.streaming import (
+from art_compliance.checks.streamed import (
     differences,
     half_of,
     in_pieces,
@@ -19,10 +18,11 @@ from art_compliance.checks.streaming import (
     wrong_failure,
 )
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.observing import Crashed, Refused
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.selection import GREETING_SCENARIO
-from art_compliance.subjects import Subject
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused
+from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}

@@ -12,8 +12,8 @@ from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.framing import pieces
 from art_compliance.dialects.openai_chat.answers import write_response as write_chat
 from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
+from art_compliance.judging.wire.kept import kept
 from art_compliance.scenarios import WrittenAnswer, load_scenarios
-from art_compliance.wire.kept import kept
 from art_sdk import FunctionCall, ToolCall
 
 ANSWERS = {scenario.id: scenario.answer for scenario in load_scenarios() if scenario.answer}

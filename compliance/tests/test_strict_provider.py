@@ -13,7 +13,6 @@ import httpx2
 import pytest
 
 from art_compliance.dialects import DIALECTS
-from art_compliance.factories import find_factory
 from art_compliance.findings import HarnessError
 from art_compliance.judging import judge
 from art_compliance.provider import WRITTEN_TEXT, LoopbackProvider, Response, StrictProvider
@@ -21,6 +20,7 @@ from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.faults import find_fault
 from art_compliance.provider.signatures import is_ours, sign
 from art_compliance.scenarios import load_scenarios
+from art_compliance.subject.factories import find_factory
 from art_sdk import BUILT_IN, ARTError, parse_options, parse_prompt
 
 PATHS = {

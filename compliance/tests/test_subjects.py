@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 
-from art_compliance import HarnessError, Report, Selection, bounded, certify
-from art_compliance.answered import Answered
-from art_compliance.factories import find_factory
-from art_compliance.observing import Crashed, Refused, Sent
-from art_compliance.profiles import PROFILES, Search
+from art_compliance import HarnessError, Report, Selection, certify
+from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.provider import Asked, Response
+from art_compliance.run.summary import summarize
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subjects import Subject
-from art_compliance.summary import summarize
+from art_compliance.subject import deadlines as bounded
+from art_compliance.subject.events import Answered
+from art_compliance.subject.factories import find_factory
+from art_compliance.subject.observations import Crashed, Refused, Sent
+from art_compliance.subject.subject import Subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
 QUICK = Search(profile=PROFILES["quick"])

@@ -11,12 +11,12 @@ import pytest
 from art_compliance import HarnessError
 from art_compliance.cassettes.bodies import stream_items
 from art_compliance.dialects import DIALECTS, CannotWrite
+from art_compliance.judging.wire import judge_wire, kept, kept_names
+from art_compliance.judging.wire.rebuild import before, changes, rebuild
+from art_compliance.judging.wire.shaping import rewrite
+from art_compliance.judging.wire.sources import SOURCES
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
-from art_compliance.wire import judge_wire, kept, kept_names
-from art_compliance.wire.rebuild import before, changes, rebuild
-from art_compliance.wire.shaping import rewrite
-from art_compliance.wire.sources import SOURCES
 from recorded_traffic import ADAPTERS, Recorded, accepted, params
 
 OWN_DIALECTS = {"mistral": "mistral-chat", "openrouter": "openrouter-chat", "deepseek": "deepseek-chat"}

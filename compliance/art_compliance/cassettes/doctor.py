@@ -19,9 +19,9 @@ from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
+from art_compliance.judging.wire import judge_answer
 from art_compliance.pointers import leaves
 from art_compliance.scenarios import Scenario
-from art_compliance.wire import judge_answer
 
 OLD: Final = 365
 """Days after which a cassette of a real provider is old, unless another number is asked for."""

@@ -17,8 +17,8 @@ from msgspec import Struct, field
 
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.exchange import Exchange
+from art_compliance.comparison.normal_form import normal_form
 from art_compliance.dialects import DecodeFailed, Dialect
-from art_compliance.normal_form import normal_form
 from art_compliance.pointers import escape
 from art_compliance.quoting import quote_parting, show
 from art_sdk.json_data import is_array, is_object

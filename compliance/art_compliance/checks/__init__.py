@@ -1,32 +1,18 @@
-"""Every check, in the order in which they run: one module a group, one decorated function a check."""
+"""Every check, in the order in which they run: one folder per stage, one decorated function per check."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import (
-    asking_again,
-    canary,
-    conservation,
-    failures,
-    faults,
-    laws,
-    live,
-    load,
-    payload,
-    pieces,
-    preflight,
-    properties,
-    replay,
-    response,
-    rules,
-    stream,
-    waiting,
-    ways,
-    wire,
-)
+from art_compliance.checks import live, load, payload, preflight, rules, wire
 from art_compliance.checks.base import STAGES, Check, checks_of
+from art_compliance.checks.faults import errors, retries, time_limits
+from art_compliance.checks.properties import laws as properties
+from art_compliance.checks.replay import replaying
+from art_compliance.checks.response import calling, failures, reading
+from art_compliance.checks.stream import answers, pieces
+from art_compliance.checks.translation import canary, conservation, laws
 from art_compliance.checks.trial import NotApplicable, Trial
 
 _MODULES: Final = (
@@ -37,16 +23,16 @@ _MODULES: Final = (
     wire,
     rules,
     payload,
-    response,
-    ways,
+    reading,
+    calling,
     failures,
-    stream,
+    answers,
     pieces,
-    waiting,
-    faults,
-    asking_again,
+    time_limits,
+    errors,
+    retries,
     load,
-    replay,
+    replaying,
     live,
 )
 

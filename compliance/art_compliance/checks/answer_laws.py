@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from art_compliance.answered import Answered
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Finding
-from art_compliance.normal_form import same_json
 from art_compliance.quoting import describe_change
+from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
 

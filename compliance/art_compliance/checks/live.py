@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.answered import Answered
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Finding
+from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 
 

@@ -9,13 +9,13 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
-from art_compliance.observing import Crashed, Refused
 from art_compliance.provider import Asked, Drop, Pause, Response, Send
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused
 
 
 @check(

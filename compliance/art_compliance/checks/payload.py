@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any
 
 from art_compliance.checks.base import check
-from art_compliance.checks.laws import first_difference
+from art_compliance.checks.translation.laws import first_difference
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.comparison import Difference, Expected, compare
+from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Finding
-from art_compliance.normal_form import same_json
 from art_compliance.resources import data_folder
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.answered import Answered
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.findings import Finding
-from art_compliance.observing import Sent
 from art_compliance.provider import WRITTEN_TEXT
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Sent
 
 
 @check(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
-from art_compliance.rules import RULED, judge_rules
+from art_compliance.judging.rules import RULED, judge_rules
 
 
 @check(

@@ -11,18 +11,18 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from art_compliance.answered import Answered
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
 from art_compliance.cassettes.matching import Asked, Tape
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
-from art_compliance.observing import Crashed, Observation, Refused, Sent, Watched
-from art_compliance.profiles import Search
+from art_compliance.generating.profiles import Search
 from art_compliance.provider import Response
 from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subjects import Subject
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Observation, Refused, Sent, Watched
+from art_compliance.subject.subject import Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable, is_surely_sendable
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Finding
-from art_compliance.wire import judge_wire, kept_names
+from art_compliance.judging.wire import judge_wire, kept_names
 
 
 @check(

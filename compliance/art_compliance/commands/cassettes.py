@@ -16,13 +16,13 @@ from art_compliance.checks import CHECKS
 from art_compliance.commands.console import CANNOT, FAILS, complain, say
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
-from art_compliance.recorder import Order, Recorded, choose, record
-from art_compliance.report import Report
-from art_compliance.runner import certify
+from art_compliance.run.recorder import Order, Recorded, choose, record
+from art_compliance.run.report import Report
+from art_compliance.run.runner import certify
+from art_compliance.run.selection import FOLDER, Selection, find_cassettes
+from art_compliance.run.summary import summarize
 from art_compliance.scenarios import load_scenarios
-from art_compliance.selection import FOLDER, Selection, find_cassettes
-from art_compliance.subjects import Access
-from art_compliance.summary import summarize
+from art_compliance.subject.subject import Access
 
 
 def record_command(

@@ -15,15 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from art_compliance.commands.console import CANNOT, FAILS, say
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
-from art_compliance.factories import find_factory
+from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
-from art_compliance.profiles import Search, find_profile
-from art_compliance.report import Report, Result, write_reports
-from art_compliance.reproducing import write_repros
-from art_compliance.runner import certify
-from art_compliance.selection import Selection, find_cassettes
-from art_compliance.sensitivity import Seen, describe_sight, look
-from art_compliance.summary import describe_counts, describe_failures
+from art_compliance.run.report import Report, Result, write_reports
+from art_compliance.run.reproducing import write_repros
+from art_compliance.run.runner import certify
+from art_compliance.run.selection import Selection, find_cassettes
+from art_compliance.run.sensitivity import Seen, describe_sight, look
+from art_compliance.run.summary import describe_counts, describe_failures
+from art_compliance.subject.factories import find_factory
 
 KEPT: Final = Path(".art")
 """Where failing prompts are kept, in the author's repository."""

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from art_compliance import exam
 from art_compliance.commands.console import FAILS, describe_findings, say
 from art_compliance.findings import HarnessError
-from art_compliance.judging import judge
-from art_compliance.wire import kept_names
+from art_compliance.judging import exam, judge
+from art_compliance.judging.wire import kept_names
 
 
 def judge_command(
@@ -54,7 +53,7 @@ def rebuild_command(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; 1 where something has changed.")] = False,
 ) -> None:
     """Make the schemas anew from the installed SDKs of the extra `judges`, and print what changed."""
-    from art_compliance.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
+    from art_compliance.judging.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
 
     changed = False
     for one in [name] if name else sources.SOURCES:

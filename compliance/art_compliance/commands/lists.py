@@ -8,9 +8,9 @@ import typer
 
 from art_compliance.checks import CHECKS
 from art_compliance.commands.console import say
-from art_compliance.explaining import explain, rule_ids, rules_page
 from art_compliance.findings import HarnessError
-from art_compliance.report import suite_version
+from art_compliance.judging.explaining import explain, rule_ids, rules_page
+from art_compliance.run.report import suite_version
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from art_compliance.findings import HarnessError
-from art_compliance.recorder import hold_key
-from art_compliance.subjects import Access
+from art_compliance.run.recorder import hold_key
+from art_compliance.subject.subject import Access
 from art_sdk import BUILT_IN
 
 Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Final
 
-from art_compliance.normal_form import Entry
+from art_compliance.comparison.normal_form import Entry
 from art_sdk.adapters.capabilities import Repair
 
 _TURN_REPAIRS: Final[tuple[Repair, ...]] = (

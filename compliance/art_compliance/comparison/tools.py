@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.comparison.difference import Difference, Expected
+from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import Decoded
-from art_compliance.normal_form import same_json
 from art_compliance.quoting import describe_change
 from art_sdk.adapters.capabilities import Loss
 from art_sdk.json_data import is_object

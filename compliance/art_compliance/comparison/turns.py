@@ -7,9 +7,9 @@ from itertools import zip_longest
 from typing import Final
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
+from art_compliance.comparison.normal_form import Call, Entry, Image, normal_form, same_json
 from art_compliance.comparison.repairs import repaired, without_filler
 from art_compliance.dialects import Decoded
-from art_compliance.normal_form import Call, Entry, Image, normal_form, same_json
 from art_compliance.quoting import describe_change, quote
 from art_sdk.adapters.capabilities import Loss, Repair
 

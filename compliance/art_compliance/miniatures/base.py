@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from art_compliance.answered import Answered
-from art_compliance.factories import Factory
+from art_compliance.subject.events import Answered
+from art_compliance.subject.factories import Factory
 from art_sdk import BaseAdapter, parse_options, parse_prompt
 
 Prompt = list[dict[str, Any]]

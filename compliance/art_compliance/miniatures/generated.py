@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-from art_compliance.answered import Answered
 from art_compliance.miniatures.base import (
     Events,
     Options,
@@ -25,6 +24,7 @@ from art_compliance.miniatures.base import (
 )
 from art_compliance.miniatures.calls import linked_by_order
 from art_compliance.miniatures.streams import change_streams
+from art_compliance.subject.events import Answered
 
 
 @miniature("properties.every-prompt-has-an-outcome")

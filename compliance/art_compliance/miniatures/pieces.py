@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from art_compliance.answered import Answered
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, as_data, miniature, retell
 from art_compliance.miniatures.streams import change_streams, refeed
+from art_compliance.subject.events import Answered
 
 
 def _with_options(adapter: Any, **other: Any) -> None:

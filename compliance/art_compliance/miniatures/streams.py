@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from art_compliance.answered import Answered
 from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
+from art_compliance.subject.events import Answered
 
 Told = dict[str, Any]
 """An event as JSON data."""

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from art_compliance.findings import Finding
 from art_compliance.judging import judge
+from art_compliance.judging.rules import RULED, load_rules
 from art_compliance.provider.asking import Asked
 from art_compliance.provider.server import Request
 from art_compliance.provider.signatures import find_changed
-from art_compliance.rules import RULED, load_rules
 
 CHECK: Final = "provider.request-is-taken"
 

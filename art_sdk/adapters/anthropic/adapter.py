@@ -1,0 +1,263 @@
+"""Anthropic, by its messages API.
+
+At the provider's limits: the system prompt stands apart, one block a message, so a late system
+message is refused unless the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-] is
+mapped; blank text is left out where the turn has something else, and refused where it has not;
+`max_tokens` is demanded, so `default_max_tokens` goes where the call names none. What a model
+refuses (a prefill from 4.6 on; sampling from Opus 4.7 on) is refused by the model's name. Message
+names and a tool's output schema have no place and are dropped (declared). Thinking blocks, and
+every other block that is neither text nor a call, stand in the `extensions` of an answer's message
+and go back unchanged, each where it stood. Source of the request's fields: `anthropic.types` of the
+official client, version 2.12, and recorded requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from art_sdk.adapters.answers import Answer, CallInfo
+from art_sdk.adapters.anthropic.answers import Kept, parse_message
+from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.call_ids import map_refused_ids
+from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.adapters.limits import NameRule, RangeRule, RootRule
+from art_sdk.adapters.streaming import AnswerStream
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
+from art_sdk.http.transport import ResponseHead
+from art_sdk.messages import (
+    ArtStandardPrompt,
+    Part,
+    TextPart,
+    ToolResultMessage,
+    ToolSchema,
+)
+from art_sdk.options import CallOptions
+
+_CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")  # anthropic.tool-id-pattern
+_PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")  # the error's text: ComposioHQ/composio#3500
+
+# What models refuse, measured by others at the live API in 2026: promptfoo/promptfoo#10821 (prefill),
+# BerriAI/litellm#26246 and bagofwords1/bagofwords#523 (sampling), comet-ml/opik#3021 (both at once, from 4.1 on).
+_WITHOUT_PREFILL: Final = re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])(?!\d)")
+_WITHOUT_SAMPLING: Final = re.compile(r"claude-[a-z]+-(4-[7-9]|[5-9])(?!\d)")
+_WITH_BOTH: Final = re.compile(r"claude-(3-|[a-z]+-4-(0|\d{8})$)")
+
+
+class AnthropicAdapter(BaseAdapter):
+    """Translates to `POST /messages` at Anthropic."""
+
+    provider_name = "anthropic"
+    dialect = "anthropic-messages"
+    default_model = "claude-haiku-4-5"
+    default_base_url = "https://api.anthropic.com/v1"
+    default_max_tokens: ClassVar[int] = 8192
+    protocol_headers: ClassVar[Mapping[str, str]] = {
+        **BaseAdapter.protocol_headers,
+        "anthropic-version": "2023-06-01",
+    }
+    request_id_header = "request-id"
+    capabilities = CAPABILITIES - {"late_system"}
+    tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "anthropic.tool-name-pattern")
+    ranges: ClassVar[Mapping[str, RangeRule]] = {
+        "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
+        "top_p": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
+    }
+    schema_roots = RootRule(("oneOf", "allOf", "anyOf"), "anthropic.input-schema-no-root-union")
+    image_types = frozenset(f"image/{kind}" for kind in ("jpeg", "png", "gif", "webp"))
+    losses = frozenset({"message_name", "tool_output_schema"})
+    repairs = frozenset({"hoists_late_system", "maps_call_ids", "drops_blank_text"})
+
+    def endpoint(self, options: CallOptions) -> str:
+        del options
+        return "/messages"
+
+    def auth_headers(self) -> dict[str, str]:
+        return {"x-api-key": self._api_key}
+
+    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
+        return map_refused_ids(call_ids, _CALL_ID.fullmatch)
+
+    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
+        conversation = self.check(prompt, options)
+        model = options.model or self.model
+        self._hold_prefill(conversation, model)
+        messages = self._messages(conversation)
+        if not messages:
+            self.refuse("nothing but system messages; Anthropic needs a user message")
+        limit = options.max_tokens or self.default_max_tokens  # anthropic.max-tokens-required
+        payload: Payload = {"model": model, "max_tokens": limit}
+        system = [self._system(turn) for turn in conversation.turns if isinstance(turn, SystemTurn)]
+        if system:
+            payload["system"] = system
+        payload["messages"] = messages
+        payload |= _tools(options) | _settings(options)
+        if options.stream:
+            payload["stream"] = True
+        return self.merge_provider_fields(payload, options)
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        return parse_message(body, info, request_id=head.headers.get(self.request_id_header))
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters.anthropic.stream import MessageStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        return MessageStream(info, request_id=head.headers.get(self.request_id_header))
+
+    def _hold_sampling(self, options: CallOptions) -> None:
+        """Refuses what the model answers with 400."""
+        model = options.model or self.model
+        if options.temperature is not None and options.top_p is not None and not _WITH_BOTH.search(model):
+            reason = f"{model} takes temperature or top_p, not both; leave one out"
+            self.refuse(reason, rule="anthropic.temperature-topp-exclusive")
+        asked = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
+        if asked and _WITHOUT_SAMPLING.search(model):
+            self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
+
+    def _hold_prefill(self, conversation: Conversation, model: str) -> None:
+        turns = conversation.turns
+        if turns and type(turns[-1]) is UserTurn:
+            return
+        last = next((turn for turn in reversed(turns) if type(turn) is not SystemTurn), None)  # they are hoisted
+        if type(last) is not AssistantTurn or last.calls:
+            return
+        if _WITHOUT_PREFILL.search(model):
+            reason = f"{model} takes no assistant message at the end; end with a user message"
+            self.refuse(reason, index=last.index, rule="anthropic.prefill-unsupported")
+        if (last.message.content or "")[-1:].isspace():
+            reason = "its text, the last of the prompt, ends in blanks, which Anthropic refuses; cut them off"
+            self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
+
+    def _system(self, turn: SystemTurn) -> Payload:
+        if not turn.message.content.strip():
+            self.refuse(_BLANK, index=turn.index, rule="anthropic.text-block-nonblank")
+        return {"type": "text", "text": turn.message.content}
+
+    def _messages(self, conversation: Conversation) -> list[Payload]:
+        ids = self.map_call_ids(conversation.tool_of)
+        messages: list[Payload] = []
+        for turn in conversation.turns:
+            if type(turn) is AssistantTurn:  # `type() is`, not `match`: this is the hot loop
+                self._append_assistant(messages, turn, ids)
+            elif type(turn) is UserTurn:
+                messages.append({"role": "user", "content": self._user(turn)})
+        return messages
+
+    def _user(self, turn: UserTurn) -> str | list[Payload]:
+        content = turn.message.content
+        if isinstance(content, str):
+            told: str | list[Payload] = content if content and not content.isspace() else ""
+        else:
+            told = [self._part(part, turn) for part in content if not (isinstance(part, TextPart) and _blank(part))]
+        if not told:  # anthropic.text-block-nonempty, anthropic.text-block-nonblank
+            self.refuse(_BLANK, index=turn.index, rule="anthropic.text-block-nonblank")
+        return told
+
+    def _part(self, part: Part, turn: UserTurn) -> Payload:
+        if isinstance(part, TextPart):
+            return {"type": "text", "text": part.text}
+        self.hold_image(part, turn)
+        if part.data is None:
+            return {"type": "image", "source": {"type": "url", "url": part.url}}
+        return {"type": "image", "source": {"type": "base64", "media_type": part.mime_type, "data": part.data}}
+
+    def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Mapping[str, str]) -> None:
+        """The assistant's message, then all results of its calls in one message (anthropic.tool-use-answered)."""
+        said = turn.message.content
+        blocks: list[Payload] = [{"type": "text", "text": said}] if said and not said.isspace() else []
+        for call, index in zip(turn.calls, turn.places, strict=True):
+            arguments = self.arguments_of(call, index, "anthropic.tool-use-input-object")
+            name, call_id = call.function.name, ids.get(call.id, call.id)
+            blocks.append({"type": "tool_use", "id": call_id, "name": name, "input": arguments})
+        extensions = turn.message.extensions
+        if extensions and self.dialect in extensions:
+            self._put_back(blocks, turn, extensions[self.dialect])
+        if not blocks:  # anthropic.nonempty-content
+            reason = "an assistant message with neither text nor calls; leave it out"
+            self.refuse(reason, index=turn.index, rule="anthropic.nonempty-content")
+        messages.append({"role": "assistant", "content": blocks})
+        if turn.calls:
+            results = [_result(ids.get(call.id, call.id), answer) for call, answer in turn.answers_in_call_order()]
+            messages.append({"role": "user", "content": results})
+
+    def _put_back(self, blocks: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
+        """anthropic.thinking-unmodified: the blocks go back as they came, each at its place."""
+        try:
+            kept = msgspec.convert(extension, Kept)
+        except msgspec.ValidationError as error:
+            self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+        free = 0
+        for one in kept.blocks:
+            if not free <= one.at <= len(blocks):
+                reason = f"its extensions for {self.dialect} have a block at {one.at}, where none can stand"
+                self.refuse(f"{reason}; leave the message as it was answered", index=turn.index)
+            blocks.insert(one.at, one.block)
+            free = one.at + 1
+        if blocks and blocks[-1]["type"] in _THOUGHTS:
+            reason = "it ends in thinking, which Anthropic refuses; leave the message out"
+            self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
+
+    def hold_options(self, options: CallOptions) -> None:
+        super().hold_options(options)
+        self._hold_sampling(options)
+        if any(text.isspace() for text in options.stop):
+            self.refuse("a stop sequence is blank; each needs a character that is none", rule="anthropic.stop-nonblank")
+        if options.tool_choice == "none" and options.parallel_tool_calls is not None:
+            self.refuse('parallel_tool_calls says nothing beside tool_choice="none"; leave it out')
+
+    def hold_tool(self, tool: ToolSchema) -> None:
+        super().hold_tool(tool)
+        for name in tool.input_schema.get("properties", ()):
+            if not _PROPERTY.fullmatch(name):
+                reason = f"the tool {tool.name!r} has a parameter {name!r}, which must match {_PROPERTY.pattern}"
+                self.refuse(reason, rule="anthropic.property-key-pattern")
+
+
+_BLANK: Final = "its text is blank, which Anthropic answers with 400; leave the message out"
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+_CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
+
+
+def _blank(part: TextPart) -> bool:
+    return not part.text or part.text.isspace()
+
+
+def _result(call_id: str, answer: ToolResultMessage) -> Payload:
+    written: Payload = {"type": "tool_result", "tool_use_id": call_id, "content": answer.content}
+    return written | {"is_error": True} if answer.status == "error" else written
+
+
+def _tools(options: CallOptions) -> Payload:
+    if not options.tools:
+        return {}
+    written: Payload = {"tools": [_tool(tool) for tool in options.tools]}
+    if options.tool_choice is not None or options.parallel_tool_calls is not None:
+        written["tool_choice"] = _choice(options)
+    return written
+
+
+def _tool(tool: ToolSchema) -> Payload:
+    schema = {"type": "object", **tool.input_schema}  # anthropic.input-schema-object
+    return {"name": tool.name, "description": tool.description, "input_schema": schema}
+
+
+def _choice(options: CallOptions) -> Payload:
+    kind = _CHOICES.get(options.tool_choice or "auto")
+    written: Payload = {"type": kind} if kind else {"type": "tool", "name": options.tool_choice}
+    if options.parallel_tool_calls is not None:
+        written["disable_parallel_tool_use"] = not options.parallel_tool_calls
+    return written
+
+
+def _settings(options: CallOptions) -> Payload:
+    schema = options.response_schema
+    written: Payload = {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "stop_sequences": list(options.stop) or None,
+        "output_config": None if schema is None else {"format": {"type": "json_schema", "schema": schema}},
+    }
+    return {name: value for name, value in written.items() if value is not None}

@@ -1,0 +1,233 @@
+"""A streamed answer of Anthropic's messages API.
+
+The order of events is the documented one (docs.anthropic.com/en/docs/build-with-claude/streaming), and
+nothing else is taken: blocks one after the other, counted by `index`, and `message_stop` at the end.
+Events of other types stand anywhere (`ping`, and what is newer than this): the API's terms announce
+them. So do deltas that leave a text as it is (citations); one that would change a block that goes
+back with the next turn is an error, since the block would go back wrong.
+Source: `anthropic.types.RawMessageStreamEvent` of the official client, version 2.12, and recorded streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
+from art_sdk.adapters.anthropic.answers import Message, ToolUse, kept_blocks, read_ending
+from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
+from art_sdk.http.framing import Frame
+from art_sdk.messages import FunctionCall, ToolCall
+
+
+class _Start(Struct):
+    id: str | None = None
+    usage: dict[str, Any] | None = None
+
+
+class _Delta(Struct):
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    content: str | None = None
+    encrypted_content: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(Struct):
+    type: str
+    index: int | None = None
+    message: _Start | None = None
+    content_block: dict[str, Any] | None = None
+    delta: _Delta | None = None
+    usage: dict[str, Any] | None = None
+
+
+class _OpenBlock:
+    """A block whose deltas are still coming: the block as it began, and the text that it gets."""
+
+    def __init__(self, block: dict[str, Any], kind: str) -> None:
+        self.block = block
+        self.kind = kind
+        self.text = LongText()
+        # llama-server leaves the empty input out, since the deltas bring it: recorded.
+        self.call = msgspec.convert({"input": {}, **block}, ToolUse) if kind == "tool_use" else None
+        self.has_spoken = False
+        self.is_blank = True
+
+    def say(self, text: str) -> Text:
+        self.has_spoken = True
+        self.is_blank = self.is_blank and not text.strip()
+        return Text(text)
+
+    def as_kept(self) -> dict[str, Any]:
+        """Of a text block, whether it is blank is all that is kept: its text was told."""
+        return {"type": "text", "text": "" if self.is_blank else "-"} if self.kind == "text" else self.block
+
+
+_T = TypeVar("_T")
+
+_decode_event: Final = msgspec.json.Decoder(_Event).decode
+_decode: Final = msgspec.json.Decoder().decode
+_encode: Final = msgspec.json.Encoder().encode
+
+_AFTER: Final[Mapping[tuple[str, str], str]] = {
+    ("begun", "message_start"): "between blocks",
+    ("between blocks", "content_block_start"): "in a block",
+    ("in a block", "content_block_start"): "in a block",
+    ("in a block", "content_block_delta"): "in a block",
+    ("in a block", "content_block_stop"): "between blocks",
+    ("between blocks", "message_delta"): "ending",
+    ("ending", "message_delta"): "ending",
+    ("ending", "message_stop"): "done",
+}
+_KNOWN: Final = frozenset(kind for _, kind in _AFTER)
+
+
+class MessageStream:
+    """One streamed answer, event by event. A call is complete when its block stops."""
+
+    def __init__(self, info: CallInfo, *, request_id: str | None) -> None:
+        self._info = info
+        self._request_id = request_id
+        self._state = "begun"
+        self._open: dict[int, _OpenBlock] = {}
+        self._content: list[dict[str, Any]] = []
+        self._message = Message(type="message", content=self._content, stop_reason=None)
+
+    def take(self, frame: Frame) -> Iterator[Piece]:
+        event = _decode_event(frame.data)
+        if event.type == "error":
+            raise ErrorInStream(_TOLD)
+        if frame.event not in ("message", event.type):  # some proxies leave the event's line out
+            reason = f"an event {frame.event!r} with data of the type {event.type!r}"
+            raise ValueError(reason)
+        if event.type not in _KNOWN:
+            return
+        self._state = follow(_AFTER, self._state, event.type)
+        match event.type:
+            case "content_block_delta":
+                yield from self._take_delta(event)
+            case "message_start":
+                self._start(event)
+            case "content_block_start":
+                yield from self._start_block(event)
+            case "content_block_stop":
+                yield from self._stop_block(event)
+            case "message_delta":
+                self._end(event)
+            case _:
+                pass  # message_stop says nothing
+
+    def end(self) -> Ending:
+        if self._state != "done":
+            message = "it stopped before message_stop"
+            raise StoppedEarly(message)
+        return read_ending(self._message, request_id=self._request_id)
+
+    def extensions(self) -> dict[str, dict[str, Any]] | None:
+        return kept_blocks(self._content)
+
+    def _start(self, event: _Event) -> None:
+        started = _needed(event.message, "message_start has no message")
+        self._message.id = started.id
+        self._message.usage = started.usage or {}
+
+    def _start_block(self, event: _Event) -> Iterator[Piece]:
+        block = _needed(event.content_block, "content_block_start has no content_block")
+        index = self._hold_index(event, len(self._content) + len(self._open))
+        kind = block.get("type")
+        if not isinstance(kind, str):
+            raise ValueError(_UNTYPED)  # noqa: TRY004 - as for a whole answer
+        opened = self._open[index] = _OpenBlock(block, kind)
+        text = block.get("text")
+        if kind == "text" and isinstance(text, str) and text:
+            yield opened.say(text)
+
+    def _take_delta(self, event: _Event) -> Iterator[Piece]:
+        opened = self._open.get(-1 if event.index is None else event.index) or self._open[self._oldest(event)]
+        delta = _needed(event.delta, "content_block_delta has no delta")
+        if delta.type in _TOLD_AT_ONCE:
+            self._hold_index(event, len(self._content) + len(self._open) - 1)
+        match (delta.type, opened.kind):
+            case ("text_delta", "text"):
+                yield opened.say(_needed(delta.text, "text_delta has no text"))
+            case ("thinking_delta", "thinking"):
+                thinking = _needed(delta.thinking, "thinking_delta has no thinking")
+                opened.text.write(thinking)
+                yield Thinking(thinking)
+            case ("signature_delta", "thinking"):
+                opened.block["signature"] = _needed(delta.signature, "signature_delta has no signature")
+            case ("input_json_delta", kind) if kind not in _WITHOUT_INPUT:
+                opened.text.write(_needed(delta.partial_json, "input_json_delta has no partial_json"))
+            case ("compaction_delta", "compaction"):  # a beta's: `BetaCompactionContentBlockDelta`
+                opened.block |= {"content": delta.content, "encrypted_content": delta.encrypted_content}
+            case (str(), "text") if delta.type not in _DELTAS:
+                pass
+            case _:
+                reason = f"a delta of the type {delta.type!r} in a block of the type {opened.kind!r}"
+                raise ValueError(reason)
+
+    def _stop_block(self, event: _Event) -> Iterator[Piece]:
+        opened = self._open.pop(self._oldest(event))
+        self._state = "in a block" if self._open else self._state
+        text, block = opened.text.read(), opened.block
+        if opened.call is not None:
+            if not text and "input" not in block:
+                raise ValueError(_NO_INPUT)
+            own_ids = self._info.id_map
+            arguments = _arguments(text, opened.call.input)
+            yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
+        elif opened.kind == "text" and not opened.has_spoken:
+            yield Text("")
+        elif opened.kind == "thinking":
+            block["thinking"] = f"{block.get('thinking') or ''}{text}"
+        elif text:
+            block["input"] = _decode(text)
+        self._content.append(opened.as_kept())
+
+    def _end(self, event: _Event) -> None:
+        delta = _needed(event.delta, "message_delta has no delta")
+        self._message.stop_reason = delta.stop_reason or self._message.stop_reason
+        counted = {name: count for name, count in (event.usage or {}).items() if count is not None}
+        self._message.usage = self._message.usage | counted  # cumulative counts
+
+    def _oldest(self, event: _Event) -> int:
+        """The block that stops next. llama-server begins a call before the one before has stopped: recorded."""
+        return self._hold_index(event, len(self._content))
+
+    def _hold_index(self, event: _Event, index: int) -> int:
+        if event.index != index:
+            reason = f"{event.type} of the block {event.index}, and the block {index} is the one that may come"
+            raise ValueError(reason)
+        return index
+
+
+_TOLD: Final = "an event with an error"
+_UNTYPED: Final = "a block of the content has no type"
+_NO_INPUT: Final = "a tool_use block has neither an input nor a delta of it"
+_TOLD_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may say more
+_WITHOUT_INPUT: Final = frozenset({"text", "thinking", "redacted_thinking", "compaction"})
+_DELTAS: Final = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta", "compaction_delta"})
+
+
+def _needed(value: _T | None, lack: str) -> _T:
+    if value is None:
+        raise ValueError(lack)
+    return value
+
+
+def _arguments(text: str, given: dict[str, Any]) -> str:
+    """A call's arguments as an unstreamed answer's are written; text that is no JSON object stays as it is."""
+    if not text:
+        return _encode(given).decode()
+    try:
+        arguments = _decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+    return _encode(arguments).decode() if isinstance(arguments, dict) else text

@@ -1,0 +1,1 @@
+"""The chat completions family: one wire format, one file of data per provider."""

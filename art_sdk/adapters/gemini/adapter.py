@@ -1,0 +1,221 @@
+"""Google Gemini, by its generateContent API.
+
+At the provider's limits: the system prompt stands apart, so a late system message is refused unless
+the call says `late_system="hoist"`; a result becomes `{"output": text}`, or `{"error": text}` for a
+failed one, the keys that Google's own client documents; results follow the order of their calls;
+tool schemas go through `parametersJsonSchema`, which takes JSON Schema whole; a model's turn is
+joined with the model's turn before it. Message names have no place and are dropped (declared).
+Gemini 3 refuses a tool loop without its thought signatures: they stand in the `extensions` of an
+answer's message, and go back with it. Images: inline, or by a URI that Gemini can read (the types:
+ai.google.dev/gemini-api/docs/image-understanding).
+Source of the request's fields: `google.genai.types`, and recorded requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from art_sdk.adapters.answers import Answer, CallInfo
+from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.adapters.gemini.answers import Signatures, parse_generated
+from art_sdk.adapters.images import UNKNOWN
+from art_sdk.adapters.limits import CountRule, NameRule, RangeRule
+from art_sdk.adapters.streaming import AnswerStream
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
+from art_sdk.http.transport import ResponseHead
+from art_sdk.messages import (
+    ArtStandardPrompt,
+    ImagePart,
+    Part,
+    TextPart,
+    ToolCall,
+    ToolResultMessage,
+    ToolSchema,
+)
+from art_sdk.options import CallOptions
+
+_SAMPLING: Final = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutputTokens"}
+
+
+class GeminiAdapter(BaseAdapter):
+    """Translates to `POST /models/<model>:generateContent`, or `:streamGenerateContent?alt=sse`."""
+
+    provider_name = "gemini"
+    dialect = "gemini-generate"
+    default_model = "gemini-2.5-flash"
+    default_base_url = "https://generativelanguage.googleapis.com/v1beta"
+    capabilities = CAPABILITIES - {"late_system"}
+    image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "heic", "heif"))
+    tool_names = NameRule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "gemini.function-name")
+    ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0, "gemini.temperature")}
+    # the error's text: continuedev/continue#7849
+    counts: ClassVar[Mapping[str, CountRule]] = {"stop": CountRule(5, "gemini.stop-max5")}
+    losses = frozenset({"message_name"})
+    repairs = frozenset({"joins_turns", "hoists_late_system", "drops_blank_text", "wraps_result"})
+
+    def endpoint(self, options: CallOptions) -> str:
+        from urllib.parse import quote  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        model = (options.model or self.model).removeprefix("models/")
+        method = "streamGenerateContent?alt=sse" if options.stream else "generateContent"  # without alt: a JSON array
+        return f"/models/{quote(model, safe='')}:{method}"
+
+    def auth_headers(self) -> dict[str, str]:
+        return {"x-goog-api-key": self._api_key}
+
+    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
+        conversation = self.check(prompt, options)
+        contents = self._contents(conversation)
+        if not contents:
+            self.refuse("nothing but system messages; Gemini needs a user message")
+        payload: Payload = {"contents": contents}
+        system = [{"text": turn.message.content} for turn in conversation.turns if isinstance(turn, SystemTurn)]
+        if system:  # an empty text is taken here: recorded with status 200 in 2026, against older reports
+            payload["systemInstruction"] = {"parts": system}
+        payload |= _tools(options)
+        config = _generation_config(options)
+        if config:
+            payload["generationConfig"] = config
+        return self.merge_provider_fields(payload, options)
+
+    def hold_options(self, options: CallOptions) -> None:
+        super().hold_options(options)
+        if options.parallel_tool_calls is not None:
+            self.refuse("Gemini has no switch for parallel calls; leave parallel_tool_calls unset")
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        from art_sdk.adapters.gemini.stream import GeneratedStream  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        return GeneratedStream(info, request_id=head.headers.get(self.request_id_header))
+
+    def _contents(self, conversation: Conversation) -> list[Payload]:
+        contents: list[Payload] = []
+        for turn in conversation.turns:
+            if type(turn) is AssistantTurn:  # `type() is`, not `match`: this is the hot loop
+                self._append_assistant(contents, turn)
+            elif type(turn) is UserTurn:
+                contents.append({"role": "user", "parts": self._user_parts(turn)})
+        return contents
+
+    def _user_parts(self, turn: UserTurn) -> list[Payload]:
+        content = turn.message.content
+        if content and isinstance(content, str):
+            return [{"text": content}]
+        given = (TextPart(content),) if isinstance(content, str) else content
+        parts = [self._part(part, turn) for part in given if isinstance(part, ImagePart) or part.text]
+        if not parts:  # gemini.part-has-data
+            self.refuse(_EMPTY_TEXT, index=turn.index, rule="gemini.part-has-data")
+        return parts
+
+    def _part(self, part: Part, turn: UserTurn) -> Payload:
+        if isinstance(part, TextPart):
+            return {"text": part.text}
+        self.hold_image(part, turn)
+        if part.mime_type == UNKNOWN:
+            return {"fileData": {"fileUri": part.url}}
+        if part.data is None:
+            return {"fileData": {"mimeType": part.mime_type, "fileUri": part.url}}
+        return {"inlineData": {"mimeType": part.mime_type, "data": part.data}}
+
+    def _append_assistant(self, contents: list[Payload], turn: AssistantTurn) -> None:
+        """The model's turn, then all results of its calls in one turn (gemini.response-count)."""
+        parts: list[Payload] = [{"text": turn.message.content}] if turn.message.content else []
+        parts += [self._call(call, at) for call, at in zip(turn.calls, turn.places, strict=True)]
+        extensions = turn.message.extensions
+        if extensions and self.dialect in extensions:
+            self._sign(parts, turn, extensions[self.dialect])
+        if not parts:
+            self.refuse("an assistant message with neither text nor calls; leave it out", index=turn.index)
+        if turn.calls and (not contents or (len(contents) == 1 and contents[0]["role"] == "model")):
+            reason = "a conversation cannot begin with a tool call; put the user's message before it"
+            self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")
+        _append_to_model(contents, parts)
+        if not turn.calls:
+            return
+        results = [_result(call, answer) for call, answer in turn.answers_in_call_order()]
+        contents.append({"role": "user", "parts": results})
+
+    def _sign(self, parts: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
+        """Thought signatures go back on the parts that they came with (gemini.thought-signature)."""
+        called = len(parts) - len(turn.calls)
+        try:
+            signatures = msgspec.convert(extension, Signatures, str_keys=True)
+            for at, signature in signatures.calls.items():
+                parts[called : len(parts)][at]["thoughtSignature"] = signature
+        except (msgspec.ValidationError, IndexError) as error:
+            self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+        if signatures.text is not None:
+            if not called:
+                parts.insert(0, {"text": ""})
+            parts[0]["thoughtSignature"] = signatures.text
+
+    def _call(self, call: ToolCall, index: int) -> Payload:
+        arguments = self.arguments_of(call, index, "gemini.response-is-object")
+        return {"functionCall": {"id": call.id, "name": call.function.name, "args": arguments}}
+
+
+def _append_to_model(contents: list[Payload], parts: list[Payload]) -> None:
+    """A turn of calls joins a model's turn before it (gemini.call-after-model).
+
+    So does one of text: a request of its own may still extend it by a call, and what stands before
+    it must not be written otherwise then.
+    """
+    if contents and contents[-1]["role"] == "model":
+        contents[-1]["parts"] += parts
+    else:
+        contents.append({"role": "model", "parts": parts})
+
+
+_EMPTY_TEXT: Final = "its text is empty, which Gemini answers with 400; leave the message out"
+
+
+def _tools(options: CallOptions) -> Payload:
+    if not options.tools:
+        return {}
+    written: Payload = {"tools": [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]}
+    if options.tool_choice is not None:
+        written["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
+    return written
+
+
+def _generation_config(options: CallOptions) -> Payload:
+    config: Payload = {
+        theirs: value for ours, theirs in _SAMPLING.items() if (value := getattr(options, ours)) is not None
+    }
+    if options.stop:
+        config["stopSequences"] = list(options.stop)
+    if options.response_schema is not None:  # gemini.response-schema-mime
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": options.response_schema}
+    return config
+
+
+def _tool(tool: ToolSchema) -> Payload:
+    written: Payload = {"name": tool.name, "description": tool.description}
+    written["parametersJsonSchema"] = tool.input_schema  # gemini.schema-unknown-keyword: not `parameters`
+    if tool.output_schema is not None:
+        written["responseJsonSchema"] = tool.output_schema
+    return written
+
+
+def _result(call: ToolCall, answer: ToolResultMessage) -> Payload:
+    key = "error" if answer.status == "error" else "output"
+    response = {key: answer.content}
+    return {"functionResponse": {"id": call.id, "name": call.function.name, "response": response}}
+
+
+_MODES: Final = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+
+
+def _calling_config(choice: str) -> Payload:
+    mode = _MODES.get(choice)
+    if mode is not None:
+        return {"mode": mode}
+    return {"mode": "ANY", "allowedFunctionNames": [choice]}  # gemini.allowed-names-any

@@ -1,0 +1,1 @@
+"""The prompt assembler: a Mustache blueprint and a context become an `ArtStandardPrompt`."""

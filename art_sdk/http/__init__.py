@@ -1,0 +1,1 @@
+"""HTTP: the SDK's only I/O, and the bytes next to it."""

@@ -1,0 +1,80 @@
+"""Faults put upon an adapter: which ones, how it is called, and the answers to which nothing happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal, NamedTuple
+
+from art_compliance.checks.streamed import Heard, require_read
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.provider import Request
+from art_compliance.provider.faults import FAULTS, STUMBLES, Fault
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+
+
+class Case(NamedTuple):
+    """A fault, whether it befalls a streamed answer, and what is to come of it.
+
+    An adapter may rest on the provider's own client: what that one stumbles over need not be read.
+    """
+
+    fault: Fault
+    streamed: bool
+    expects: Literal["whole", "error", "either"]
+
+    def __str__(self) -> str:
+        return f"{self.fault.id} ({'streamed' if self.streamed else 'unstreamed'})"
+
+
+ANSWER: Final = WrittenAnswer(content="This answer was written, and something is wrong with its way here.")
+"""What is answered, were nothing wrong."""
+
+
+def cases(trial: Trial) -> list[Case]:
+    """Every fault, for each kind of answer that it may befall and the adapter asks for. Raises NotApplicable."""
+    _ = trial.dialect
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    trial.once(good)
+    accepted = {name for request in trial.watched.requests for name in _accepted(request)}
+    kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
+    faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
+    return [
+        Case(fault, kind == "streamed", "either" if trial.dialect.name in STUMBLES.get(fault.id, ()) else fault.expects)
+        for fault in faults
+        for kind in kinds
+        if kind in fault.on
+    ]
+
+
+def _accepted(request: Request) -> Iterator[str]:
+    """The encodings of an answer's body that a request asks for; others must not be sent (RFC 9110, 12.5.3)."""
+    return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
+
+
+def call(trial: Trial, case: Case) -> Heard:
+    """What a call gives that this befalls."""
+    options = options_for(trial, streamed=case.streamed)
+    return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))
+
+
+def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
+    """The scenario's options, streaming asked for or not."""
+    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+
+
+def good(trial: Trial) -> Answered:
+    """The answer to which nothing happened. Raises NotApplicable."""
+    return _read_well(trial, streamed=False)
+
+
+def good_stream(trial: Trial) -> Answered:
+    """The same, streamed. Raises NotApplicable."""
+    return _read_well(trial, streamed=True)
+
+
+def _read_well(trial: Trial, *, streamed: bool) -> Answered:
+    options = options_for(trial, streamed=streamed)
+    return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(ANSWER)))

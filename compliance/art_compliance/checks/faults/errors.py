@@ -1,0 +1,187 @@
+"""Faults: whatever goes wrong between provider and client, it is told, in time, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import io
+import logging
+import os
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from art_compliance.checks.base import check
+from art_compliance.checks.faults.applying import Case, call, cases, good, good_stream, options_for
+from art_compliance.checks.faults.time_limits import wait
+from art_compliance.checks.streamed import Heard, differences, wrong_failure
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Finding
+from art_compliance.pointers import leaves
+from art_compliance.provider import Asked, Response, Send
+from art_compliance.provider.faults import RETRY_AFTER
+from art_compliance.quoting import shorten
+from art_compliance.subject.events import Answered
+from art_compliance.subject.subject import TEST_KEY
+
+
+class Seen(NamedTuple):
+    """What came of it."""
+
+    case: Case
+    heard: Heard
+
+
+class Run(NamedTuple):
+    """Every fault that ends of itself, put upon the adapter once, and what was written into logs meanwhile."""
+
+    seen: list[Seen]
+    logs: str
+
+
+def _run(trial: Trial) -> Run:
+    with _listening() as logs:
+        seen = [Seen(case, call(trial, case)) for case in cases(trial) if not case.fault.hangs]
+    return Run(seen, logs.getvalue())
+
+
+@contextmanager
+def _listening() -> Generator[io.StringIO]:
+    """Everything that is logged, at every level, and whatever is printed."""
+    root, written = logging.getLogger(), io.StringIO()
+    handler, before = logging.StreamHandler(written), root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        with redirect_stdout(written), redirect_stderr(written):
+            yield written
+    finally:
+        root.setLevel(before)
+        root.removeHandler(handler)
+
+
+@check(
+    "faults.are-told-as-errors",
+    clause="What is no good answer is told by ERROR and END, after what did arrive; never by an exception.",
+    once=True,
+)
+def are_told_as_errors(trial: Trial) -> Iterator[Finding]:
+    """The caller tells a fault from an answer by the events alone."""
+    for case, heard in trial.once(_run).seen:
+        if case.expects == "error" or (case.expects == "either" and not _is_good(heard)):
+            for fault in (*wrong_failure(trial, heard), *_wrong_error(case, heard)):
+                yield Finding(check="faults.are-told-as-errors", message=f"{case}: {fault}")
+
+
+def _is_good(heard: Heard) -> bool:
+    return isinstance(heard, Answered) and heard.error is None
+
+
+def _wrong_error(case: Case, heard: Heard) -> Iterator[str]:
+    """What an error of a status does not tell: the status, the provider's words, how long to wait."""
+    error, status = (heard.error or {}) if isinstance(heard, Answered) else {}, case.fault.status
+    if status is None:
+        return
+    if error.get("status") != status:
+        yield f"the error's status is {error.get('status')!r}"
+    words = f"written error {status}"
+    if case.fault.id == f"status-{status}" and words not in str(error.get("provider_message") or error.get("message")):
+        yield f"the provider's words {words!r} are not told"
+    if status == 429 and error.get("retry_after") != RETRY_AFTER:
+        yield f"retry_after is {error.get('retry_after')!r}; the answer says {RETRY_AFTER} s"
+
+
+@check(
+    "faults.benign-ones-change-nothing",
+    clause="What is odd and still a good answer is read whole: comments, unknown events, any line ends, any pace.",
+    once=True,
+)
+def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
+    """Proxies and providers add such things without asking."""
+    seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
+    for case, heard in seen:
+        faults: list[str] = []
+        if not isinstance(heard, Answered):
+            faults = [str(heard)] if case.expects == "whole" else []
+        elif case.expects == "whole" or heard.error is None:
+            whole = trial.once(good_stream if case.streamed else good)
+            faults = [f"it differs in {one}" for one in differences(heard, whole)]
+        yield from (Finding(check="faults.benign-ones-change-nothing", message=f"{case}: {one}") for one in faults)
+
+
+@check(
+    "faults.leave-nothing-behind",
+    clause="Faults leave no socket, file, thread or task behind.",
+    once=True,
+)
+def leave_nothing_behind(trial: Trial) -> Iterator[Finding]:
+    """What leaks once a fault stops a service after a day of them."""
+    short = [case for case in cases(trial) if not case.fault.hangs and case.fault.id not in _LONG]
+    trial.once(_run)  # pools and threads that are kept on purpose are there now
+    before = _count_open(trial)
+    for case in short:
+        call(trial, case)
+    ends = time.monotonic() + 1
+    while (left := _grown(trial, before)) and time.monotonic() < ends:
+        gc.collect()
+        time.sleep(0.02)
+    for what, count in left.items():
+        message = f"after {len(short)} faults there are {count} more {what}"
+        yield Finding(check="faults.leave-nothing-behind", message=message)
+
+
+_LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})
+_TOLERATED: Final = 3
+"""A pool may have grown by chance."""
+
+
+def _count_open(trial: Trial) -> dict[str, int]:
+    counted = {"threads": threading.active_count(), "tasks": trial.subject.caller.count_tasks()}
+    with suppress(OSError):  # a system that does not tell
+        counted["open sockets and files"] = len(os.listdir("/dev/fd"))  # noqa: PTH208 - a count, no paths
+    return counted
+
+
+def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
+    now = _count_open(trial)
+    grown = {name: now[name] - count for name, count in before.items()}
+    return {name: count for name, count in grown.items() if count > _TOLERATED}
+
+
+@check(
+    "faults.show-no-key",
+    clause="Whatever goes wrong, the API key stands in no event, no exception and no log.",
+    once=True,
+)
+def show_no_key(trial: Trial) -> Iterator[Finding]:
+    """Faults are what logs are full of."""
+    run = trial.once(_run)
+    for case, heard in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
+        told: Any = heard.events if isinstance(heard, Answered) else str(heard)
+        if any(TEST_KEY in str(leaf) for _, leaf in leaves(told)):
+            yield Finding(check="faults.show-no-key", message=f"{case}: what is told shows the key")
+    for line in run.logs.splitlines():
+        if TEST_KEY in line:
+            hidden = line.replace(TEST_KEY, "[the key]")
+            yield Finding(check="faults.show-no-key", message=f"a log shows the key: {shorten(hidden)}")
+            return
+
+
+def _with_the_key(trial: Trial) -> Iterator[tuple[str, Heard]]:
+    """Streams that fail with words in which the provider repeats the key."""
+    if "streaming" not in trial.subject.capabilities:
+        return
+    words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)
+    dialect = trial.dialect
+    event = Response(200, content_type=dialect.stream_type, steps=(Send(dialect.write_stream_error(401, words)),))
+    for what, response in (
+        ("status 401 that repeats the key (streamed)", Response(401, dialect.write_error(401, words))),
+        ("an error event that repeats the key", event),
+    ):
+        yield what, trial.subject.call(trial.scenario.prompt, options, partial(_answer_with, response))
+
+
+def _answer_with(response: Response, _: Asked) -> Response:
+    return response

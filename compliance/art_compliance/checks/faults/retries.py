@@ -1,0 +1,78 @@
+"""Faults: who asks again does so before the first token, when it may help, and not before it is told to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.faults.applying import ANSWER, good_stream, options_for
+from art_compliance.checks.streamed import require_streams
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.provider import Asked, Drop, Response, Send
+
+Make = Callable[[Asked, int], Response]
+"""An answer to a request, and to the how-manieth."""
+
+
+@check(
+    "faults.are-asked-again-with-care",
+    clause="A call is asked again only before its first token, only where that may help, and after Retry-After.",
+    once=True,
+)
+def are_asked_again_with_care(trial: Trial) -> Iterator[Finding]:
+    """Half an answer that is asked for twice is paid for twice, and a provider that is pressed refuses longer."""
+    name, question = "faults.are-asked-again-with-care", trial.with_answer(ANSWER)
+    streams = "streaming" in trial.subject.capabilities
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    if streams:
+        require_streams(question)
+        trial.once(good_stream)
+        for what, make in (("cut off after its first tokens", _cut), ("refused with 400", _refused)):
+            count = len(_times(question, make, streamed=True))
+            if count != 1:
+                yield Finding(check=name, message=f"a stream that was {what} was asked for {count} times")
+    for streamed in (False, True)[: 1 + streams]:
+        first, *others = _times(question, _busy, streamed=streamed)
+        if others and others[0] - first < _WAIT - _SLACK:
+            message = f"asked again {others[0] - first:.2f} s after an answer 429 with Retry-After: {_WAIT}"
+            yield Finding(check=name, message=message)
+
+
+_WAIT: Final = 1
+_SLACK: Final = 0.05
+
+
+def _times(trial: Trial, make: Make, *, streamed: bool) -> list[float]:
+    """When it was asked."""
+    times: list[float] = []
+
+    def answer(asked: Asked) -> Response:
+        times.append(time.monotonic())
+        return make(asked, len(times))
+
+    trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
+    return times or [0.0]
+
+
+def _cut(asked: Asked, _: int) -> Response:
+    events = asked.dialect.write_stream(ANSWER, asked.payload)
+    return Response(
+        200, content_type=asked.dialect.stream_type, steps=(*map(Send, events[: -(-len(events) // 2)]), Drop())
+    )
+
+
+def _refused(asked: Asked, _: int) -> Response:
+    return Response(400, asked.dialect.write_error(400, "written error 400"))
+
+
+def _busy(asked: Asked, count: int) -> Response:
+    """The first is told to wait."""
+    if count > 1:
+        return asked.answer(ANSWER)
+    body = asked.dialect.write_error(429, "written error 429")
+    return Response(429, body, headers=(("retry-after", str(_WAIT)),))

@@ -1,0 +1,103 @@
+"""Waiting: each time limit of a call ends the calls that it is for, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from art_compliance.checks.base import check
+from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream, options_for
+from art_compliance.checks.streamed import Heard, differences, wrong_failure
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.provider import Asked, Response
+from art_compliance.provider.faults import STEADY
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Refused
+
+
+class Waited(NamedTuple):
+    """A call that waits, and the one time limit of it that is short."""
+
+    case: Case
+    limit: str
+
+    def __str__(self) -> str:
+        return f"{self.case}, with the time limit {self.limit}"
+
+
+LIMIT: Final = 0.4
+"""Seconds of the one limit that is short; the others are long."""
+
+GRACE: Final = 0.25
+"""Seconds that a call may take beyond its time limit."""
+
+_LONG_LIMIT: Final = 60.0
+_PATIENCE: Final = 4.0
+"""Seconds until a call that keeps no time limit is left alone."""
+
+_ENDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "hang-before-head": ("first_byte", "whole_call"),
+    "hang-after-head": ("between_bytes", "whole_call"),
+    "hang-mid-body": ("between_bytes", "whole_call"),
+    "trickle": ("whole_call",),
+    "steady": ("first_byte", "between_bytes"),
+}
+"""The limits that end a call that waits so. A steady answer takes longer in all, and none of them ends it."""
+
+
+def wait(trial: Trial) -> list[tuple[Waited, Heard]]:
+    """Every fault that hangs, and a steady answer: all at once, told apart by their prompts."""
+    known = cases(trial)
+    steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
+    waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
+    return _wait_for(trial, waited)
+
+
+def _wait_for(trial: Trial, waited: list[Waited]) -> list[tuple[Waited, Heard]]:
+    by_name = {str(one): one for one in waited}
+
+    def answer(asked: Asked) -> Response:
+        (found,) = (one for name, one in by_name.items() if name in str(asked.payload))
+        return found.case.fault.make(ANSWER, asked)
+
+    heard = trial.subject.call_together(
+        [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
+        answer,
+        seconds=_PATIENCE,
+    )
+    return list(zip(waited, heard, strict=True))
+
+
+def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
+    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), _LONG_LIMIT)
+    return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: LIMIT}}
+
+
+@check(
+    "faults.end-in-time",
+    clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
+    once=True,
+)
+def end_in_time(trial: Trial) -> Iterator[Finding]:
+    """An agent that waits for ever is a broken one."""
+    wrong: list[Waited] = []
+    for waited, heard in trial.once(wait):
+        if isinstance(heard, Refused):
+            message = f"the option timeouts is refused ({heard.code}): nobody knows how long it waits"
+            raise NotApplicable(message)
+        wrong += [waited] if any(_wrong_wait(trial, waited, heard)) else []
+    for waited, heard in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
+        for fault in _wrong_wait(trial, waited, heard):
+            yield Finding(check="faults.end-in-time", message=f"{waited} = {LIMIT} s: {fault}")
+
+
+def _wrong_wait(trial: Trial, waited: Waited, heard: Heard) -> Iterator[str]:
+    """Who asks again of its own accord waits for each try; the limit of the whole call bounds them all."""
+    case = waited.case
+    if case.expects == "whole" and isinstance(heard, Answered):
+        yield from differences(heard, trial.once(good_stream if case.streamed else good))
+        return
+    yield from wrong_failure(trial, heard)
+    if isinstance(heard, Answered) and waited.limit == "whole_call" and heard.at and heard.at[-1] > LIMIT + GRACE:
+        yield f"it took {heard.at[-1]:.2f} s"

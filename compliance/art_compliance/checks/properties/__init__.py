@@ -1,0 +1,1 @@
+"""Properties: laws over generated prompts, answers and dialogues."""

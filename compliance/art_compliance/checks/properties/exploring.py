@@ -1,0 +1,169 @@
+"""Laws over generated prompts: prompts are made and judged until one breaks a law, and that one is made small."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from art_compliance.checks.base import Check
+from art_compliance.checks.properties.kept import folder_of, keep, kept_for
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.dialects import CannotWrite, Dialect
+from art_compliance.findings import Example, Finding
+from art_compliance.generating.requests import Family, Request, as_scenario
+from art_compliance.generating.searching import make_requests
+from art_compliance.generating.shrinking import reduce
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.observations import Sent
+
+WHOLE: Final[Family] = "generated-conversations"
+BROKEN: Final[Family] = "generated-broken-conversations"
+ANSWERS: Final[Family] = "generated-answers"
+DIALOGUES: Final[Family] = "generated-dialogues"
+
+
+class Law(Struct, frozen=True):
+    """A law, and the checks that judge it on one prompt; `format_free` ones where the dialect is unknown."""
+
+    id: str
+    judged_by: tuple[Check, ...]
+    format_free: tuple[Check, ...] = ()
+
+    def findings(self, trial: Trial) -> list[Finding] | None:
+        """What counts against the adapter on one prompt; None where the law says nothing of it."""
+        told: list[Finding] | None = None
+        for one in (*self.judged_by, *(self.format_free if trial.subject.dialect is None else ())):
+            if set(one.needs) <= set(trial.scenario.needs):
+                try:
+                    found = one(trial)
+                except NotApplicable:
+                    continue
+                told = [*(told or ()), *(finding for finding in found if finding.severity == "reject")]
+        return told
+
+
+class Exploration(Struct):
+    """What became of a family's prompts: how many were judged, by law how many it applied to, and its first failure."""
+
+    made: tuple[Request, ...]
+    judged: int = 0
+    sent: int = 0
+    applied: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    first: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+
+
+def explore(trial: Trial, declared: tuple[Law, ...]) -> Exploration:
+    """Makes the family's requests and runs every law on each, within the profile's time."""
+    profile, family = trial.search.profile, trial.scenario.id
+    seen = Exploration(make_requests(family, trial.seed, profile.count_of(family)))
+    laws = [law for law in declared if not trial.search.only or law.id in trial.search.only]
+    until = time.monotonic() + profile.seconds
+    for number, request in enumerate(seen.made):
+        if time.monotonic() > until or seen.first.keys() >= {law.id for law in laws}:
+            break
+        one = _trial_of(trial, request)
+        for law in laws:
+            _note(seen, law, number, one)
+        seen.judged += 1
+        seen.sent += isinstance(one.observation, Sent)
+    return seen
+
+
+def _note(seen: Exploration, law: Law, number: int, trial: Trial) -> None:
+    if law.id not in seen.first:
+        found = law.findings(trial)
+        seen.applied[law.id] = seen.applied.get(law.id, 0) + (found is not None)
+        if found:
+            seen.first[law.id] = number
+
+
+def _trial_of(trial: Trial, request: Request) -> Trial:
+    """The request as a trial; its answer without what the dialect has no form for."""
+    family = trial.scenario.id
+    scenario = as_scenario(family, request)
+    if family == ANSWERS and scenario.answer is not None and trial.subject.dialect is not None:
+        scenario = msgspec.structs.replace(scenario, answer=_sayable(trial.subject.dialect, scenario.answer))
+    return Trial(trial.subject, scenario, trial.seed, trial.search, turns=request.turns)
+
+
+def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
+    """The answer, without its reasoning where the dialect has no place for it."""
+    try:
+        dialect.write_response(answer)
+    except CannotWrite:
+        return msgspec.structs.replace(answer, thinking="", signature=None, thinking_tokens=None)
+    return answer
+
+
+def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Iterator[Finding]:
+    """Kept requests first; then what the exploration found, shrunk. Raises NotApplicable where none is of it.
+
+    The exploration is of all laws of the trial's family, and made once for all of them.
+    """
+    family, search = trial.scenario.id, trial.search
+    folder = folder_of(search.kept, trial.subject.name) if search.kept else None
+    for request in kept_for(folder, law.id, family) if folder else ():
+        found = law.findings(_trial_of(trial, request))
+        if found:
+            yield from _told(law, trial, request)
+            return
+    seen = trial.once(exploration)
+    trial.judged[law.id] = seen.applied.get(law.id, 0)
+    if law.id in seen.first:
+        least = _shrunk(law, trial, seen)
+        if folder:
+            keep(folder, law.id, family, least)
+        yield from _told(law, trial, least, fallback=seen.made[seen.first[law.id]])
+    elif family == WHOLE and not seen.sent:
+        message = f"all of {seen.judged} generated prompts were refused"
+        raise NotApplicable(message)
+    elif not seen.applied.get(law.id):
+        message = f"none of {seen.judged} generated prompts is of it"
+        raise NotApplicable(message)
+
+
+def _shrunk(law: Law, trial: Trial, seen: Exploration) -> Request:
+    """The least request on which the law fails by the same check as on the first."""
+    first = seen.made[seen.first[law.id]]
+    by = _failing_checks(law, trial, first)
+
+    def fails(request: Request) -> bool:
+        return bool(by & _failing_checks(law, trial, request))
+
+    alone = trial.scenario.id == BROKEN
+    return reduce(first, fails, seconds=trial.search.profile.shrink_seconds, alone=alone)
+
+
+def _failing_checks(law: Law, trial: Trial, request: Request) -> set[str]:
+    """The first check that fails, alone: a law is judged by several, and shrinking must not slip to another."""
+    found = law.findings(_trial_of(trial, request))
+    return {found[0].check} if found else set()
+
+
+def _told(law: Law, trial: Trial, request: Request, fallback: Request | None = None) -> Iterator[Finding]:
+    """The law's findings on a request, with its prompt and the payload that it gave."""
+    one = _trial_of(trial, request)
+    found = law.findings(one) or []
+    if not found and fallback is not None:
+        text = "it failed on a generated prompt, and not when that was tried again: it is not pure"
+        found = [Finding(check=law.id, message=text)]
+        one = _trial_of(trial, fallback)
+    example = _example_of(one)
+    for number, finding in enumerate(found):
+        text = finding.message if finding.check == law.id else f"{finding.check}: {finding.message}"
+        own = None if number else finding.example or example
+        yield msgspec.structs.replace(finding, check=law.id, message=text, example=own)
+
+
+def _example_of(trial: Trial) -> Example:
+    seen, answer = trial.observation, trial.scenario.answer
+    return Example(
+        prompt=trial.scenario.prompt,
+        options=trial.scenario.call_options(),
+        payload=seen.payload if isinstance(seen, Sent) else str(seen),
+        answer=None if answer is None else msgspec.to_builtins(answer),
+    )

@@ -1,0 +1,195 @@
+"""Properties: the laws of translation and wire over prompts that nobody wrote.
+
+A generated prompt is judged as a scenario by the checks of the other stages, so every law is stated
+once, there. A prompt that breaks a conversation rule must only satisfy what holds for every well-shaped
+one: total, accepted, pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from art_compliance.checks import rules, wire
+from art_compliance.checks.base import Check, check, checks_of
+from art_compliance.checks.properties.dialogues import conversations_go_on
+from art_compliance.checks.properties.exploring import (
+    ANSWERS,
+    BROKEN,
+    DIALOGUES,
+    WHOLE,
+    Exploration,
+    Law,
+    explore,
+    holds,
+)
+from art_compliance.checks.response import reading as response
+from art_compliance.checks.stream import answers as stream
+from art_compliance.checks.translation import canary, conservation, laws
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Example, Finding
+from art_compliance.generating.processes import Unreachable, digests_elsewhere
+from art_compliance.generating.requests import FAMILIES, Family, as_scenario
+from art_compliance.generating.searching import make_requests
+from art_compliance.scenarios import Scenario
+
+_BOTH: Final = (WHOLE, BROKEN)
+
+
+def _explore(trial: Trial) -> Exploration:
+    return explore(trial, _LAWS_OF[trial.scenario.id])
+
+
+def _law(
+    name: str,
+    *judged_by: Check,
+    clause: str,
+    families: tuple[Family, ...] = (WHOLE,),
+    format_free: tuple[Check, ...] = (),
+) -> tuple[Law, Check]:
+    law = Law(name, judged_by, format_free)
+    return law, check(name, clause=clause, families=families)(lambda trial: holds(law, trial, _explore))
+
+
+_INVENTED: Final = conservation.nothing_is_invented
+_OF_CONSERVATION: Final = frozenset({conservation.is_total.id, conservation.request_is_of_its_dialect.id, _INVENTED.id})
+
+_DECLARED: Final = (
+    _law(
+        "properties.every-prompt-has-an-outcome",
+        conservation.is_total,
+        clause="Every generated prompt gives JSON data, or is refused with PROMPT_TRANSLATION_FAILED.",
+        families=_BOTH,
+    ),
+    _law(
+        "properties.requests-are-accepted",
+        conservation.request_is_of_its_dialect,
+        wire.is_of_the_schema,
+        rules.no_rule_is_broken,
+        clause="The request of every generated prompt is of its dialect, of its schema, and breaks no rule.",
+        families=_BOTH,
+    ),
+    _law(
+        "properties.nothing-is-lost",
+        *(one for one in checks_of(conservation) if one.id not in _OF_CONSERVATION),
+        clause="Every slot of every generated prompt is found in its request, once, in order; repairs are declared.",
+        format_free=checks_of(canary),
+    ),
+    _law(
+        "properties.nothing-is-invented",
+        _INVENTED,
+        clause="The request of a generated prompt holds nothing beyond it but constants that carry no text.",
+    ),
+    _law(
+        "properties.translation-is-pure",
+        laws.leaves_its_arguments_alone,
+        laws.same_prompt_same_request,
+        clause="A generated prompt gives the same request again, beside others, and is left as it was.",
+        families=_BOTH,
+    ),
+    _law(
+        "properties.prefix-is-stable",
+        laws.prefix_is_stable,
+        clause="Appending a message to a generated prompt changes no earlier one in the request.",
+    ),
+    _law(
+        "properties.renaming-is-followed",
+        laws.follows_renaming,
+        clause="Renaming ids and tools of a generated prompt, or replacing its texts, changes those and nothing else.",
+    ),
+    _law(
+        "properties.order-of-answers-means-nothing",
+        laws.order_of_answers_means_nothing,
+        clause="Permuting the results of one turn's calls in a generated prompt does not change the request's meaning.",
+    ),
+    _law(
+        "properties.tool-means-tool-result",
+        laws.tool_means_tool_result,
+        clause="In every generated prompt the roles tool and tool_result give equal requests.",
+    ),
+    _law(
+        "properties.what-is-translated-is-sent",
+        laws.sends_what_it_translates,
+        laws.one_call_one_request,
+        clause="What arrives when the adapter is called with a generated prompt is what translate returns, once.",
+    ),
+    _law(
+        "properties.answers-are-read-whole",
+        response.answer_is_read,
+        *(one for one in response.HELD_BY_LAWS if one.id != "response.events-carry-their-ids"),
+        response.answer_can_be_appended,
+        response.signatures_go_back,
+        clause="Every generated answer is read: text, calls, reasoning, finish, counts; and it can be appended.",
+        families=(ANSWERS,),
+    ),
+    _law(
+        "properties.streams-say-what-answers-say",
+        stream.answer_is_read,
+        *(one for one in stream.HELD_BY_LAWS if one.id != "stream.events-carry-their-ids"),
+        stream.says_what_the_whole_answer_says,
+        clause="Every generated answer, streamed, says what it says whole.",
+        families=(ANSWERS,),
+    ),
+    _law(
+        "properties.chunks-change-nothing",
+        stream.cuts_change_nothing,
+        clause="However the bytes of a generated answer are cut on their way, the same is read.",
+        families=(ANSWERS,),
+    ),
+    _law(
+        "properties.cut-streams-are-told",
+        stream.cut_short_is_told,
+        clause="A generated answer that ends too early, wherever, gives what arrived, then ERROR and END.",
+        families=(ANSWERS,),
+    ),
+    _law(
+        conversations_go_on.id,
+        conversations_go_on,
+        clause=conversations_go_on.clause,
+        families=(DIALOGUES,),
+    ),
+)
+
+
+@check(
+    "properties.other-processes-agree",
+    clause="A generated prompt gives the same request in other processes, under other hash seeds.",
+    families=(WHOLE,),
+)
+def other_processes_agree(trial: Trial) -> Iterator[Finding]:
+    """Pure: nothing depends on the order of a set."""
+    requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.count_of(trial.scenario.id))[
+        :_SENT_ELSEWHERE
+    ]
+    yield from _disagreements(trial, [as_scenario(trial.scenario.id, request) for request in requests])
+
+
+def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Finding]:
+    try:
+        seen = digests_elsewhere(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
+    except Unreachable as error:
+        raise NotApplicable(str(error)) from error
+    differing = [one for one, digests in zip(scenarios, seen, strict=True) if len(set(digests)) > 1]
+    if differing:
+        least = min(differing, key=lambda one: len(str(one.prompt)) + len(str(one.options)))
+        example = Example(prompt=least.prompt, options=least.call_options())
+        text = f"{len(differing)} of {len(seen)} prompts gave another request under another PYTHONHASHSEED"
+        yield Finding(check=other_processes_agree.id, message=text, example=example)
+
+
+_SENT_ELSEWHERE: Final = 200
+
+LAWS: Final[Mapping[str, Law]] = {law.id: law for law, _ in _DECLARED}
+CHECKS: Final[tuple[Check, ...]] = (*(one for _, one in _DECLARED), other_processes_agree)
+_LAWS_OF: Final[Mapping[str, tuple[Law, ...]]] = {
+    family: tuple(law for law, one in _DECLARED if family in one.families) for family in FAMILIES
+}
+
+
+def judge_alone(one: Check, trial: Trial) -> list[Finding]:
+    """What a check finds on a trial of its own: for a law over generated prompts, on this one. Raises NotApplicable."""
+    if one.id in LAWS:
+        return LAWS[one.id].findings(trial) or []
+    if one is other_processes_agree:
+        return list(_disagreements(trial, [trial.scenario]))
+    return one(trial)

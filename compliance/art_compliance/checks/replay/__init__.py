@@ -1,0 +1,1 @@
+"""Replay: recorded calls, made again without a network."""

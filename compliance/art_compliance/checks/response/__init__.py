@@ -1,0 +1,1 @@
+"""Response: an unstreamed answer is read whole."""

@@ -1,0 +1,153 @@
+"""Response: what is no answer is told as an error, whole and in order, and never taken for an empty answer."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.streamed import wrong_failure
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.pointers import leaves, look_up
+from art_compliance.provider import Response
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed
+from art_compliance.subject.subject import TEST_KEY
+from art_sdk import FunctionCall, ToolCall
+from art_sdk.json_data import is_object
+
+_STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
+_FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
+"""What stays wrong however often it is asked again."""
+
+_WAIT: Final = 1.0
+
+
+@check(
+    "response.error-answer-is-told",
+    clause="An error answer becomes ERROR with LLM_PROVIDER_ERROR, its status and the provider's words, then END.",
+    once=True,
+)
+def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
+    """The caller decides by the status whether to try again, and reads the words."""
+    name = "response.error-answer-is-told"
+    for status in _STATUSES:
+        words, before = f"written error {status}", trial.subject.asked
+        body = trial.dialect.write_error(status, words)
+        headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
+        heard = trial.call_with(Response(status, body, headers=headers))
+        faults = list(wrong_failure(trial, heard))
+        if isinstance(heard, Answered):
+            faults += _wrong_error(heard.error or {}, status, words)
+        if status in _FINAL and (asked := trial.subject.asked - before) != 1:
+            faults.append(f"it was asked {asked} times; what is refused stays refused")
+        yield from (Finding(check=name, message=f"answered {status}: {fault}") for fault in faults)
+
+
+def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str]:
+    if error.get("status") != status:
+        yield f"the error's status is {error.get('status')!r}"
+    if words not in str(error.get("provider_message") or error.get("message")):
+        yield f"the provider's words {words!r} are not told"
+    if status == 429 and error.get("retry_after") != _WAIT:
+        yield f"retry_after is {error.get('retry_after')!r}; the answer says {_WAIT:g} s"
+    if status in (400, 429) and error.get("is_retryable") is not (status == 429):
+        yield f"is_retryable is {error.get('is_retryable')!r}"
+
+
+@check(
+    "response.broken-answer-is-an-error",
+    clause="A body that is not what the provider sends gives ERROR, never an exception and never an empty answer.",
+    once=True,
+)
+def broken_answer_is_an_error(trial: Trial) -> Iterator[Finding]:
+    """Proxies answer with pages, and connections with halves."""
+    name = "response.broken-answer-is-an-error"
+    for what, response in _broken(trial):
+        heard = trial.call_with(response)
+        yield from (Finding(check=name, message=f"{what}: {fault}") for fault in wrong_failure(trial, heard))
+        if isinstance(heard, Crashed) and "did not come back" in heard.error:
+            return  # the others would not come back either
+
+
+def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
+    text, call = (trial.dialect.write_response(answer) for answer in (_TEXT, _CALL))
+    yield "an empty body", Response(200, b"")
+    yield "a page", Response(200, _PAGE, "text/html")
+    yield "a page of 10 MB", Response(200, _PAGE * (10_000_000 // len(_PAGE)), "text/html")
+    for shown in (b"null", b"[]", b"{}", b'"text"', b"7", b"[" * 100_000):
+        yield f"the body {shown[:10].decode()}", Response(200, shown)
+    yield "half of an answer", Response(200, text[: len(text) // 2])
+    yield "text that is not UTF-8", Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
+    for body in (text, call) if "tools" in trial.subject.capabilities else (text,):
+        yield from _spoiled(json.loads(body), trial.dialect.essential)
+
+
+_PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>"
+_TEXT: Final = WrittenAnswer(content="This answer was written.")
+_CALL: Final = WrittenAnswer(
+    tool_calls=(ToolCall("call_w", FunctionCall("look", '{"at": 1}')),),
+    finish="tool_calls",
+)
+
+
+def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Response]]:
+    """The answer without each field that it cannot do without, and with something else in its place."""
+    for pointer in essential:
+        parent, _, step = pointer.rpartition("/")
+        holder = look_up(body, parent)
+        if not is_object(holder) or step not in holder:
+            continue
+        for what, value in (("missing", ...), ("null", None), ("a number", 7), ("a flag", True)):
+            spoiled = copy.deepcopy(body)
+            target = look_up(spoiled, parent)
+            if value is ...:
+                del target[step]
+            else:
+                target[step] = value
+            yield f"{pointer} {what}", Response(200, json.dumps(spoiled).encode())
+
+
+@check(
+    "response.key-is-shown-nowhere",
+    clause="The API key stands in no event, whatever the provider says in its error.",
+    once=True,
+)
+def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
+    """Some providers repeat the key in their words, and events go into logs."""
+    name, words = "response.key-is-shown-nowhere", f"Incorrect API key provided: {TEST_KEY}"
+    answers = {
+        "with an error": Response(401, trial.dialect.write_error(401, words)),
+        "200 and an error": Response(200, trial.dialect.write_error(401, words)),
+        "with a text": Response(200, trial.dialect.write_response(_TEXT)),
+    }
+    for what, response in answers.items():
+        heard = trial.call_with(response)
+        for pointer, leaf in leaves(heard.events if isinstance(heard, Answered) else str(heard)):
+            if TEST_KEY in str(leaf):
+                event = f"event {pointer}" if pointer else "the exception"
+                yield Finding(check=name, message=f"answered {what}, {event} shows the key")
+    if TEST_KEY in repr(trial.subject.adapter):
+        yield Finding(check=name, message="the adapter's repr shows the key")
+
+
+@check(
+    "response.key-goes-in-a-header",
+    clause="The API key is sent, in a header, and stands in no URL and no body.",
+    once=True,
+)
+def key_goes_in_a_header(trial: Trial) -> Iterator[Finding]:
+    """URLs and bodies are logged by everything on the way."""
+    name = "response.key-goes-in-a-header"
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+        raise NotApplicable(message)
+    for request in trial.watched.requests:
+        if not any(TEST_KEY in value for value in request.headers.values()):
+            yield Finding(check=name, message="no header of the request has the key")
+        if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
+            yield Finding(check=name, message="the key stands in the request's URL or body")

@@ -1,0 +1,290 @@
+"""Stream: an answer that comes in pieces is the answer that comes whole, and one that is cut short is none."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.checks.answer_laws import LAWS, Told, check_of
+from art_compliance.checks.base import check
+from art_compliance.checks.streamed import (
+    Heard,
+    differences,
+    events_of,
+    half_of,
+    heard_streamed,
+    in_pieces,
+    paused,
+    require_read,
+    require_streams,
+    script,
+    stream,
+    streamed,
+    tells_finish,
+    text_in,
+    wrong_failure,
+)
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.findings import Finding
+from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.events import Answered
+from art_compliance.subject.factories import tell
+from art_compliance.subject.observations import Refused
+
+
+@check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")
+def answer_is_read(trial: Trial) -> Iterator[Finding]:
+    """Everything else about streams depends on it."""
+    heard = trial.once(heard_streamed)
+    if isinstance(heard, Refused) and isinstance(trial.heard, Refused):
+        message = f"refused, streamed or not: {heard.code}"
+        raise NotApplicable(message)
+    if not isinstance(heard, Answered):
+        yield Finding(check="stream.answer-is-read", message=str(heard))
+    elif heard.error is not None:
+        yield Finding(check="stream.answer-is-read", message=f"call gave an ERROR event: {heard.error.get('message')}")
+    elif not all(_wants_stream(trial)):
+        message = "streaming is declared, and a call with the option stream did not ask the provider for a stream"
+        yield Finding(check="stream.answer-is-read", message=message)
+
+
+def _wants_stream(trial: Trial) -> list[bool]:
+    """Of each request of a streamed call, whether it asked for a stream."""
+    wanted: list[bool] = []
+
+    def note(asked: Asked) -> Response:
+        wanted.append(asked.wants_stream)
+        return asked.answer(trial.written)
+
+    stream(trial, note)
+    return wanted
+
+
+def _told(trial: Trial) -> Told:
+    """The scenario's answer, streamed."""
+
+    def ask(**options: Any) -> Answered:
+        return require_read(stream(trial, lambda asked: asked.answer(trial.written), **options))
+
+    return Told(trial, streamed(trial), ask)
+
+
+HELD_BY_LAWS: Final = tuple(check_of("stream", one, _told) for one in LAWS)
+
+
+@check(
+    "stream.says-what-the-whole-answer-says",
+    clause="The same answer, streamed and whole, gives the same message, calls, finish and token counts.",
+)
+def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Finding]:
+    """Whoever switches streaming on gets the same agent."""
+    for difference in differences(streamed(trial), trial.answered):
+        message = f"streamed and whole, it differs in {difference}"
+        yield Finding(check="stream.says-what-the-whole-answer-says", message=message)
+
+
+@check("stream.cuts-change-nothing", clause="However the bytes of a stream are cut, the same answer is read.")
+def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
+    """The network cuts where it likes: inside an event, a line end, a character."""
+    dice = random.Random(f"{trial.seed} {trial.scenario.id}")
+
+    def cut(asked: Asked) -> Response:
+        return script(trial, map(Send, in_pieces(b"".join(events_of(trial, asked)), dice, _CUTS)))
+
+    heard = stream(trial, cut)
+    if not isinstance(heard, Answered):
+        yield Finding(check="stream.cuts-change-nothing", message=f"cut otherwise, {heard}")
+        return
+    for difference in differences(heard, streamed(trial)):
+        yield Finding(check="stream.cuts-change-nothing", message=f"cut otherwise, it differs in {difference}")
+
+
+_CUTS: Final = 40
+
+
+@check(
+    "stream.cut-short-is-told",
+    clause="A stream that ends before the answer does gives what arrived, then ERROR and END; never a good answer.",
+)
+def cut_short_is_told(trial: Trial) -> Iterator[Finding]:
+    """The worst fault of all: half an answer that is taken for a whole one."""
+    name = "stream.cut-short-is-told"
+    whole, events = streamed(trial), trial.once(_events_asked_for)
+    dice = random.Random(f"{trial.seed} {trial.scenario.id}")
+    places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
+    for number, at in enumerate(places):
+        ways = (
+            (f"cut off after event {at}", b"", (Drop(),)),
+            (f"ended in order after event {at}", b"", ()),
+            (f"cut off inside event {at + 1}", events[at][: len(events[at]) // 2], (Drop(),)),
+        )
+        for what, last, how in ways if at == places[-1] else ways[number % 3 :][:1]:
+            heard = _hear_some(trial, events[:at], last, how)
+            if tells_finish(events[:at]) and isinstance(heard, Answered) and heard.error is None:
+                faults = [f"another answer is read: {difference}" for difference in _lost(heard, whole)]
+            else:
+                faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
+                faults += _half_calls(heard, whole)
+            yield from (Finding(check=name, message=f"{what} of {len(events)}: {fault}") for fault in faults)
+
+
+def _half_calls(heard: Heard, whole: Answered) -> list[str]:
+    """The calls that are told and were never whole. Ids that were missing are made anew each time."""
+    told = heard.told_calls if isinstance(heard, Answered) else []
+    known = [call.get("function") for call in whole.told_calls]
+    return [f"the call {call} is told, and half of it arrived" for call in told if call.get("function") not in known]
+
+
+def _hear_some(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
+    return stream(trial, lambda _: script(trial, [*map(Send, (*events, last) if last else events), *how]))
+
+
+def _lost(heard: Answered, whole: Answered) -> list[str]:
+    """What of the answer is not read, its token counts aside: they may come after the finish."""
+    counted = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens")
+    return [one for one in differences(heard, whole) if not one.startswith(counted)]
+
+
+def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
+    """The events of the scenario's answer as the adapter asks for them."""
+    found: list[tuple[bytes, ...]] = []
+
+    def note(asked: Asked) -> Response:
+        found.append(events_of(trial, asked))
+        return asked.answer(trial.written)
+
+    require_read(stream(trial, note))
+    return found[-1]
+
+
+def _places(count: int, dice: random.Random, near: int) -> list[int]:
+    """Some of the places between the events: the first ones, the last ones, and a few of the others."""
+    ends = [at for at in range(count) if at < near or at >= count - near]
+    others = [at for at in range(count) if at not in ends]
+    return sorted(ends + dice.sample(others, min(near, len(others))))
+
+
+_NEAR: Final = 3
+
+
+@check(
+    "stream.error-event-is-told",
+    clause="An error that the provider tells inside a stream becomes ERROR with its words, after what arrived.",
+)
+def error_event_is_told(trial: Trial) -> Iterator[Finding]:
+    """The status was 200 long ago."""
+    name, words = "stream.error-event-is-told", "written error of a stream"
+    _, events = streamed(trial), trial.once(_events_asked_for)
+    at = len(events) // 2
+    if tells_finish(events[:at]):
+        message = "half of the answer says all of it"
+        raise NotApplicable(message)
+    heard = _hear_some(trial, events[:at], trial.dialect.write_stream_error(503, words), ())
+    faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
+    error = heard.error or {} if isinstance(heard, Answered) else {}
+    if not faults and words not in str(error.get("provider_message") or error.get("message")):
+        faults.append(f"the provider's words {words!r} are not told")
+    yield from (Finding(check=name, message=fault) for fault in faults)
+
+
+@check(
+    "stream.tokens-come-as-they-are-sent",
+    clause="A token is passed on when its bytes have come, not when the stream has ended.",
+    once=True,
+)
+def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Finding]:
+    """Else there is no reason to stream."""
+    question = trial.with_answer(_LONG_TEXT)
+    heard = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
+    early = [event for event, at in zip(heard.events, heard.at, strict=True) if heard.at[-1] - at > _PAUSE / 2]
+    told, sent = Answered(tuple(early)).told_text, question.once(_sent_before_the_pause)
+    if len(told) < len(sent) / 2:
+        message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
+        yield Finding(check="stream.tokens-come-as-they-are-sent", message=message)
+
+
+def _sent_before_the_pause(trial: Trial) -> str:
+    events = _events_asked_for(trial)
+    return text_in(trial.written, events[: half_of(events)]) or ""
+
+
+_PAUSE: Final = 0.2
+_LONG_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in so many pieces " * 3)
+_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")
+
+
+@check(
+    "stream.closing-ends-the-call",
+    clause="Closing the events half-way comes back at once, and closes the connection.",
+    once=True,
+)
+def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
+    """Who has heard enough does not pay for the rest."""
+    name, asking = "stream.closing-ends-the-call", _asking(trial)
+    with trial.subject.answering(_hang_after_half(trial)):
+        try:
+            took = trial.subject.caller.close_early(*asking)
+        except CannotDo as error:
+            raise NotApplicable(str(error)) from error
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            yield Finding(check=name, message=f"closing raised {tell(error)}")
+            return
+    if took > _AT_ONCE:
+        yield Finding(check=name, message=f"closing took {took:.2f} s")
+    yield from _still_connected(trial, name)
+
+
+@check(
+    "stream.cancelling-ends-the-call",
+    clause="A call that is cancelled while it waits ends as cancelled, and closes the connection.",
+    once=True,
+)
+def cancelling_ends_the_call(trial: Trial) -> Iterator[Finding]:
+    """A cancellation that is swallowed leaves a task that nobody can end."""
+    name = "stream.cancelling-ends-the-call"
+    _ = _asking(trial)
+    with trial.subject.answering(_hang_after_half(trial)):
+        yield from _wrong_cancelling(trial, name, "cancelled after its first token", token=True)
+    with trial.subject.answering(lambda _: script(trial, [Hang()])):
+        yield from _wrong_cancelling(trial, name, "cancelled while it waits for the answer's head", token=False)
+
+
+def _wrong_cancelling(trial: Trial, name: str, when: str, *, token: bool) -> Iterator[Finding]:
+    try:
+        was_cancelled = trial.subject.caller.cancel_early(*_asking(trial), after_token=token)
+    except CannotDo as error:
+        raise NotApplicable(str(error)) from error
+    except Exception as error:  # noqa: BLE001 - as above
+        yield Finding(check=name, message=f"{when}, it raised {tell(error)}")
+        return
+    if not was_cancelled:
+        yield Finding(check=name, message=f"{when}, it went on, and told its events to the end")
+    yield from _still_connected(trial, name)
+
+
+def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    require_streams(trial.with_answer(_TEXT))
+    return list(trial.scenario.prompt), {**trial.scenario.call_options(), "stream": True}
+
+
+def _hang_after_half(trial: Trial) -> Any:
+    def hang(asked: Asked) -> Response:
+        events = trial.dialect.write_stream(_TEXT, asked.payload)
+        return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
+
+    return hang
+
+
+_AT_ONCE: Final = 0.25
+
+
+def _still_connected(trial: Trial, name: str) -> Iterator[Finding]:
+    ends = time.monotonic() + 2 * _AT_ONCE
+    while trial.subject.underway and time.monotonic() < ends:
+        time.sleep(_AT_ONCE / 50)
+    if trial.subject.underway:
+        yield Finding(check=name, message="the connection stays open, and the provider goes on answering")

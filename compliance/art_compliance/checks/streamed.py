@@ -1,0 +1,179 @@
+"""What the checks of streams look at: the scenario's answer as the provider streams it, and what a call makes of it."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from art_compliance.checks.answer_laws import wrong_ids
+from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.comparison.normal_form import same_json
+from art_compliance.dialects import CannotWrite
+from art_compliance.dialects.framing import pieces, to_json
+from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
+from art_compliance.quoting import show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused
+
+Heard = Answered | Refused | Crashed
+
+
+def require_streams(trial: Trial) -> None:
+    """Raises NotApplicable where the scenario's answer cannot be streamed to the adapter."""
+    _ = trial.dialect, trial.written
+    if not trial.subject.has_call:
+        message = "the adapter has no call"
+    elif "streaming" not in trial.subject.capabilities:
+        message = "not declared: streaming"
+    elif trial.undeclared:
+        message = f"not declared: {', '.join(trial.undeclared)}"
+    else:
+        return
+    raise NotApplicable(message)
+
+
+def stream(trial: Trial, answerer: Answerer, **options: Any) -> Heard:
+    """What a streamed call gives when it is answered so. Raises NotApplicable, also for what the dialect cannot say."""
+    require_streams(trial)
+    told = {**trial.scenario.call_options(), "stream": True, **options}
+    try:
+        trial.dialect.write_stream(trial.written)
+    except CannotWrite as error:
+        raise NotApplicable(str(error)) from error
+    return trial.subject.call(trial.scenario.prompt, told, answerer)
+
+
+def heard_streamed(trial: Trial) -> Heard:
+    """What a streamed call gives when it is answered with the scenario's own answer."""
+    return stream(trial, lambda asked: asked.answer(trial.written))
+
+
+def streamed(trial: Trial) -> Answered:
+    """As `heard_streamed`, where it was read. Raises NotApplicable."""
+    return require_read(trial.once(heard_streamed))
+
+
+def require_read(heard: Heard) -> Answered:
+    """The answer as it was read. Raises NotApplicable where it was not: `answer-is-read` of its stage judges that."""
+    if not isinstance(heard, Answered) or heard.error is not None:
+        message = "the answer is not read: see response.answer-is-read and stream.answer-is-read"
+        raise NotApplicable(message)
+    return heard
+
+
+def events_of(trial: Trial, asked: Asked) -> tuple[bytes, ...]:
+    """The events of the scenario's answer to a request."""
+    return trial.dialect.write_stream(trial.written, asked.payload)
+
+
+def script(trial: Trial, steps: Iterable[Step]) -> Response:
+    """A streamed answer that goes so."""
+    return Response(200, content_type=trial.dialect.stream_type, steps=tuple(steps))
+
+
+def paused(trial: Trial, asked: Asked, seconds: float) -> Response:
+    """The scenario's answer with a pause in the middle of its events."""
+    events = events_of(trial, asked)
+    half = half_of(events)
+    return script(trial, [*map(Send, events[:half]), Pause(seconds), *map(Send, events[half:])])
+
+
+def half_of(events: tuple[bytes, ...]) -> int:
+    """How many events are the first half, the odd one included."""
+    return -(-len(events) // 2)
+
+
+def in_pieces(data: bytes, dice: random.Random, count: int) -> Iterator[bytes]:
+    """The bytes, cut at random places: also, and likelier than by chance, inside characters and line ends."""
+    inside = [at for at in range(1, len(data)) if data[at] & 0xC0 == 0x80 or data[at - 1 : at + 1] == b"\r\n"]
+    drawn = dice.sample(range(1, len(data)), min(count, len(data) - 1)) + dice.sample(inside, min(count, len(inside)))
+    cuts = sorted(set(drawn))
+    return (data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True))
+
+
+def differences(one: Answered, other: Answered) -> Iterator[str]:
+    """In what two answers differ that should say the same."""
+    for what, first, second in (
+        ("the message", _plain(one.message), _plain(other.message)),
+        ("the text of the tokens", one.told_text, other.told_text),
+        ("the thinking of the tokens", one.told_thinking, other.told_thinking),
+        ("the calls of TOOL_CALL", *(list(map(_plain_call, said.told_calls)) for said in (one, other))),
+        ("the finish", one.finish, other.finish),
+        *((name, one.metadata.get(name), other.metadata.get(name)) for name in _COUNTS),
+    ):
+        if not same_json(first, second):
+            yield f"{what}: {show(first)}, and {show(second)}"
+
+
+_COUNTS: Final = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens", "stop_reason")
+
+
+def _plain(message: dict[str, Any]) -> dict[str, Any]:
+    """The message, its calls' arguments as what they say: the blanks between them are nobody's."""
+    calls: list[Any] = message.get("tool_calls") or []
+    told = {name: value for name, value in message.items() if value not in (None, [], ())}
+    return told | ({"tool_calls": list(map(_plain_call, calls))} if calls else {})
+
+
+def _plain_call(call: Any) -> Any:
+    function: Any = call.get("function") or {}
+    try:
+        arguments: Any = json.loads(function.get("arguments") or "{}")
+    except (TypeError, ValueError):
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}
+
+
+def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
+    """The text that stands in some of the answer's events: they carry its pieces in order, at most one each.
+
+    None where something else is told by the same fields: the reasoning.
+    """
+    if written.thinking:
+        return None
+    waiting, arrived = list(pieces(written.content or "")), 0
+    for event in events:
+        if arrived < len(waiting) and _carries(event, waiting[arrived]):
+            arrived += 1
+    return "".join(waiting[:arrived])
+
+
+def _carries(event: bytes, piece: str) -> bool:
+    """Whether the piece is all of a text in the event: a part of a field's name may read like it."""
+    return any(f'"{name}":{to_json(piece)}'.encode() in event for name in _TEXTS)
+
+
+_TEXTS: Final = ("content", "text", "refusal")
+
+_FINISH: Final = re.compile(rb'"(?:finish_?[rR]eason|stop_reason|blockReason)": ?"')
+
+
+def tells_finish(events: Iterable[bytes]) -> bool:
+    """Whether one of the events says why the answer ended: all of it is known then."""
+    return any(_FINISH.search(event) for event in events)
+
+
+def wrong_failure(trial: Trial, heard: Heard, arrived: str | None = None) -> Iterator[str]:
+    """What is wrong with how a stream's failure is told; `arrived` is the text that came before it, where known."""
+    if not isinstance(heard, Answered):
+        yield f"call raised {heard.code}; tell it by ERROR and END" if isinstance(heard, Refused) else str(heard)
+        return
+    *told, error, end = (*heard.kinds, "", "")[: max(2, len(heard.kinds))]
+    if (error, end, heard.finish) != ("ERROR", "END", "error") or not set(told) <= {"TOKEN", "TOOL_CALL"}:
+        kinds = ", ".join(heard.kinds) or "no events"
+        yield f"expected tokens and calls, then ERROR and END; got {kinds}; finish {heard.finish!r}"
+        return
+    if (heard.error or {}).get("code") != PROVIDER_ERROR:
+        yield f"the error's code is {(heard.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
+    yield from wrong_ids(trial, heard)
+    if arrived is not None and heard.told_text != arrived:
+        yield f"the tokens are {show(heard.told_text)}; what arrived is {show(arrived)}"
+    if (heard.text or "") != heard.told_text or not same_json(heard.calls, heard.told_calls):
+        yield f"END has {show(heard.message)}; the tokens and calls before it say {show(heard.told_text)}"
+
+
+PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"

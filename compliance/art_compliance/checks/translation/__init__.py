@@ -1,0 +1,1 @@
+"""Translation: the request says what the prompt says."""

@@ -1,0 +1,275 @@
+"""Translation, format-free: every slot carries a canary, and a walk over any JSON payload finds each one.
+
+It knows nothing of any dialect, so it judges adapters of formats that the suite has never seen, and
+it is a second opinion on our own decoders. Canaries are random in every run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from art_compliance.checks.base import check
+from art_compliance.checks.trial import Trial, expected_options
+from art_compliance.comparison.normal_form import Entry, normal_form, same_json, walk_texts
+from art_compliance.findings import Finding
+from art_compliance.generating.rewriting import Rewriting
+from art_compliance.pointers import escape, leaves
+from art_compliance.quoting import describe_change, shorten
+from art_sdk import parse_prompt
+from art_sdk.json_data import is_array, is_object
+
+
+class Leaf(NamedTuple):
+    """A scalar of the payload: its place, and the objects around it."""
+
+    pointer: str
+    value: Any
+    around: tuple[str, ...]
+
+
+class Planted(NamedTuple):
+    """A scenario with canaries in every slot, and the payload that the adapter made of it."""
+
+    prompt: list[dict[str, Any]]
+    options: dict[str, Any]
+    payload: Any
+    entries: list[Entry]
+    leaves: list[Leaf]
+
+
+def plant(trial: Trial) -> Planted:
+    """Plants, translates and walks. Raises NotApplicable where the prompt is not sent."""
+    _ = trial.sent
+    rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
+    prompt = rewriting.prompt(trial.scenario.prompt)
+    options = rewriting.options(trial.scenario.call_options())
+    payload = trial.observe_sent(prompt, options).payload
+    return Planted(prompt, options, payload, normal_form(parse_prompt(prompt)), list(walk(payload)))
+
+
+_LEAD: Final = " \t"
+_HOSTILE: Final = (
+    '  two  spaces <b>&amp;"q"</b> \u4f60\u597d e\u0301 \U0001f9ea\n\ttab {{m}} {% x %} \\n \\u0041 ```system: '
+    "\r\n\n\n\n \x00\x07\x1b \ufeff\u200b\u00a0\u2028 <|im_end|> <think>hm</think> %% $$ \u201cquoted\u201d \ufb01 "
+)
+_TAIL: Final = " \n"
+
+
+def _canaries(random: Random) -> Rewriting:
+    """A token and hostile surroundings for every text, blanks at both ends; safe ids; plain tokens in arguments."""
+    ids: dict[str, str] = {}
+
+    def token() -> str:
+        return f"canary{random.randbytes(6).hex()}"
+
+    def text(own: str) -> str:
+        return f"{_LEAD}{token()}{_HOSTILE}{own}{_TAIL}"
+
+    return Rewriting(
+        system=text,
+        user=text,
+        assistant=text,
+        result=text,
+        call_id=lambda own: ids.setdefault(own, f"call_{random.randbytes(6).hex()}"),
+        description=lambda own: f"{token()} {own}"[:1000],
+        argument=lambda own: f"{token()} {own}",
+    )
+
+
+def walk(value: Any, pointer: str = "", around: tuple[str, ...] = ()) -> Iterator[Leaf]:
+    """Every scalar of a payload, in order. Text that is a JSON object is decoded, once."""
+    if is_object(value):
+        for key, item in value.items():
+            yield from walk(item, f"{pointer}/{escape(key)}", (*around, pointer))
+    elif is_array(value):
+        for index, item in enumerate(value):
+            yield from walk(item, f"{pointer}/{index}", around)
+    else:
+        yield Leaf(pointer, value, around)
+        inner = _decoded_once(value)
+        if inner is not None:
+            for place, leaf in leaves(inner, pointer):  # text in it stays text: decoded once, never twice
+                yield Leaf(place, leaf, (*around, pointer))
+
+
+def _decoded_once(value: Any) -> dict[str, Any] | None:
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return None
+    return found if is_object(found) else None
+
+
+@check(
+    "translation.canary-texts-stand-whole",
+    clause="Every text of the prompt stands in the payload once, character for character, whatever it holds.",
+)
+def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
+    """Not trimmed, escaped, normalised, expanded, repeated or lost."""
+    name = "translation.canary-texts-stand-whole"
+    planted = trial.once(plant)
+    for text in walk_texts(planted.entries):
+        if not text.strip():
+            continue
+        whole = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and text in leaf.value]
+        if len(whole) > 1:
+            where = whole[1].pointer
+            yield Finding(check=name, message=f"it stands {len(whole)} times: {_token(text)}", pointer=where)
+        elif not whole:
+            traces = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and _token(text) in leaf.value]
+            place = traces[0].pointer if traces else None
+            told = f"it changed: {describe_change(text, traces[0].value)}" if traces else "it is lost"
+            yield Finding(check=name, message=f"the text with {_token(text)}: {told}", pointer=place)
+
+
+@check(
+    "translation.canary-order-is-kept",
+    clause="The texts of the conversation stand in the payload in its order.",
+)
+def canary_order_is_kept(trial: Trial) -> Iterator[Finding]:
+    """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
+    planted = trial.once(plant)
+    texts = [(number, leaf.value) for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)]
+    last, last_text = (-1, 0), ""
+    for group in _groups(planted.entries):
+        found = [((number, value.find(text)), text) for text in group for number, value in texts if text in value]
+        if not found:
+            continue
+        first, text = min(found)
+        if first < last:
+            message = f"{_token(text)} stands before {_token(last_text)}, which comes first in the prompt"
+            pointer = planted.leaves[first[0]].pointer
+            yield Finding(check="translation.canary-order-is-kept", message=message, pointer=pointer)
+            return
+        last, last_text = max(found)
+
+
+def _groups(entries: list[Entry]) -> Iterator[list[str]]:
+    """Texts that may stand in any order among themselves, group after group. Systems are left out."""
+    for entry in entries:
+        if entry.role != "system":
+            yield [text for text in entry.texts if text.strip()]
+            yield [call.result.text for call in entry.calls if call.result is not None and call.result.text.strip()]
+
+
+@check(
+    "translation.canary-results-are-linked",
+    clause="A call's id, or what it was mapped to, stands with the call and with its result.",
+    needs=("tools",),
+)
+def canary_results_are_linked(trial: Trial) -> Iterator[Finding]:
+    """The result of one call must not answer another."""
+    name = "translation.canary-results-are-linked"
+    planted = trial.once(plant)
+    ids = {call.id for entry in planted.entries for call in entry.calls}
+    id_leaves = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and leaf.value in ids]
+    may_change = {"maps_call_ids", "call_ids"} & {*trial.subject.repairs, *trial.subject.losses}
+    if not id_leaves and may_change:
+        return
+    for entry in planted.entries:
+        for call in entry.calls:
+            count = sum(leaf.value == call.id for leaf in id_leaves)
+            wanted = 1 if call.result is None else 2
+            if count != wanted:
+                text = f"the id {call.id!r} stands {count} times; {wanted} are to be there (call and result)"
+                yield Finding(check=name, message=text, path=call.path)
+            elif call.result is not None and call.result.text.strip():
+                yield from _link(name, planted, id_leaves, call.id, call.result.text)
+
+
+def _link(name: str, planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> Iterator[Finding]:
+    """The id nearest to the result's text, going outwards from object to object, is that of its call."""
+    for leaf in planted.leaves:
+        if isinstance(leaf.value, str) and text in leaf.value:
+            for around in reversed(leaf.around):
+                near = [other.value for other in id_leaves if other.around[-1:] == (around,)]
+                if near and call_id not in near:
+                    message = f"the result of {call_id!r} stands with the id {near[0]!r}"
+                    yield Finding(check=name, message=message, pointer=leaf.pointer)
+                if near:
+                    return
+
+
+@check(
+    "translation.canary-arguments-decode-once",
+    clause="A call's arguments stand in the payload as an object, or as JSON text that decodes to it at once.",
+    needs=("tools",),
+)
+def canary_arguments_decode_once(trial: Trial) -> Iterator[Finding]:
+    """Not encoded twice, not cut, integers still integers."""
+    name = "translation.canary-arguments-decode-once"
+    planted = trial.once(plant)
+    objects = list(_objects(planted.payload))
+    for entry in planted.entries:
+        for call in entry.calls:
+            if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
+                text = f"the arguments of {call.name!r} are nowhere: {shorten(str(call.arguments))}"
+                yield Finding(check=name, message=text, path=call.path)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if is_object(value):
+        yield value
+        for item in value.values():
+            yield from _objects(item)
+    elif is_array(value):
+        for item in value:
+            yield from _objects(item)
+    elif value == "":
+        yield {}
+    elif (inner := _decoded_once(value)) is not None:
+        yield inner
+
+
+@check(
+    "translation.canary-tools-are-told",
+    clause="A tool's name, its description and the names of its parameters stand in the payload.",
+    needs=("tools",),
+)
+def canary_tools_are_told(trial: Trial) -> Iterator[Finding]:
+    """The model can only call what it was told of."""
+    name = "translation.canary-tools-are-told"
+    planted = trial.once(plant)
+    texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
+    keys = {key for one in _objects(planted.payload) for key in one}
+    for number, tool in enumerate(planted.options.get("tools", ())):
+        missing = [
+            what
+            for what, is_there in (
+                (f"its name {tool['name']!r}", tool["name"] in texts),
+                ("its description", not tool["description"].strip() or tool["description"] in texts),
+                *((f"its parameter {key!r}", key in keys) for key in tool["inputSchema"].get("properties", {})),
+            )
+            if not is_there
+        ]
+        for what in missing:
+            yield Finding(check=name, message=f"{what} is missing", path=f"options.tools[{number}]")
+
+
+@check(
+    "translation.canary-options-are-told",
+    clause="The value of every sampling option stands in the payload, or its loss is declared.",
+)
+def canary_options_are_told(trial: Trial) -> Iterator[Finding]:
+    """An option that is dropped changes the answer without a word."""
+    planted = trial.once(plant)
+    values = [leaf.value for leaf in planted.leaves]
+    for name, value in expected_options(planted.options).items():
+        wanted: Sequence[Any] = value if is_array(value) else (value,)
+        is_lost = f"sampling_option:{name}" in trial.subject.losses
+        if name in _SAMPLING and not is_lost and not all(one in values for one in wanted):
+            text = f"{name} = {value!r} is nowhere"
+            yield Finding(check="translation.canary-options-are-told", message=text, path=f"options.{name}")
+
+
+_SAMPLING: Final = frozenset({"temperature", "top_p", "max_tokens", "stop"})
+
+
+def _token(text: str) -> str:
+    start = text.find("canary")
+    return text[start : start + 18] if start >= 0 else text[:18]

@@ -1,0 +1,240 @@
+"""Translation, by decoding: total, and conserved. Every slot of the prompt is found in the decoded request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.checks.base import Check, check
+from art_compliance.checks.trial import NotApplicable, Trial, is_json
+from art_compliance.comparison import Difference, Slot
+from art_compliance.dialects import DecodeFailed
+from art_compliance.findings import Finding
+from art_compliance.pointers import leaves
+from art_compliance.subject.observations import Crashed, Refused, Sent
+
+
+@check(
+    "translation.is-total",
+    clause="For every well-shaped prompt, translate gives JSON data or raises PROMPT_TRANSLATION_FAILED; nothing else.",
+)
+def is_total(trial: Trial) -> Iterator[Finding]:
+    """No KeyError, ever."""
+    seen = trial.observation
+    if isinstance(seen, Crashed):
+        yield Finding(check="translation.is-total", message=str(seen))
+    elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
+        yield Finding(
+            check="translation.is-total", message=f"raised {seen.code} for a well-shaped prompt: {seen.message}"
+        )
+    elif isinstance(seen, Sent) and not is_json(seen.payload):
+        yield Finding(check="translation.is-total", message="the payload is not JSON data, or holds NaN or infinity")
+
+
+_REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
+
+
+@check(
+    "translation.request-is-of-its-dialect",
+    clause="The request has the form of the adapter's dialect.",
+)
+def request_is_of_its_dialect(trial: Trial) -> Iterator[Finding]:
+    """Otherwise no more can be said of it."""
+    try:
+        _ = trial.decoded
+    except DecodeFailed as error:
+        name = trial.dialect.name
+        text = f"it cannot be decoded as {name}: {error}"
+        yield Finding(check="translation.request-is-of-its-dialect", message=text, pointer=error.pointer)
+
+
+@check(
+    "translation.outcome-is-right",
+    clause="What comes of a prompt is exact, a declared repair, or a refusal, as the scenario says for the dialect.",
+)
+def outcome_is_right(trial: Trial) -> Iterator[Finding]:
+    """Three outcomes, no fourth."""
+    if trial.undeclared:
+        message = f"not declared: {', '.join(trial.undeclared)}"
+        raise NotApplicable(message)
+    seen = trial.observation
+    right = trial.scenario.outcomes_for(trial.dialect.name)
+    if isinstance(seen, Refused):
+        came = {f"refused:{seen.code}"}
+        why = f": {seen.message}"
+    else:
+        came = {f"repair:{repair}" for repair in trial.comparison.repairs} or {"exact"}
+        why = ""
+    wrong = sorted(came - set(right) - _allowed_instead(trial, right))
+    if wrong:
+        text = f"the outcome is {', '.join(wrong)}; right is {' or '.join(right)}{why}"
+        yield Finding(check="translation.outcome-is-right", message=text)
+
+
+def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
+    """Where exact is right, so is any repair that is declared; but a late system message moves only when asked."""
+    if "exact" not in right:
+        return set()
+    declared = {f"repair:{repair}" for repair in trial.declared_repairs}
+    asked = trial.scenario.options.get("late_system") == "hoist"
+    return declared if asked else declared - {"repair:hoists_late_system"}
+
+
+@check(
+    "translation.undeclared-use-is-refused",
+    clause="A prompt that needs a capability which the adapter does not declare is refused.",
+)
+def undeclared_use_is_refused(trial: Trial) -> Iterator[Finding]:
+    """Silently working and silently dropping are both wrong."""
+    if not trial.undeclared:
+        message = "all that the scenario needs is declared"
+        raise NotApplicable(message)
+    if isinstance(trial.observation, Sent):
+        names = ", ".join(trial.undeclared)
+        text = f"the adapter does not declare {names}, and sends the prompt all the same; declare it, or refuse"
+        yield Finding(check="translation.undeclared-use-is-refused", message=text)
+
+
+@check(
+    "translation.repairs-are-declared",
+    clause="What an adapter changes so that the provider accepts it stands among its repairs.",
+)
+def repairs_are_declared(trial: Trial) -> Iterator[Finding]:
+    """A repair that nobody was told of is a surprise."""
+    for repair in sorted(trial.comparison.repairs - trial.declared_repairs):
+        text = f"it {repair.replace('_', ' ')} without saying so; add {repair!r} to its repairs, or do not do it"
+        yield Finding(check="translation.repairs-are-declared", message=text)
+
+
+def _survives(name: str, slot: Slot, clause: str) -> Check:
+    """The check that one kind of slot is conserved."""
+
+    @check(name, clause=clause)
+    def survives(trial: Trial) -> Iterator[Finding]:
+        for difference in trial.comparison.differences:
+            if difference.slot == slot and difference.loss not in trial.subject.losses:
+                yield as_finding(name, difference)
+
+    return survives
+
+
+def as_finding(name: str, difference: Difference) -> Finding:
+    """A difference, told by a check."""
+    advice = f"; declare the loss {difference.loss!r} if the provider has no place for it" if difference.loss else ""
+    return Finding(check=name, message=difference.message + advice, path=difference.path, pointer=difference.pointer)
+
+
+system_text_survives = _survives(
+    "translation.system-text-survives", "system-text", "Every system text is found once, character for character."
+)
+user_text_survives = _survives(
+    "translation.user-text-survives", "user-text", "Every user text is found once, character for character."
+)
+images_survive = _survives(
+    "translation.images-survive",
+    "image",
+    "Every image is found once, at its place between the texts, with its type and its data or URL.",
+)
+assistant_text_survives = _survives(
+    "translation.assistant-text-survives",
+    "assistant-text",
+    "Every assistant text is found once, character for character.",
+)
+message_names_survive = _survives(
+    "translation.message-names-survive",
+    "message-name",
+    "A message's name is found, or the loss message_name is declared.",
+)
+extensions_survive = _survives(
+    "translation.extensions-survive",
+    "extensions",
+    "What the provider wants back with an assistant message is sent unchanged; what is another provider's is not.",
+)
+turns_keep_their_order = _survives(
+    "translation.turns-keep-their-order", "turns", "The turns are found in the order in which the prompt has them."
+)
+calls_survive = _survives(
+    "translation.calls-survive", "call", "Every call is found once, in its turn, with the tool's name."
+)
+call_ids_survive = _survives(
+    "translation.call-ids-survive", "call-id", "Call ids are found as they are, or under a one-to-one map."
+)
+arguments_survive = _survives(
+    "translation.arguments-survive",
+    "arguments",
+    "A call's arguments are equal as JSON values, integers exact at any size.",
+)
+results_survive = _survives(
+    "translation.results-survive", "result", "Every result is found once, and answers the call that it answers."
+)
+result_status_survives = _survives(
+    "translation.result-status-survives",
+    "result-status",
+    "A failed result is told from a good one, or the loss result_status is declared.",
+)
+tools_survive = _survives(
+    "translation.tools-survive", "tool", "Every tool is found with its name, description and schemas."
+)
+
+
+@check("translation.options-survive", clause="Every option of the call is found, the provider's own fields included.")
+def options_survive(trial: Trial) -> Iterator[Finding]:
+    """An option that is dropped changes the answer without a word."""
+    name = "translation.options-survive"
+    for difference in trial.comparison.differences:
+        if difference.slot == "option" and difference.loss not in trial.subject.losses:
+            yield as_finding(name, difference)
+    sent = {pointer: leaf for place, value in trial.decoded.opaque.items() for pointer, leaf in leaves(value, place)}
+    for pointer, leaf in leaves(trial.provider_fields):
+        if pointer not in sent or sent[pointer] != leaf:
+            text = f"the provider's own field {pointer} = {leaf!r} is lost"
+            path = f"options.provider[{trial.dialect.name!r}]"
+            yield Finding(check=name, message=text, path=path, pointer=pointer)
+
+
+@check(
+    "translation.nothing-is-invented",
+    clause="Beyond the prompt and options.provider, a request holds only constants that carry no text.",
+)
+def nothing_is_invented(trial: Trial) -> Iterator[Finding]:
+    """No instruction that nobody wrote."""
+    name = "translation.nothing-is-invented"
+    for difference in trial.comparison.differences:
+        if difference.slot == "invented":
+            yield as_finding(name, difference)
+    known = dict(leaves(trial.provider_fields))
+    for place, value in trial.decoded.opaque.items():
+        for pointer, leaf in leaves(value, place):
+            if not _is_constant(leaf, trial) and known.get(pointer) != leaf:
+                text = f"text that is not in the prompt: {leaf!r}"
+                yield Finding(check=name, message=text, pointer=pointer)
+    yield from _invented_options(trial, name)
+
+
+def _invented_options(trial: Trial, name: str) -> Iterator[Finding]:
+    for option, value in trial.decoded.options.items():
+        is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
+        if option not in trial.scenario.options and not is_harmless:
+            place = trial.decoded.places.get(f"options/{option}")
+            yield Finding(check=name, message=f"the option {option} was not asked for: {value!r}", pointer=place)
+
+
+_OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})
+"""Some providers demand them, so an adapter must choose where the caller does not."""
+
+_DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",), "stream": (False,)}
+"""What a provider does anyway."""
+
+_OWN_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
+"""Options for the caller's own books: they are not sent."""
+
+_CONSTANT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,24}")
+
+
+def _is_constant(leaf: object, trial: Trial) -> bool:
+    """A number, a flag, or one short word that is not the caller's: `ephemeral` is a setting, a sentence is text."""
+    if not isinstance(leaf, str):
+        return True
+    options = trial.scenario.call_options()
+    return bool(_CONSTANT.fullmatch(leaf)) and leaf not in [options.get(name) for name in _OWN_BOOKS]

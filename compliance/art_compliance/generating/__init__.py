@@ -1,0 +1,1 @@
+"""Prompts that nobody wrote: made from strategies, searched for failures, shrunk, and rewritten."""

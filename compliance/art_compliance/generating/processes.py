@@ -1,0 +1,98 @@
+"""The same prompts in other processes, under other hash seeds: what depends on the order of a set shows.
+
+`python -m art_compliance.generating.processes` is the other side: it reads a job, and prints a digest a prompt.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from art_compliance.subject.observations import Refused, Sent
+from art_compliance.subject.subject import Subject
+
+HASH_SEEDS: Final = ("1", "2")
+LIMIT: Final = 120.0
+"""Seconds that another process may take."""
+
+
+class Unreachable(Exception):
+    """The adapter's factory cannot be had in another process; the text says why."""
+
+
+def digests_elsewhere(
+    subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]
+) -> list[list[str]]:
+    """For each prompt the digests of what came of it, one a process. Raises Unreachable."""
+    job = _job(subject, prompts)
+    running = [_start(seed) for seed in HASH_SEEDS]
+    try:
+        told = [_finish(process, job) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+    return [list(one) for one in zip(*told, strict=True)]
+
+
+def _job(subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> bytes:
+    if getattr(subject.make, "__module__", "") == "__main__":
+        message = "its factory is defined in the program that is run, and cannot be imported"
+        raise Unreachable(message)
+    try:
+        factory = base64.b64encode(pickle.dumps(subject.make)).decode()
+    except Exception as error:
+        message = f"its factory cannot be had in another process: {error}"
+        raise Unreachable(message) from error
+    dialect = subject.dialect.name if subject.dialect else None
+    return json.dumps({"path": sys.path, "factory": factory, "dialect": dialect, "prompts": prompts}).encode()
+
+
+def _start(hash_seed: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    settings = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    command = [sys.executable, "-m", "art_compliance.generating.processes"]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=settings)  # noqa: S603 - our own
+
+
+def _finish(process: subprocess.Popen[bytes], job: bytes) -> list[str]:
+    try:
+        out, err = process.communicate(job, timeout=LIMIT)
+    except subprocess.TimeoutExpired as error:
+        message = f"another process did not come back within {LIMIT:g} s"
+        raise Unreachable(message) from error
+    if process.returncode:
+        last = err.decode(errors="replace").strip().splitlines()[-1:]
+        message = f"the adapter cannot be made in another process: {' '.join(last)}"
+        raise Unreachable(message)
+    told: list[str] = json.loads(out.splitlines()[-1])
+    return told
+
+
+def _work(read: Callable[[], bytes]) -> list[str]:
+    """The other side: makes the adapter, translates every prompt."""
+    job = json.loads(read())
+    sys.path[:] = job["path"]
+    make = pickle.loads(base64.b64decode(job["factory"]))  # noqa: S301 - written by the process that started this one
+    with Subject(make, name="elsewhere", dialect=job["dialect"]) as subject:
+        return [_digest(subject, prompt, options) for prompt, options in job["prompts"]]
+
+
+def _digest(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, Any]) -> str:
+    match subject.translate(prompt, options):
+        case Sent(payload):
+            return hashlib.sha256(json.dumps(payload, default=repr).encode()).hexdigest()
+        case Refused(code):
+            return f"refused: {code}"
+        case _:
+            return "it crashed"
+
+
+if __name__ == "__main__":
+    print(json.dumps(_work(sys.stdin.buffer.read)))  # noqa: T201 - that is how it answers

@@ -1,0 +1,215 @@
+"""Makes a failing request as small as it can be, as data: what is left out is left out of a request that was made.
+
+Hypothesis would shrink the choices that a request was made by, a few neighbours at a time, and first make
+every request again up to the one that failed; a call with its result is made by a dozen choices. Here
+whole messages, calls with their results, turns, tools, options, fields and pieces of texts are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from art_sdk.json_data import is_object
+
+if TYPE_CHECKING:
+    from art_compliance.generating.requests import Request
+
+Prompt = list[dict[str, Any]]
+
+
+def reduce(request: Request, fails: Callable[[Request], bool], *, seconds: float, alone: bool) -> Request:
+    """The request without all that can be left out of it while it fails, as far as the time goes.
+
+    `alone`: a message may go without what belongs to it, as in a conversation that is broken anyway.
+    """
+    until = time.monotonic() + seconds
+    least, is_smaller = request, True
+    while is_smaller and time.monotonic() < until:
+        smaller = (one for one in _smaller(least, alone=alone) if time.monotonic() < until and fails(one))
+        found = next(smaller, None)
+        is_smaller = found is not None
+        least = found or least
+    return least
+
+
+def _smaller(request: Request, *, alone: bool) -> Iterator[Request]:
+    """Requests with something less each, what is large first."""
+    for told in (*_without_messages(request.prompt, alone=alone), *_without_calls(request.prompt)):
+        if told:
+            yield request._replace(prompt=told)
+    yield from _with_fewer_turns(request)
+    yield from _with_less_options(request)
+    for told in (*_without_fields(request.prompt), *_with_short_texts(request.prompt), *_with_less_said(request)):
+        yield request._replace(prompt=told)
+
+
+def _without_messages(prompt: Prompt, *, alone: bool) -> Iterator[Prompt]:
+    for at, message in enumerate(prompt):
+        belongs = message["role"] not in ("system", "user") and (_ids(message) or "tool_call_id" in message)
+        if alone or not belongs:
+            yield [*prompt[:at], *prompt[at + 1 :]]
+
+
+def _without_calls(prompt: Prompt) -> Iterator[Prompt]:
+    for call_id in dict.fromkeys(call_id for message in prompt for call_id in _ids(message)):
+        yield [told for message in prompt if (told := _without_call(message, call_id)) is not None]
+
+
+def _without_call(message: dict[str, Any], call_id: str) -> dict[str, Any] | None:
+    """The message without a call, or its result; None where nothing remains."""
+    if message.get("tool_call_id") == call_id or (message["role"] == "tool_request" and call_id in _ids(message)):
+        return None
+    if call_id not in _ids(message):
+        return message
+    kept = [call for call in message["tool_calls"] if call["id"] != call_id]
+    if kept:
+        return {**message, "tool_calls": kept}
+    bare = {name: value for name, value in message.items() if name != "tool_calls"}
+    return bare if bare["content"] is not None else None
+
+
+def _with_fewer_turns(request: Request) -> Iterator[Request]:
+    turns = list(request.turns)
+    for at, turn in enumerate(turns):
+        if len(turns) > 1:
+            yield request._replace(turns=[*turns[:at], *turns[at + 1 :]])
+        for simpler in _simpler_turns(turn):
+            yield request._replace(turns=[*turns[:at], simpler, *turns[at + 1 :]])
+
+
+def _simpler_turns(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The turn with less in its answer, and with plain words beside it."""
+    answer = turn["answer"]
+    for bare in (_without(answer, "thinking", "signature", "thinking_tokens"), *_answers_with_fewer_calls(answer)):
+        if bare != answer:
+            yield {**turn, "answer": bare}
+    for shorter in _shorter(answer.get("content") or ""):
+        yield {**turn, "answer": {**answer, "content": shorter}}
+    for name, plain in (("user", "a"), ("results", [{"content": "a"}]), ("is_streamed", False), ("is_reversed", False)):
+        if turn.get(name, plain) != plain:
+            yield {**turn, name: plain}
+    yield from _turns_with_short_words(turn)
+
+
+def _turns_with_short_words(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for shorter in _shorter(turn.get("user", "")):
+        yield {**turn, "user": shorter}
+    results = turn.get("results", [])
+    for at, result in enumerate(results):
+        for shorter in _shorter(result["content"]):
+            yield {**turn, "results": [*results[:at], {**result, "content": shorter}, *results[at + 1 :]]}
+
+
+def _answers_with_fewer_calls(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    calls = answer.get("tool_calls", [])
+    for at, call in enumerate(calls):
+        kept = [*calls[:at], *calls[at + 1 :]]
+        if kept:
+            yield {**answer, "tool_calls": kept}
+        elif answer.get("content"):
+            yield {**_without(answer, "tool_calls"), "finish": "stop"}
+        for function in _smaller_functions(call["function"]):
+            yield {**answer, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+    if answer.get("content") and calls:
+        yield {**answer, "content": None}
+
+
+def _with_less_options(request: Request) -> Iterator[Request]:
+    options, called = request.options, set(_tools_called(request))
+    for name in sorted(options.keys() - {"thread_id", "tools"}):
+        yield request._replace(options=_without(options, name))
+    plainer: tuple[dict[str, Any], ...] = ({"description": "a"}, {"inputSchema": _ANYTHING})
+    for at, tool in enumerate(options.get("tools", ())):
+        others = options["tools"][:at], options["tools"][at + 1 :]
+        if tool["name"] not in called and tool["name"] != options.get("tool_choice"):
+            yield request._replace(options={**options, "tools": [*others[0], *others[1]]})
+        for plain in plainer:
+            if tool != {**tool, **plain}:
+                yield request._replace(options={**options, "tools": [*others[0], {**tool, **plain}, *others[1]]})
+
+
+_ANYTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+_OPTIONAL: Final = ("name", "extensions", "status")
+
+
+def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in names}
+
+
+def _without_fields(prompt: Prompt) -> Iterator[Prompt]:
+    for at, message in enumerate(prompt):
+        for name in _OPTIONAL:
+            if name in message:
+                yield [*prompt[:at], _without(message, name), *prompt[at + 1 :]]
+
+
+def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
+    for at, message in enumerate(prompt):
+        content = message["content"]
+        for shorter in _shorter(content) if isinstance(content, str) else ():
+            yield [*prompt[:at], {**message, "content": shorter}, *prompt[at + 1 :]]
+
+
+def _shorter(text: str) -> Iterator[str]:
+    """A letter, and the text without a piece of it: halves, quarters and so on to single characters.
+
+    What says something is not made blank, which often fails for a reason of its own.
+    """
+    if len(text) < 2:
+        return
+    yield "a"
+    size, is_blank = len(text) // 2, not text.strip()
+    while size:
+        pieces = (text[:at] + text[at + size :] for at in range(0, len(text), size))
+        yield from (piece for piece in pieces if is_blank or piece.strip())
+        size //= 2
+
+
+def _with_less_said(request: Request) -> Iterator[Prompt]:
+    """With less in the arguments of calls."""
+    prompt = request.prompt
+    for at, message in enumerate(prompt):
+        for told in _with_smaller_calls(message):
+            yield [*prompt[:at], told, *prompt[at + 1 :]]
+
+
+def _with_smaller_calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if message["role"] == "tool_request" and message["content"]:
+        for function in _smaller_functions(message["content"]):
+            yield {**message, "content": function}
+    calls = message.get("tool_calls", [])
+    for at, call in enumerate(calls):
+        for function in _smaller_functions(call["function"]):
+            yield {**message, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+
+
+def _smaller_functions(function: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    try:
+        arguments: Any = json.loads(function["arguments"] or "{}")
+    except ValueError:
+        return
+    if not is_object(arguments) or not arguments:
+        return
+    yield {**function, "arguments": "{}"}
+    for name in arguments:
+        yield {**function, "arguments": json.dumps(_without(arguments, name))}
+        if arguments[name] not in ("a", 0, None) and len(arguments) == 1:
+            yield {**function, "arguments": json.dumps({name: "a"})}
+
+
+def _ids(message: dict[str, Any]) -> list[str]:
+    if message["role"] == "tool_request":
+        return [message["content"]["id"]] if message["content"] else []
+    return [call["id"] for call in message.get("tool_calls", ())]
+
+
+def _tools_called(request: Request) -> Iterator[str]:
+    for message in request.prompt:
+        if message["role"] == "tool_request" and message["content"]:
+            yield message["content"]["name"]
+        yield from (call["function"]["name"] for call in message.get("tool_calls", ()))
+    for turn in request.turns:
+        yield from (call["function"]["name"] for call in turn["answer"].get("tool_calls", ()))

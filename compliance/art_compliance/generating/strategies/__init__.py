@@ -1,0 +1,1 @@
+"""Hypothesis strategies, one module per subject. `art_compliance.strategies` exports the public ones."""

@@ -1,0 +1,106 @@
+"""What a provider answers, as JSON data: the fields of a scenario's `answer`. And whole dialogues of such answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from hypothesis import strategies as st
+
+from art_compliance.generating.requests import Request
+from art_compliance.generating.strategies.schemas import arguments_for, tools
+from art_compliance.generating.strategies.texts import plain_ids, results, texts, weighted
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+Answer = dict[str, Any]
+
+_THOUGHT: Final = "I thought of this: "
+"""Begins every reasoning, so that none stands in an answer's text."""
+
+_LONGEST: Final = 600
+"""Characters of a text: it is streamed in pieces of a dozen."""
+
+
+@st.composite
+def answers(draw: DrawFn, *, given: Sequence[dict[str, Any]] = (), ordinary: bool = False) -> Answer:
+    """An answer: a text, calls of the `given` tools with arguments that fit them, or both; reasoning, and how it ended.
+
+    `ordinary`: an agent goes on after it, so it is whole, and neither cut nor filtered.
+    """
+    calls = draw(st.lists(_calls(given), max_size=3, unique_by=lambda call: call["id"])) if given else []
+    has_text = not calls or draw(st.booleans())
+    told: Answer = {"content": draw(_texts()) if has_text else None, "output_tokens": draw(_COUNTS)}
+    if calls:
+        told |= {"tool_calls": calls, "finish": "tool_calls"}
+    elif not ordinary:
+        told |= draw(_ENDS)
+    told |= {"input_tokens": draw(_COUNTS)}
+    if draw(_ONE_IN_THREE):
+        told |= {"thinking": _THOUGHT + draw(_texts()), "thinking_tokens": draw(st.integers(0, told["output_tokens"]))}
+        told |= {"signature": draw(_SIGNATURES)}
+    return told
+
+
+_COUNTS: Final = st.integers(1, 2**20)
+_ONE_IN_THREE: Final = st.sampled_from((False, False, True))
+_ENDS: Final = st.sampled_from(({"finish": "stop"}, {"finish": "stop"}, {"finish": "length"}))
+_SIGNATURES: Final = st.sampled_from(("c2lnbmVkLCB3cml0dGVu+/A=", "AAECAwQF"))
+
+
+@cache
+def _texts() -> SearchStrategy[str]:
+    return texts().map(lambda text: text[:_LONGEST] if text[:_LONGEST].strip() else f"{text[: _LONGEST - 1]}a")
+
+
+@st.composite
+def _calls(draw: DrawFn, given: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    tool = draw(st.sampled_from(given))
+    arguments = json.dumps(draw(arguments_for(tool["inputSchema"])), ensure_ascii=draw(st.booleans()))
+    return {"id": draw(plain_ids()), "type": "function", "function": {"name": tool["name"], "arguments": arguments}}
+
+
+@st.composite
+def exchanges(draw: DrawFn) -> Request:
+    """A question, its options, and one turn: what is answered."""
+    given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
+    return Request(_QUESTION, _options(given), [{"answer": draw(answers(given=given))}])
+
+
+_QUESTION: Final = [{"role": "user", "content": "hello"}]
+
+
+def _options(given: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"thread_id": "thread-1", **({"tools": given} if given else {})}
+
+
+@st.composite
+def turns(draw: DrawFn, given: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """A turn of a dialogue: what is answered and how, and what comes of it.
+
+    Its calls get the `results`, in their order or reversed; where there are none, the `user` speaks.
+    """
+    return {
+        "answer": draw(answers(given=given, ordinary=True)),
+        "is_streamed": draw(st.booleans()),
+        "user": draw(_texts()),
+        "results": draw(st.lists(results().map(_short_result), min_size=1, max_size=3)),
+        "is_reversed": draw(st.booleans()),
+    }
+
+
+def _short_result(result: dict[str, Any]) -> dict[str, Any]:
+    return {**result, "content": result["content"][:_LONGEST]}
+
+
+@st.composite
+def dialogues(draw: DrawFn, *, most: int = 20) -> Request:
+    """A whole dialogue, of up to `most` turns: how it opens, with which tools, and what is answered turn by turn."""
+    given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
+    opening = draw(st.lists(_texts().map(lambda text: {"role": "system", "content": text}), max_size=1))
+    count = draw(weighted((4, st.integers(2, 4)), (2, st.integers(5, 10)), (1, st.just(most))))
+    told = [draw(turns(given)) for _ in range(count)]
+    return Request([*opening, {"role": "user", "content": draw(_texts())}], _options(given), told)

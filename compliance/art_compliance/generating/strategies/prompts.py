@@ -1,0 +1,217 @@
+"""Prompts as JSON data: whole conversations that keep every rule. `broken.py` breaks them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from art_compliance.generating.strategies.schemas import arguments_for, tools
+from art_compliance.generating.strategies.texts import blank_texts, call_ids, plain_ids, results, texts, weighted
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+Message = dict[str, Any]
+Prompt = list[Message]
+
+_PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+_FOREIGN: Final = {"a-dialect-of-nobody": {"opaque": ["back", {"unchanged": True}]}}
+
+
+class Flavor(Struct, frozen=True, kw_only=True):
+    """What a prompt is made of. A provider refuses some of these, so a prompt has at most one of them."""
+
+    text: SearchStrategy[str]
+    ids: SearchStrategy[str]
+    has_images: bool = False
+    has_late_system: bool = False
+    has_prefill: bool = False
+    may_start_anywhere: bool = False
+
+
+FLAVORS: Final[dict[str, Flavor]] = {
+    "plain": Flavor(text=texts(), ids=plain_ids()),
+    "odd ids": Flavor(text=texts(), ids=call_ids()),
+    "blank texts": Flavor(text=texts() | blank_texts(), ids=plain_ids()),
+    "images": Flavor(text=texts(), ids=plain_ids(), has_images=True),
+    "late system": Flavor(text=texts(), ids=plain_ids(), has_late_system=True),
+    "prefill": Flavor(text=texts(), ids=plain_ids(), has_prefill=True),
+    "any start": Flavor(text=texts(), ids=plain_ids(), may_start_anywhere=True),
+}
+"""Kinds of prompts, by name."""
+
+
+@st.composite
+def prompts(
+    draw: DrawFn,
+    *,
+    given: Sequence[dict[str, Any]] | None = None,
+    flavor: str | None = None,
+    min_rounds: int = 0,
+    max_pieces: int = 5,
+) -> Prompt:
+    """A prompt that keeps every rule of a conversation, as JSON data.
+
+    `given` are the tools that are called (drawn where there are none), `flavor` one of `FLAVORS`
+    (drawn where it is None), `min_rounds` how many rounds of calls and results there are at least.
+    """
+    known = draw(st.lists(tools(), min_size=1, max_size=2)) if given is None else list(given)
+    taste = FLAVORS[draw(st.sampled_from(sorted(FLAVORS, key="plain".__ne__))) if flavor is None else flavor]
+    opening = draw(st.lists(_systems(taste), max_size=2))
+    if not (taste.may_start_anywhere and draw(st.booleans())):
+        opening.append(draw(_users(taste)))
+    pieces = draw(st.lists(_pieces(known, taste), max_size=max_pieces))
+    rounds = [draw(_rounds(known, taste)) for _ in range(min_rounds)]
+    prompt = _joined([opening, *rounds, *pieces])
+    return _ended(prompt, prefilled=taste.has_prefill) or [draw(_users(taste))]
+
+
+def _joined(pieces: Sequence[Prompt]) -> Prompt:
+    """One prompt, in which every call has an id of its own."""
+    used: set[str] = set()
+    prompt: Prompt = []
+    for piece in pieces:
+        own = list(dict.fromkeys(call_id for message in piece for call_id in ids_called(message)))
+        renamed: dict[str, str] = {}
+        for call_id in own:
+            fresh = call_id
+            while fresh in used:
+                fresh = f"{call_id}_{len(used)}"
+            used.add(fresh)
+            renamed[call_id] = fresh
+        prompt += [with_ids(message, renamed) for message in piece]
+    return prompt
+
+
+def _ended(prompt: Prompt, *, prefilled: bool) -> Prompt:
+    """Without assistant texts at the end, where no prefill is asked for."""
+    while prompt and not prefilled and prompt[-1]["role"] == "assistant":
+        prompt = prompt[:-1]
+    return prompt
+
+
+def _pieces(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Prompt]:
+    kinds = [(1, _users(taste).map(lambda one: [one])), (1, _answers(taste).map(lambda one: [one]))]
+    if known:
+        kinds.append((2, _rounds(known, taste)))
+    if taste.has_late_system:
+        kinds.append((1, _systems(taste).map(lambda one: [one])))
+    return weighted(*kinds)
+
+
+@cache
+def _systems(taste: Flavor) -> SearchStrategy[Message]:
+    return st.fixed_dictionaries({"role": st.just("system"), "content": taste.text})
+
+
+@cache
+def _users(taste: Flavor) -> SearchStrategy[Message]:
+    content: SearchStrategy[Any] = taste.text
+    if taste.has_images:
+        content = content | st.lists(_parts(taste), min_size=1, max_size=3)
+    return st.fixed_dictionaries(
+        {"role": st.just("user"), "content": content}, optional={"name": st.sampled_from(("ann", "bo"))}
+    )
+
+
+@cache
+def _parts(taste: Flavor) -> SearchStrategy[dict[str, Any]]:
+    image = {"type": "image", "mime_type": "image/png"}
+    return st.one_of(
+        taste.text.map(lambda text: {"type": "text", "text": text}),
+        st.just({**image, "data": _PIXEL}),
+        st.just({**image, "url": "https://example.org/a.png"}),
+    )
+
+
+@cache
+def _answers(taste: Flavor) -> SearchStrategy[Message]:
+    return st.fixed_dictionaries(
+        {"role": st.just("assistant"), "content": taste.text}, optional={"extensions": st.just(_FOREIGN)}
+    )
+
+
+@st.composite
+def _rounds(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> Prompt:
+    """Calls of one turn with all their results, in any order."""
+    made = draw(st.lists(_answered_calls(known, taste), min_size=1, max_size=3, unique_by=lambda one: one.call["id"]))
+    answers = [one.answer for one in sorted(made, key=lambda one: one.turn)]
+    return [*draw(_asking([one.call for one in made], taste)), *answers]
+
+
+class _AnsweredCall(NamedTuple):
+    """A call with its result, drawn together so that they shrink together; results come by their `turn`."""
+
+    call: Message
+    answer: Message
+    turn: int
+
+
+@st.composite
+def _answered_calls(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> _AnsweredCall:
+    call = draw(_calls(known, taste))
+    answer = {"role": draw(_RESULT_ROLES), "tool_call_id": call["id"], **draw(results())}
+    named = {"name": call["function"]["name"]} if draw(st.booleans()) else {}
+    return _AnsweredCall(call, answer | named, draw(_TURNS))
+
+
+_TURNS: Final = st.integers(0, 2)
+_RESULT_ROLES: Final = st.sampled_from(("tool_result", "tool"))
+
+
+@st.composite
+def _asking(draw: DrawFn, calls: list[dict[str, Any]], taste: Flavor) -> Prompt:
+    """The turn that calls: an assistant message, with or without a text, or explicit requests."""
+    form = draw(st.sampled_from(("calls", "calls beside text", "requests")))
+    if form == "requests":
+        return [{"role": "tool_request", "content": _as_request(call)} for call in calls]
+    content = None if form == "calls" else draw(taste.text)
+    return [{"role": "assistant", "content": content, "tool_calls": calls}]
+
+
+def _as_request(call: dict[str, Any]) -> dict[str, Any]:
+    return {"id": call["id"], **call["function"]}
+
+
+@st.composite
+def _calls(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> dict[str, Any]:
+    tool = draw(st.sampled_from(known))
+    arguments = draw(arguments_for(tool["inputSchema"]))
+    written = draw(st.sampled_from(_WRITINGS))
+    text = "" if written is None and not arguments else json.dumps(arguments, **(written or {}))
+    return {"id": draw(taste.ids), "type": "function", "function": {"name": tool["name"], "arguments": text}}
+
+
+_WRITINGS: Final[tuple[dict[str, Any] | None, ...]] = (
+    {},
+    {"ensure_ascii": False},
+    {"indent": 1},
+    {"separators": (",", ":")},
+    None,
+)
+"""The same object as text, in several ways; None writes an empty one as no text at all."""
+
+
+def ids_called(message: Message) -> list[str]:
+    """The ids of the calls that a message makes."""
+    if message["role"] == "tool_request":
+        return [message["content"]["id"]] if message["content"] else []
+    return [call["id"] for call in message.get("tool_calls", ())]
+
+
+def with_ids(message: Message, renamed: dict[str, str]) -> Message:
+    """The message with its call ids, made or answered, renamed."""
+    told = dict(message)
+    if "tool_call_id" in told:
+        told["tool_call_id"] = renamed.get(told["tool_call_id"], told["tool_call_id"])
+    if "tool_calls" in told:
+        told["tool_calls"] = [{**call, "id": renamed.get(call["id"], call["id"])} for call in told["tool_calls"]]
+    if told["role"] == "tool_request" and told["content"]:
+        wish = told["content"]
+        told["content"] = {**wish, "id": renamed.get(wish["id"], wish["id"])}
+    return told

@@ -1,0 +1,101 @@
+"""The providers' rules as text: one of them for the terminal, all of them as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from art_compliance.findings import HarnessError
+from art_compliance.judging.examples import Example, load_examples
+from art_compliance.judging.rules import RULED, Rule, load_rules
+
+_MEANINGS: Final = {
+    "reject": "the provider refuses the request; it counts against an adapter",
+    "ignored": "the provider takes the request and disregards this; it is reported",
+    "note": "it is only suspected, or contradicted by recorded traffic; it is reported",
+}
+
+
+def rule_ids() -> list[str]:
+    """The ids of every rule, dialect by dialect."""
+    return [rule.id for dialect in RULED for rule in load_rules(dialect)]
+
+
+def explain(name: str) -> Iterator[str]:
+    """All that is known of a rule, line by line. Raises HarnessError with near matches for an unknown id."""
+    found = [(dialect, rule) for dialect in RULED for rule in load_rules(dialect) if rule.id == name]
+    if not found:
+        near = get_close_matches(name, rule_ids(), n=3, cutoff=0.4)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `art explain` lists them"
+        message = f"there is no rule {name!r}{hint}"
+        raise HarnessError(message)
+    for dialect, rule in found:
+        yield from _told(dialect, rule, load_examples(dialect).get(rule.id))
+
+
+def _told(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
+    yield f"{rule.id}  ({dialect})"
+    yield f"  rule        {rule.statement}"
+    status = "" if rule.status is None else f"{rule.status}: "
+    for name, text in (
+        ("says", f"{status}{rule.error_text}" if rule.error_text else status.removesuffix(": ")),
+        ("source", rule.source),
+        ("confidence", rule.confidence),
+        ("severity", f"{rule.severity}: {_MEANINGS[rule.severity]}"),
+        ("models", rule.models),
+        ("evidence", rule.evidence),
+        ("not judged", rule.excluded),
+    ):
+        if text:
+            yield f"  {name:<11} {text}"
+    if example is not None:
+        yield "  broken by" + (f"   (sent to {example.url})" if example.url else "")
+        yield from (f"    {line}" for line in json.dumps(example.breaks, indent=2, ensure_ascii=False).splitlines())
+
+
+_INTRODUCTION: Final = """\
+# The providers' rules
+
+What providers refuse or ignore although its types are right. The stage `wire` judges every request by
+them, and `art explain <rule>` tells one with a request that breaks it. Made from
+[fixtures/rules](../fixtures/rules) by `art explain --page > docs/rules.md`.
+
+`reject` counts against an adapter; `ignored` and `note` are reported and do not. How a rule is known:
+`spec` from a published type or schema, `doc` from a document, `observed` from an answer of the provider
+that somebody quoted or recorded, `inferred` by a guess. A rule of some models is judged where the model
+is known. What cannot be seen in a request alone is not judged, and says why.
+"""
+
+
+def rules_page() -> str:
+    """Every rule, as Markdown."""
+    return "\n".join([_INTRODUCTION, *(line for dialect in RULED for line in _section(dialect))])
+
+
+def _section(dialect: str) -> Iterator[str]:
+    rules = load_rules(dialect)
+    judged = [rule for rule in rules if rule.excluded is None]
+    hard = [rule for rule in judged if rule.severity == "reject"]
+    yield f"## {dialect}\n"
+    yield f"{len(rules)} rules; {len(judged)} are judged, {len(hard)} of them count against an adapter.\n"
+    for rule in rules:
+        yield from _entry(rule)
+
+
+def _entry(rule: Rule) -> Iterator[str]:
+    status = "" if rule.status is None else f", {rule.status}"
+    yield f"### {rule.id}\n"
+    yield f"{rule.statement} *({rule.severity}, {rule.confidence}{status})*\n"
+    if rule.error_text:
+        yield f"> `` {rule.error_text} ``\n"
+    for name, text in (
+        ("Models", f"`` {rule.models} ``" if rule.models else None),
+        ("Evidence", rule.evidence),
+        ("Not judged", rule.excluded),
+        ("Source", rule.source),
+    ):
+        if text:
+            yield f"- {name}: {text}"
+    yield ""

@@ -1,0 +1,226 @@
+"""One explanation for each thing that is wrong: where, what was expected, what stands there.
+
+A union's own error says nothing but "none of these". The branch that was meant is found by what its errors are:
+another `role` or `type` is worse than anything within, and another JSON type worse than that.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from jsonschema_rs import ValidationError
+from jsonschema_rs import ValidationErrorKind as Kind
+from msgspec import Struct
+
+from art_compliance.judging.wire.shaping import Schema
+from art_compliance.pointers import escape
+from art_compliance.quoting import shorten
+from art_sdk.json_data import is_object, json_type
+
+_OTHER_TYPE: Final = 1000
+_OTHER_VALUE: Final = 300
+_OTHER_KIND: Final = 100
+_NO_KIND: Final = 50
+
+_KINDS: Final = frozenset({"role", "type"})
+"""The fields that tell the branches of a union apart."""
+
+Branches = list[list[ValidationError]]
+"""The errors of each branch of a union."""
+
+_LONGEST: Final = 60
+_MOST: Final = 12
+
+
+class Fault(Struct, frozen=True):
+    """One thing that is wrong, and the `value` that stands at the pointer.
+
+    `keyword` is the schema's word for it; `enum` for any word that is none of those that are known.
+    """
+
+    pointer: str
+    message: str
+    keyword: str
+    value: Any = None
+
+
+def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Fault]:
+    """What the errors of a payload come to, each fault once."""
+    faults = [fault for error in errors for fault in _Explaining(schema).faults(error)]
+    return list({(fault.pointer, fault.message): fault for fault in faults}.values())
+
+
+def show(value: Any) -> str:
+    """A value as JSON text, cut where it is long."""
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(text: str) -> str:
+    return shorten(text, _LONGEST)
+
+
+class _Explaining:
+    """The way from an error to its faults, through a schema that is looked up."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def faults(self, error: ValidationError) -> Iterator[Fault]:
+        match error.kind:
+            case Kind.AnyOf(branches):
+                yield from self._of_union(error, branches)
+            case Kind.AdditionalProperties(names):
+                yield from self._unknown_fields(error, names)
+            case Kind.Required(name):
+                yield Fault(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
+            case Kind.OneOfNotValid() | Kind.OneOfMultipleValid():
+                if is_object(error.instance):  # else its type is a fault already
+                    yield self._not_exactly_one(error, error.instance)
+            case _:
+                yield _unexpected(error, [error])
+
+    def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Fault]:
+        """The faults of the branch that was meant; where no branch was, one fault that tells them all."""
+        best = min(branches, key=lambda branch: _cost(branch, error))
+        worst = max(_error_cost(item, error) for item in best)  # many small faults are no great one
+        if worst >= _OTHER_VALUE:
+            yield _unexpected(error, list(_simple(branches, error)))
+        elif any(_is_other_kind(item, error) for item in best):
+            names = [item for branch in branches for item in branch if _is_other_kind(item, error)]
+            yield _unexpected(_deepest(best, error), names)
+        else:
+            for item in best:
+                yield from self.faults(item)
+
+    def _unknown_fields(self, error: ValidationError, names: list[str]) -> Iterator[Fault]:
+        known = list(self._at(error.schema_path[:-1]).get("properties", ()))
+        for name in names:
+            near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(_one_spelling(known))}"
+            pointer = f"{_pointer(error)}/{escape(name)}"
+            value = error.instance.get(name) if is_object(error.instance) else None
+            yield Fault(pointer, f"the field {_cut(name)!r} is not known here{hint}", "additionalProperties", value)
+
+    def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Fault:
+        """Of a group of fields exactly one must stand: what protobuf calls a oneof."""
+        group = [_first_required(branch) for branch in self._at(error.schema_path)]
+        there = [name for name in group if name in found]
+        told = " and ".join(there) if there else "none of them"
+        message = f"expected exactly one of {_listed(group)}; found {told}"
+        return Fault(_pointer(error), message, "oneOf", found)
+
+    def _at(self, path: list[str | int]) -> Any:
+        """What stands in the schema at the path."""
+        found: Any = self._schema
+        for step in path:
+            found = found[step]
+        return found
+
+
+def _cost(branch: list[ValidationError], union: ValidationError) -> int:
+    """How far a branch of a union is from what stands there."""
+    return sum(_error_cost(error, union) for error in branch)
+
+
+def _error_cost(error: ValidationError, union: ValidationError) -> int:
+    here = error.instance_path == union.instance_path
+    match error.kind:
+        case Kind.Type() if here:
+            return _OTHER_TYPE
+        case Kind.Enum() | Kind.Constant() | Kind.Pattern() if here:
+            return _OTHER_VALUE
+        case Kind.AnyOf(branches) if here:
+            return min(_cost(branch, union) for branch in branches)
+        case Kind.Required(name) if here and name in _KINDS:
+            return _NO_KIND
+        case _:
+            return _OTHER_KIND if _is_other_kind(error, union) else 1
+
+
+def _is_other_kind(error: ValidationError, union: ValidationError) -> bool:
+    """Whether the error is that another branch's `role` or `type` stands there."""
+    path = error.instance_path
+    if path[:-1] != union.instance_path or not path or path[-1] not in _KINDS:
+        return False
+    return isinstance(error.kind, (Kind.Constant, Kind.Enum, Kind.Type))
+
+
+def _deepest(branch: list[ValidationError], union: ValidationError) -> ValidationError:
+    return next(error for error in branch if _is_other_kind(error, union))
+
+
+def _simple(branches: Branches, union: ValidationError) -> Iterator[ValidationError]:
+    """The errors about the value itself, of all branches, of unions within as well."""
+    for branch in branches:
+        for error in branch:
+            if error.instance_path != union.instance_path:
+                continue
+            if isinstance(error.kind, Kind.AnyOf):
+                yield from _simple(error.kind.context, union)
+            else:
+                yield error
+
+
+def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Fault:
+    """A value that is none of what was expected."""
+    told = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
+    found = error.instance
+    shown = "" if found is None else f": {show(found)}"
+    message = f"expected {_alternatives(told)}; found {json_type(found)}{shown}"
+    is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
+    return Fault(_pointer(error), message, "enum" if is_word else error.kind.name, found)
+
+
+_ARTICLES: Final = {
+    "string": "a string",
+    "array": "an array",
+    "object": "an object",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "a boolean",
+    "null": "null",
+}
+
+
+def _expectations(error: ValidationError) -> list[str]:
+    """What the error's schema would have taken, in words."""
+    match error.kind:
+        case Kind.Type(types):
+            return [_ARTICLES[name] for name in types]
+        case Kind.Enum(options):
+            return [show(option) for option in options]
+        case Kind.Constant(value):
+            return [show(value)]
+        case Kind.Pattern(pattern):
+            return [f"text that matches {pattern}"]
+        case _:
+            return [error.message]
+
+
+def _alternatives(words: list[str]) -> str:
+    if not words:
+        return "something else"
+    return words[0] if len(words) == 1 else f"{_listed(words[:-1])} or {words[-1]}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    told = list(words)
+    return ", ".join(told if len(told) <= _MOST else [*told[:_MOST], f"{len(told) - _MOST} more"])
+
+
+def _one_spelling(names: list[str]) -> list[str]:
+    """The names without those that are another's in snake case."""
+    camel = {name: re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name) for name in names}
+    return [name for name in names if camel[name] == name or camel[name] not in names]
+
+
+def _first_required(branch: Schema) -> str:
+    return str(branch.get("anyOf", [branch])[0]["required"][0])
+
+
+def _pointer(error: ValidationError) -> str:
+    return "".join(f"/{escape(str(step))}" for step in error.instance_path)

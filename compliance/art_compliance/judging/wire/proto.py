@@ -1,0 +1,146 @@
+"""Schemas of protobuf messages in their JSON form, as Google's services read it.
+
+Field names are taken in camel case and in snake case, enum values in upper and lower case, numbers also as
+text, and null where a field may be left out: https://protobuf.dev/programming-guides/json. Beyond that page,
+the services take one message where many may stand: recorded requests with `"parts": {"text": ...}` got a 200.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from art_compliance.judging.wire.shaping import Schema, finish, rewrite_whole
+
+NULL: Final[Schema] = {"type": "null"}
+NUMBER: Final[Schema] = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^-?[0-9.]+([eE][+-]?[0-9]+)?$"}]}
+WHOLE_NUMBER: Final[Schema] = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?[0-9]+$"}]}
+TEXT: Final[Schema] = {"type": "string"}
+
+_WELL_KNOWN: Final[dict[str, Schema]] = {
+    "google.protobuf.Struct": {"type": "object"},
+    "google.protobuf.Value": {},
+    "google.protobuf.ListValue": {"type": "array"},
+    "google.protobuf.Duration": TEXT,
+    "google.protobuf.Timestamp": TEXT,
+}
+_BY_PYTHON_TYPE: Final[dict[str, Schema]] = {
+    "CPPTYPE_DOUBLE": NUMBER,
+    "CPPTYPE_FLOAT": NUMBER,
+    "CPPTYPE_BOOL": {"type": "boolean"},
+    "CPPTYPE_STRING": TEXT,
+}
+_REQUIRED: Final = re.compile(r"^\s*(\w+) \(.*\):\n\s+Required\.", re.MULTILINE)
+
+Required = Callable[[Any], frozenset[str]]
+"""The JSON names of the fields that a message must have."""
+
+
+def answer_schema(module: str, name: str) -> Schema:
+    """The open schema of a message that a service answers with: nothing is required, and an enum may grow."""
+    home: Any = import_module(module)
+    raw = message_schema(getattr(home, name).pb().DESCRIPTOR, lambda _: frozenset())
+    opened = rewrite_whole(raw, _opened)
+    return finish({"$defs": opened["$defs"], **opened["$defs"][name]}, is_closed=False)
+
+
+def message_schema(descriptor: Any, required: Required) -> Schema:
+    """The schema of a message and of all that it is made of, under the names of its package."""
+    definitions: dict[str, Schema] = {}
+    _define(descriptor, required, definitions)
+    return {"$ref": f"#/$defs/{local_name(descriptor)}", "$defs": definitions}
+
+
+def local_name(descriptor: Any) -> str:
+    """A message's name within its package: `Tool.GoogleSearch`."""
+    return str(descriptor.full_name).removeprefix(f"{descriptor.file.package}.")
+
+
+def documented_as_required(module: Any) -> Required:
+    """What the docstring of a message's class calls `Required.`: the descriptors themselves do not say it."""
+
+    def required(descriptor: Any) -> frozenset[str]:
+        told = _REQUIRED.findall(getattr(module, descriptor.name, None).__doc__ or "")
+        names = {str(field.name): str(field.json_name) for field in descriptor.fields}
+        return frozenset(names[name.rstrip("_")] for name in told if name.rstrip("_") in names)
+
+    return required
+
+
+def message_of(fields: dict[str, Schema], required: frozenset[str], one_of: list[list[str]]) -> Schema:
+    """An object of fields by their JSON names; of each list of names in `one_of`, exactly one stands in it."""
+    properties: dict[str, Schema] = {}
+    for name, value in fields.items():
+        wanted = value if name in required or value == {} else {"anyOf": [value, NULL]}
+        properties |= dict.fromkeys(spellings(name), wanted)
+    told: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    plain = sorted(name for name in required if len(spellings(name)) == 1)
+    either = [any_spelling(name) for name in sorted(required) if len(spellings(name)) > 1]
+    groups = [{"oneOf": [any_spelling(name) for name in group]} for group in one_of]
+    if plain:
+        told["required"] = plain
+    if either or groups:
+        told["allOf"] = [*either, *groups]
+    return told
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """A field's JSON name and its own, where they differ: `toolConfig`, `tool_config`."""
+    return tuple(dict.fromkeys((name, re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name))))
+
+
+def any_spelling(name: str) -> Schema:
+    """That a field stands there, in either spelling."""
+    ways = [{"required": [spelt]} for spelt in spellings(name)]
+    return ways[0] if len(ways) == 1 else {"anyOf": ways}
+
+
+def enum_of(values: list[str]) -> Schema:
+    """The names of an enum, in upper and lower case."""
+    return {"type": "string", "enum": sorted({spelt for value in values for spelt in (value, value.lower())})}
+
+
+def _opened(node: Schema) -> Schema:
+    if "enum" in node:
+        return {"type": ["string", "integer"]}  # a name that is newer than the proto comes as its number
+    return {name: value for name, value in node.items() if name != "allOf"}
+
+
+def _define(descriptor: Any, required: Required, definitions: dict[str, Schema]) -> Schema:
+    """A reference to the message, which is defined where it was not."""
+    known = _WELL_KNOWN.get(descriptor.full_name)
+    if known is not None:
+        return known
+    name = local_name(descriptor)
+    if name not in definitions:
+        definitions[name] = {}  # a message may hold itself
+        fields = {str(field.json_name): _field(field, required, definitions) for field in descriptor.fields}
+        one_of = [[str(field.json_name) for field in group.fields] for group in descriptor.oneofs]
+        groups = [names for names in one_of if len(names) > 1]
+        definitions[name] = message_of(fields, required(descriptor), groups)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _field(field: Any, required: Required, definitions: dict[str, Schema]) -> Schema:
+    message = field.message_type
+    if message is not None and message.GetOptions().map_entry:
+        return {
+            "type": "object",
+            "additionalProperties": _value(message.fields_by_name["value"], required, definitions),
+        }
+    value = _value(field, required, definitions)
+    if not field.is_repeated:
+        return value
+    listed: Schema = {"type": "array", "items": value}
+    return {"anyOf": [listed, value]} if message is not None and value else listed
+
+
+def _value(field: Any, required: Required, definitions: dict[str, Schema]) -> Schema:
+    if field.message_type is not None:
+        return _define(field.message_type, required, definitions)
+    if field.enum_type is not None:
+        return enum_of([str(value.name) for value in field.enum_type.values])
+    kinds = {getattr(field, kind): schema for kind, schema in _BY_PYTHON_TYPE.items()}
+    return kinds.get(field.cpp_type, WHOLE_NUMBER)

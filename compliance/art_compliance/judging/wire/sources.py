@@ -1,0 +1,116 @@
+"""Which types each kept schema is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from msgspec import Struct
+
+from art_compliance.judging.wire import gemini, models, proto, typed_dicts
+from art_compliance.judging.wire.overlays import DEEPSEEK_ANSWER, DEEPSEEK_REQUEST, DEEPSEEK_STREAM, Overlaid, lay_over
+from art_compliance.judging.wire.shaping import Schema
+
+
+class Origin(Struct, frozen=True):
+    """A distribution on the package index, the module in it, and the folder whose files hold the types."""
+
+    package: str
+    module: str
+    folder: str
+
+
+class Source(Struct, frozen=True):
+    """How a schema is made. `make` imports the SDK: only the extra `judges` brings it.
+
+    `overlay` is ours, laid over what the SDK says, where the SDK is a relative's.
+    """
+
+    origins: tuple[Origin, ...]
+    make: Callable[[], Schema]
+    overlay: tuple[Overlaid, ...] = ()
+    is_nullable: bool = False
+
+    def build(self) -> Schema:
+        """The schema, the overlay in it."""
+        made = self.make()
+        return lay_over(made, self.overlay, nullable=self.is_nullable) if self.overlay else made
+
+
+_STREAM: Final[dict[str, Any]] = {"stream": {"anyOf": [{"type": "boolean"}, {"type": "null"}]}}
+"""The SDKs type the streaming call and the plain one apart; the service takes either."""
+
+_BOTH: Final = ("CompletionCreateParamsNonStreaming", "CompletionCreateParamsStreaming")
+_OPENAI: Final = "openai.types.chat.completion_create_params"
+_ANTHROPIC: Final = "anthropic.types.message_create_params"
+_ANTHROPIC_BETA: Final = "anthropic.types.beta.message_create_params"
+
+
+def _anthropic(module: str, folder: str) -> Source:
+    """Requests of Anthropic's, as one of its two modules types them."""
+    make = partial(
+        typed_dicts.request_schema,
+        module,
+        ("MessageCreateParamsNonStreaming", "MessageCreateParamsStreaming"),
+        overlay=_STREAM,
+        without=frozenset({"workspace_id", "user_profile_id", "betas"}),  # they are sent as headers
+        stays_open=frozenset({"InputSchemaTyped", "BetaFallbackParam"}),  # their own types say that they are open
+    )
+    return Source((Origin("anthropic", module, folder),), make)
+
+
+_GEMINI_ANSWER: Final = Source(
+    (Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),),
+    partial(proto.answer_schema, gemini.PROTO, "GenerateContentResponse"),
+)
+"""Each item of a stream is an answer."""
+
+
+def _answers(package: str, module: str, folder: str, name: str, overlay: tuple[Overlaid, ...] = ()) -> Source:
+    """Answers, or the items of a stream, as the models of an SDK read them."""
+    return Source((Origin(package, module, folder),), partial(models.answer_schema, module, name), overlay)
+
+
+_OPENAI_CHAT: Final = Source(
+    (Origin("openai", _OPENAI, "openai/types/"),),
+    partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
+)
+_OPENAI_ANSWERS: Final = ("openai", "openai.types.chat", "openai/types/")
+_MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/models/")
+_OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
+
+SOURCES: Final[dict[str, Source]] = {
+    "anthropic-messages": _anthropic(_ANTHROPIC, "anthropic/types/"),
+    "anthropic-messages.answer": Source(
+        (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
+        partial(models.answer_schema, "anthropic.types", "Message"),
+    ),
+    "anthropic-messages.beta": _anthropic(_ANTHROPIC_BETA, "anthropic/types/beta/"),
+    "anthropic-messages.stream": Source(
+        (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
+        partial(models.answer_schema, "anthropic.types", "RawMessageStreamEvent", beside=("ping", "error")),
+    ),
+    "gemini-generate": Source(
+        (
+            Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),
+            Origin("google-genai", gemini.GENAI, "google/genai/"),
+        ),
+        gemini.request_schema,
+    ),
+    "gemini-generate.answer": _GEMINI_ANSWER,
+    "gemini-generate.stream": _GEMINI_ANSWER,
+    "openai-chat": _OPENAI_CHAT,
+    "openai-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion"),
+    "openai-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk"),
+    "mistral-chat": Source((Origin(*_MISTRAL),), partial(models.request_schema, _MISTRAL[1], "ChatCompletionRequest")),
+    "mistral-chat.answer": _answers(*_MISTRAL, "ChatCompletionResponse"),
+    "mistral-chat.stream": _answers(*_MISTRAL, "CompletionChunk"),
+    "deepseek-chat": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, DEEPSEEK_REQUEST, is_nullable=True),
+    "deepseek-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", DEEPSEEK_ANSWER),
+    "deepseek-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", DEEPSEEK_STREAM),
+    "openrouter-chat": Source((Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest")),
+    "openrouter-chat.answer": _answers(*_OPENROUTER, "ChatResult"),
+    "openrouter-chat.stream": _answers(*_OPENROUTER, "ChatStreamChunk"),
+}
+"""The kept schemas by name: a dialect's requests, its `.answer` and each item of its `.stream`."""

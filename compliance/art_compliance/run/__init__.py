@@ -1,0 +1,1 @@
+"""One certification, from selection to report."""

@@ -1,0 +1,119 @@
+"""`repro/<check>/`: what a failure was found on, what came of it, what was expected, and a script that shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from art_compliance.checks import CHECKS, Trial
+from art_compliance.checks.properties.laws import judge_alone
+from art_compliance.findings import Example, Finding, HarnessError
+from art_compliance.generating.requests import FAMILIES, Request, as_scenario
+from art_compliance.rerun import Rerun
+from art_compliance.run.report import Report, Result
+from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.scenarios import Scenario, load_scenario, load_scenarios
+from art_compliance.subject.factories import Factory, find_factory, name_of
+from art_compliance.subject.subject import Subject
+
+
+def judge_scenario(
+    make: Factory | str, path: Path, *, check: str, seed: int = 0, dialect: str | None = None
+) -> list[Finding]:
+    """What one check finds on one scenario file: the kept `prompt.json` of a failure, or any other.
+
+    Raises HarnessError for a file, an adapter or a check that there is not, and NotApplicable where
+    the check has nothing to say of the scenario.
+    """
+    if check not in CHECKS:
+        message = f"there is no check {check!r}"
+        raise HarnessError(message)
+    factory = find_factory(make) if isinstance(make, str) else make
+    name = make if isinstance(make, str) else name_of(make)
+    with Subject(factory, name=name, dialect=dialect) as subject:
+        return judge_alone(CHECKS[check], Trial(subject, load_scenario(path), seed))
+
+
+def folder_for(root: Path, check: str, adapter: str | None = None) -> Path:
+    """Where a check's failure is reproduced; `adapter` tells several of one report apart."""
+    between = [re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)[:80]] if adapter else []
+    return root.joinpath("repro", *between, check)
+
+
+def write_repros(reports: Sequence[Report], root: Path) -> list[Path]:
+    """Writes a folder for the first failure of every check, and gives the folders. Raises HarnessError."""
+    written: list[Path] = []
+    for report in reports:
+        for result, example in _first_examples(report):
+            adapter = report.adapter.name if len(reports) > 1 else None
+            folder = folder_for(root, result.check, adapter)
+            try:
+                _write(folder, result, example, report.rerun)
+            except OSError as error:
+                message = f"cannot write {folder}: {error.strerror}"
+                raise HarnessError(message) from error
+            written.append(folder)
+    return written
+
+
+def _first_examples(report: Report) -> Iterator[tuple[Result, Example]]:
+    seen: set[str] = set()
+    for result in report.failures:
+        example = next((finding.example for finding in result.findings if finding.example), None)
+        if example is not None and result.check not in seen:
+            seen.add(result.check)
+            yield result, example
+
+
+def _write(folder: Path, result: Result, example: Example, rerun: Rerun) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {
+        "prompt.json": _as_json(_scenario_file(result, example, rerun)),
+        "payload.json": _as_json(example.payload),
+        "expectation.txt": _expectation(result, rerun),
+        "reproduce.py": _script(result.check, rerun),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _scenario_file(result: Result, example: Example, rerun: Rerun) -> dict[str, Any]:
+    """The scenario as a file of its own: it may be moved among an author's scenarios."""
+    told = msgspec.to_builtins(_scenario_of(result, example, rerun))
+    return {name: value for name, value in told.items() if name not in ("id", "group")}
+
+
+def _scenario_of(result: Result, example: Example, rerun: Rerun) -> Scenario:
+    if result.scenario in FAMILIES:
+        turns = [{"answer": example.answer}] if example.answer else ()
+        return as_scenario(result.scenario, Request(example.prompt, example.options, turns))
+    own = load_scenarios(Path(rerun.scenarios_from)) if rerun.scenarios_from else ()
+    known = (GREETING_SCENARIO, *load_scenarios(), *own)
+    return next(scenario for scenario in known if scenario.id == result.scenario)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _expectation(result: Result, rerun: Rerun) -> str:
+    lines = [CHECKS[result.check].clause, "", *(finding.message for finding in result.findings)]
+    return "\n".join((*lines, "", rerun.command(result.check, result.scenario), ""))
+
+
+def _script(check: str, rerun: Rerun) -> str:
+    return f'''"""{check}: run it where the adapter can be imported; it ends with 1 while the check fails."""
+import sys
+from pathlib import Path
+from art_compliance import judge_scenario
+sys.path.insert(0, "")
+prompt = Path(__file__).with_name("prompt.json")
+found = judge_scenario({rerun.adapter!r}, prompt, check={check!r}, seed={rerun.seed}, dialect={rerun.dialect!r})
+print(*(finding.message for finding in found), sep="\\n")
+sys.exit(bool(found))
+'''

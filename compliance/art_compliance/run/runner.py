@@ -1,0 +1,188 @@
+"""Runs the checks on an adapter. Without pytest: the plugin and the command are views over this."""
+
+from __future__ import annotations
+
+import random
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from datetime import UTC, datetime
+
+from msgspec import structs
+
+from art_compliance.cassettes import Cassette
+from art_compliance.cassettes.matching import Tape
+from art_compliance.checks import Check, NotApplicable, Trial
+from art_compliance.checks.trial import is_json
+from art_compliance.dialects import Dialect
+from art_compliance.findings import Example, Finding, Verdict
+from art_compliance.generating.profiles import Search
+from art_compliance.rerun import Rerun
+from art_compliance.resources import data_folder
+from art_compliance.run.report import Adapter, Report, Result, make_report
+from art_compliance.run.selection import FOLDER, Selection, with_own_cassettes
+from art_compliance.scenarios import Scenario
+from art_compliance.subject.factories import Factory, find_factory, name_of
+from art_compliance.subject.observations import Sent
+from art_compliance.subject.subject import TEST_KEY, Subject
+
+
+class Session:
+    """One adapter under the suite: runs single checks, observing each scenario once."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        seed: int,
+        search: Search = Search(),  # noqa: B008 - frozen
+        selection: Selection = Selection(),  # noqa: B008 - as above
+        *,
+        live: Subject | None = None,
+    ) -> None:
+        self.subject = subject
+        self._live = live
+        self.seed = seed
+        self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
+        usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
+        self.rerun = Rerun(
+            adapter=subject.name,
+            seed=seed,
+            dialect=subject.asked_dialect,
+            scenarios_from=str(selection.extra) if selection.extra else None,
+            cassettes=None if selection.cassettes in usual else str(selection.cassettes),
+            profile=search.profile.name,
+        )
+        self._failed: set[str] = set()
+        self._cassettes = None if selection.cassettes is None else selection.cassettes / subject.provider
+        self._trials: dict[str, Trial] = {}
+
+    def run(self, check: Check, scenario: Scenario) -> Result:
+        """One check on one scenario. Never raises: what goes wrong here is a harness error."""
+        trial = self._trial(scenario)
+        began = time.perf_counter()
+        findings: tuple[Finding, ...] = ()
+        reason: str | None = None
+        try:
+            findings = tuple(check(trial))
+        except NotApplicable as error:
+            verdict: Verdict = "not applicable"
+            reason = str(error)
+        except Exception:  # noqa: BLE001 - a bug of the suite must not be taken for the adapter's
+            verdict, reason = "harness error", traceback.format_exc()
+        else:
+            failed = any(finding.severity == "reject" for finding in findings)
+            findings = self._with_example(trial, findings) if failed else findings
+            verdict = "fail" if failed else "pass"
+            if failed and check.stage == "preflight":
+                verdict = "harness error"
+        is_replay, is_live = check.stage == "replay", check.stage == "live"
+        level = check.level(scenario)
+        return Result(
+            check=check.id,
+            scenario=scenario.id,
+            purpose=scenario.purpose,
+            level="core"
+            if trial.undeclared and not (is_replay or is_live)
+            else level,  # a refusal proves nothing of the level
+            verdict=verdict,
+            findings=findings,
+            reason=reason,
+            source=trial.source if is_replay else None,
+            cassette=f"{self.subject.provider}/{scenario.id}.yaml" if is_replay else None,
+            judged=trial.judged.get(check.id),
+            seconds=round(time.perf_counter() - began, 6),
+        )
+
+    def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The first failure of a check tells what it was found on; all would make a long report."""
+        first, *others = findings
+        if first.check in self._failed or any(finding.example for finding in findings):
+            return findings
+        self._failed.add(first.check)
+        seen = trial.observation
+        payload = seen.payload if isinstance(seen, Sent) and is_json(seen.payload) else str(seen)
+        example = Example(prompt=trial.scenario.prompt, options=trial.scenario.call_options(), payload=payload)
+        return (structs.replace(first, example=example), *others)
+
+    def _trial(self, scenario: Scenario) -> Trial:
+        if scenario.id not in self._trials:
+            kept = None if self._cassettes is None else self._cassettes / f"{scenario.id}.yaml"
+            self._trials[scenario.id] = Trial(
+                self.subject,
+                scenario,
+                self.seed,
+                self.search,
+                cassette=kept,
+                player=_play,
+                live=self._live,
+                rerun=self.rerun,
+            )
+        return self._trials[scenario.id]
+
+
+def _play(cassette: Cassette, dialect: Dialect) -> AbstractContextManager[Tape]:
+    from art_compliance.cassettes.recording import playing  # noqa: PLC0415 - vcrpy is for those who have cassettes
+
+    return playing(cassette, dialect, (TEST_KEY,))
+
+
+def certify(
+    make: Factory | str,
+    *,
+    dialect: str | None = None,
+    selection: Selection = Selection(),  # noqa: B008 - frozen
+    seed: int | None = None,
+    search: Search = Search(),  # noqa: B008 - frozen
+    on_result: Callable[[Result, int, int], None] | None = None,
+) -> Report:
+    """Judges an adapter, given by its factory or by name, and reports.
+
+    `on_result` is told each result, its number and how many there will be. Where preflight fails,
+    the rest is not run. Raises HarnessError for what is no adapter's fault.
+    """
+    factory = find_factory(make) if isinstance(make, str) else make
+    name = make if isinstance(make, str) else name_of(make)
+    known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+    selection = with_own_cassettes(selection, factory)
+    plan = selection.plan()
+    started, began = datetime.now(UTC), time.perf_counter()
+    with ExitStack() as stack:
+        subject = stack.enter_context(Subject(factory, name=name, dialect=dialect))
+        live = None
+        if selection.live is not None:
+            live = stack.enter_context(Subject(factory, name=name, dialect=dialect, access=selection.live))
+        results: list[Result] = []
+        session = Session(subject, known_seed, search, selection, live=live)
+        for number, result in enumerate(_run_all(session, plan), 1):
+            results.append(result)
+            if on_result is not None:
+                on_result(result, number, len(plan))
+        adapter = describe(subject)
+    seconds = time.perf_counter() - began
+    return make_report(
+        adapter, results, rerun=session.rerun, is_filtered=not selection.is_whole, started=started, seconds=seconds
+    )
+
+
+def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:
+    """All results; only those of preflight where it fails."""
+    stopped = False
+    for check, scenario in plan:
+        if stopped and check.stage != "preflight":
+            return
+        result = session.run(check, scenario)
+        stopped = stopped or (check.stage == "preflight" and result.verdict == "harness error")
+        yield result
+
+
+def describe(subject: Subject) -> Adapter:
+    """What was judged, for the report."""
+    return Adapter(
+        name=subject.name,
+        kind=subject.kind,
+        dialect=None if subject.dialect is None else subject.dialect.name,
+        capabilities=tuple(sorted(subject.capabilities)),
+        losses=tuple(sorted(subject.losses)),
+        repairs=tuple(sorted(subject.repairs)),
+    )

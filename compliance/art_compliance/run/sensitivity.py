@@ -1,0 +1,176 @@
+"""How well a run would see: the miniatures' faults put around an author's own adapter, one after the other.
+
+A fault is caught where a check that it names fails with it and passes without it. One that changes
+neither a request nor what is read out of an answer has nothing to be wrong about on this adapter: it
+does not apply, and neither does one whose checks are all silent or failing on the adapter as it is.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from art_compliance.checks import Check
+from art_compliance.comparison.normal_form import same_json
+from art_compliance.findings import HarnessError
+from art_compliance.generating.profiles import Profile, Search
+from art_compliance.generating.requests import Request
+from art_compliance.generating.searching import make_requests
+from art_compliance.miniatures import MINIATURES, Miniature
+from art_compliance.provider.composing import write
+from art_compliance.run.runner import Session
+from art_compliance.run.selection import Selection, with_own_cassettes
+from art_compliance.scenarios import Scenario, WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.factories import Factory
+from art_compliance.subject.observations import Sent
+from art_compliance.subject.subject import Subject
+from art_sdk.json_data import is_object
+
+Sight = Literal["caught", "missed", "not applicable"]
+
+_SEARCH: Final = Search(profile=Profile(name="sensitivity", examples=100, seconds=5.0, shrink_seconds=0.1))
+_FAILS: Final = frozenset({"fail", "harness error"})
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """What became of one fault: `by` is the check and the scenario that caught it, or why it does not apply."""
+
+    miniature: str
+    wrong: str
+    sight: Sight
+    by: str
+
+
+def look(
+    make: Factory,
+    *,
+    name: str,
+    dialect: str | None = None,
+    selection: Selection = Selection(),  # noqa: B008 - frozen
+    seed: int = 0,
+    on_seen: Callable[[Seen], None] | None = None,
+) -> list[Seen]:
+    """What a run of the selection would see of every fault. Raises HarnessError for an adapter that cannot be made."""
+    selection = with_own_cassettes(selection, make)
+    plan = selection.plan()
+    told: list[Seen] = []
+    with Subject(make, name=name, dialect=dialect) as subject:
+        right = Session(subject, seed, _SEARCH, selection)
+        for miniature in MINIATURES:
+            told.append(_look(miniature, right, plan, selection))
+            if on_seen is not None:
+                on_seen(told[-1])
+    return told
+
+
+def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario]], selection: Selection) -> Seen:
+    known = right.subject
+    if not any(check.id in miniature.fails for check, _ in plan):
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
+    only = Search(profile=_SEARCH.profile, only=miniature.fails)
+    try:
+        with _silenced(), Subject(miniature.of(known.make), name=known.name, dialect=known.asked_dialect) as subject:
+            return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
+    except HarnessError as error:
+        why = f"it cannot be put around this adapter: {str(error).partition(': ')[2]}"
+        return _seen(miniature, "not applicable", why)
+
+
+@contextmanager
+def _silenced() -> Generator[None]:
+    """What a wrong adapter prints is wrong on purpose, the key in it; the checks have seen it."""
+    sink = io.StringIO()
+    with redirect_stdout(sink), redirect_stderr(sink):
+        yield
+
+
+def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tuple[Check, Scenario]]) -> Seen:
+    chosen = [(check, scenario) for check, scenario in plan if check.id in miniature.fails]
+    for check, scenario in chosen:
+        failed = wrong.run(check, scenario).verdict in _FAILS
+        if failed and right.run(check, scenario).verdict not in _FAILS:
+            return _seen(miniature, "caught", f"{check.id} on {scenario.id}")
+    if not chosen:
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
+    if not _bites(wrong.subject, right.subject, chosen, right.seed):
+        return _seen(miniature, "not applicable", "it changes nothing on this adapter")
+    silent = all(right.run(*one).verdict != "pass" for one in chosen)
+    if silent:
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
+    return _seen(miniature, "missed", ", ".join(sorted(miniature.fails)))
+
+
+def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]], seed: int) -> bool:
+    """Whether the fault shows at all, in what is sent or in what is read; where that cannot be told, it is said to."""
+    return any(_shows(wrong, right, check, scenario, seed) for check, scenario in chosen)
+
+
+def _shows(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
+    if check.stage in ("faults", "load", "replay") or (check.once and check.stage == "stream"):
+        return True
+    requests = [Request(scenario.prompt, scenario.call_options())]
+    if check.families:
+        requests = list(make_requests(scenario.id, seed, _SEARCH.profile.count_of(scenario.id)))
+    answers = [one for request in requests for one in _answers(request, scenario)]
+    if any(_differs(wrong, right, request) for request in requests):
+        return True
+    can_call = wrong.has_call and right.has_call
+    return can_call and any(_hears(wrong, *one) != _hears(right, *one) for one in answers)
+
+
+Asking = tuple[list[dict[str, Any]], dict[str, Any], WrittenAnswer]
+
+
+def _answers(request: Request, scenario: Scenario) -> Iterator[Asking]:
+    """What is asked and answered, whole and streamed: at once, and where there was an answer before."""
+    told = [msgspec.convert(turn["answer"], WrittenAnswer) for turn in request.turns[:1]]
+    for answer in told or ([scenario.answer] if scenario.answer else []):
+        for before in ([], _BEFORE) if told else ([],):
+            for more in ({}, {"stream": True}):
+                yield [*before, *request.prompt], {**request.options, **more}, answer
+
+
+_BEFORE: Final = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]
+
+
+def _hears(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, Any], answer: WrittenAnswer) -> Any:
+    """The events without the times in them, or what was raised."""
+    known = {"trace_id": "sensitivity", **options}
+    heard = subject.call(prompt, known, lambda asked: write(asked, answer, lambda said, _: asked.answer(said)))
+    return list(map(_timeless, heard.events)) if isinstance(heard, Answered) else str(heard)
+
+
+def _timeless(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    return {**event, "metadata": {name: one for name, one in metadata.items() if "time" not in name.lower()}}
+
+
+def _differs(wrong: Subject, right: Subject, request: Request) -> bool:
+    one, other = (subject.translate(request.prompt, request.options) for subject in (wrong, right))
+    if isinstance(one, Sent) and isinstance(other, Sent):
+        return not same_json(one.payload, other.payload)
+    return type(one) is not type(other)
+
+
+def _seen(miniature: Miniature, sight: Sight, by: str) -> Seen:
+    return Seen(miniature=miniature.id, wrong=miniature.wrong, sight=sight, by=by)
+
+
+def describe_sight(told: list[Seen]) -> Iterator[str]:
+    """The faults that were missed, those that do not apply, and how many were caught."""
+    for sight in ("missed", "not applicable"):
+        for one in told:
+            if one.sight == sight:
+                yield f"  {sight:<14}  {one.miniature}: {one.wrong} ({one.by})"
+    caught = sum(one.sight == "caught" for one in told)
+    missed = sum(one.sight == "missed" for one in told)
+    apart = len(told) - caught - missed
+    yield f"sensitivity: {caught} of {caught + missed} faults would have been caught; {apart} do not apply"

@@ -21,7 +21,7 @@ from art_compliance.pytest_plugin.run import leave, search_of, selection_of
 from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.factories import Factory, name_of
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     """The adapter, opened for the whole test session."""
     dialect: str | None = request.config.getoption("--art-dialect")
     try:
-        with Subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
+        with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
             config = request.config
             yield Session(subject, seed_of(config), search_of(config), selection_of(config))
     except HarnessError as error:

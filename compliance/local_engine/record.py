@@ -20,7 +20,7 @@ from art_compliance.cassettes.corpus import user_cache
 from art_compliance.checks.replay.recorded import read_recorded
 from art_compliance.pointers import look_up
 from art_compliance.run.recorder import Order, choose, record
-from art_compliance.subject.subject import Access
+from art_compliance.subject.access import Access
 from art_sdk import OpenAIAdapter, parse_options, parse_prompt
 
 HERE: Final = Path(__file__).resolve().parent

@@ -25,7 +25,7 @@ from art_compliance.miniatures.base import change_events
 from art_compliance.provider import LoopbackProvider, StrictProvider
 from art_compliance.provider.server import Response
 from art_compliance.run.recorder import Order, choose, record
-from art_compliance.subject.subject import Access
+from art_compliance.subject.access import Access
 from art_sdk import OpenAIAdapter
 from made_cassettes import ADAPTERS, KEY, findings, record_into, replayed
 
@@ -368,7 +368,7 @@ def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
             raise ValueError(api_key)
         return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
 
-    with pytest.raises(HarnessError, match="the factory raised ValueError with the key that it was given") as caught:
+    with pytest.raises(HarnessError, match="the factory raised ValueError when it was given the key") as caught:
         certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
     assert KEY not in repr(caught.getrepr(style="long"))
 

@@ -31,7 +31,7 @@ from art_compliance.run.runner import Session
 from art_compliance.run.selection import CHEAP
 from art_compliance.run.summary import describe_counts
 from art_compliance.subject.events import Answered
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
 from made_cassettes import ADAPTERS, KEY, REPLAY, findings, record_into, replayed
 
@@ -68,14 +68,14 @@ def test_what_is_kept_is_what_the_strict_provider_answers_today(adapter: str, tm
 
 
 def test_nothing_is_asked_of_any_server_while_a_cassette_is_played(monkeypatch: pytest.MonkeyPatch):
-    with Subject(OpenAIAdapter, name="openai") as subject:
+    with open_subject(OpenAIAdapter, name="openai") as subject:
         session = Session(subject, 1, selection=Selection(cassettes=data_folder("cassettes")))
         scenario = choose(("answer-text-beside-calls",))[0]
         monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a connection was opened"))
         results = {name: session.run(CHECKS[name], scenario) for name in REPLAY}
         assert results.pop("replay.cuts-change-nothing").reason == "the recorded answer is no stream"
         assert {result.verdict for result in results.values()} == {"pass"}
-        assert subject.asked == 0
+        assert subject.request_count == 0
 
 
 def test_an_answer_of_our_own_proves_nothing_of_a_provider():
@@ -124,7 +124,7 @@ def test_a_call_that_is_missing_is_told(adapter: str, name: str, tmp_path: Path)
     kept = load_cassette(path)
     one = kept.exchanges[0]
     changed = {b"get_weather": b"get_climate", b'{\\"city': b'{\\"town'}
-    with Subject(ADAPTERS[adapter], name=adapter) as subject:
+    with open_subject(ADAPTERS[adapter], name=adapter) as subject:
         session = Session(subject, 1, selection=Selection(cassettes=tmp_path))
         trial = session._trial(choose((name,))[0])
         assert trial.replayed.heard.error is None
@@ -367,7 +367,7 @@ TOLD_WRONG = {
 def test_what_is_told_wrong_of_a_recorded_answer_is_found(what: str, tmp_path: Path):
     change, name, check, message = TOLD_WRONG[what]
     record_into(tmp_path, "openai", name)
-    with Subject(spoiled(change), name="spoiled", dialect="openai-chat") as subject:
+    with open_subject(spoiled(change), name="spoiled", dialect="openai-chat") as subject:
         result = Session(subject, 1, selection=Selection(cassettes=tmp_path)).run(CHECKS[check], choose((name,))[0])
     assert result.verdict == "fail"
     assert message in "\n".join(finding.message for finding in result.findings)
@@ -466,7 +466,7 @@ def test_of_several_interactions_each_request_is_looked_for_and_the_last_answer_
     )
     kept = msgspec.structs.replace(one, exchanges=(*one.exchanges, *other.exchanges))
     asked = tuple(Asked.of(found.exchanges[0]) for found in (one, third))
-    with Subject(OpenAIAdapter, name="openai") as subject:
+    with open_subject(OpenAIAdapter, name="openai") as subject:
         trial = Trial(subject, choose(("one-question",))[0], 1)
         vars(trial)["replayed"] = Replayed(cassette=kept, heard=Answered(()), asked=asked, unplayed=(1,))
         (found,) = replay.request_is_the_recorded_one.run(trial)

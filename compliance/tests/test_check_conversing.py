@@ -17,7 +17,7 @@ from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import AnthropicAdapter, FunctionCall, OpenAIAdapter, ToolCall
 
 ANTHROPIC = DIALECTS["anthropic-messages"]
@@ -68,7 +68,7 @@ def test_what_of_reasoning_goes_back_depends_on_the_dialect(signs: bool, wants: 
 
 @pytest.fixture
 def dialogue():
-    with Subject(AnthropicAdapter, name="anthropic") as subject:
+    with open_subject(AnthropicAdapter, name="anthropic") as subject:
         yield Dialogue(Trial(subject, GREETING_SCENARIO, 1))
 
 
@@ -165,7 +165,7 @@ def test_an_answer_is_fitted_to_what_is_declared():
         capabilities = frozenset({"tools"})
 
     said = WrittenAnswer(tool_calls=CALLS, thinking="Hm.", thinking_tokens=3, finish="tool_calls")
-    with Subject(Poor, name="poor") as poor, Subject(AnthropicAdapter, name="anthropic") as whole:
+    with open_subject(Poor, name="poor") as poor, open_subject(AnthropicAdapter, name="anthropic") as whole:
         one, other = Dialogue(Trial(poor, GREETING_SCENARIO, 1)), Dialogue(Trial(whole, GREETING_SCENARIO, 1))
         less, more = one._fit(said), other._fit(said)
         text = one._fit(WrittenAnswer(content=None))
@@ -233,7 +233,7 @@ def test_a_dialogue_begins_with_what_is_declared(declared: tuple[str, ...], role
     prompt = [{"role": "system", "content": "s"}, *GREETING_SCENARIO.prompt]
     options = {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}
     scenario = msgspec.structs.replace(GREETING_SCENARIO, prompt=prompt, options=options)
-    with Subject(Declaring, name="one") as subject:
+    with open_subject(Declaring, name="one") as subject:
         begun = Dialogue(Trial(subject, scenario, 1))
     assert [one["role"] for one in begun.prompt] == roles
     assert "tools" not in begun.example().options
@@ -244,6 +244,6 @@ def test_reasoning_that_the_dialect_cannot_say_is_left_out_of_a_dialogue():
         capabilities = frozenset({"reasoning"})
 
     said = WrittenAnswer(content="a", thinking="Hm.", thinking_tokens=3)
-    with Subject(Reasoning, name="one") as subject:
+    with open_subject(Reasoning, name="one") as subject:
         fitted = Dialogue(Trial(subject, GREETING_SCENARIO, 1))._fit(said)
     assert fitted == WrittenAnswer(content="a")

@@ -14,9 +14,10 @@ from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import Response
 from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed
-from art_compliance.subject.subject import TEST_KEY, Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
 WORDS = "written error"
@@ -72,7 +73,7 @@ def test_each_field_that_an_answer_cannot_do_without_is_spoiled_in_four_ways():
 
 
 def broken(make: type) -> dict[str, Response]:
-    with Subject(make, name="one") as subject:
+    with open_subject(make, name="one") as subject:
         return dict(_broken(Trial(subject, GREETING_SCENARIO, 1)))
 
 

@@ -20,9 +20,10 @@ from art_compliance.checks.trial import Trial
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER, STEADY
 from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused
-from art_compliance.subject.subject import TEST_KEY, Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}
@@ -34,7 +35,7 @@ class Unstreamed(OpenAIAdapter):
 
 @pytest.fixture(scope="module", params=[OpenAIAdapter, Unstreamed], ids=["streamed", "unstreamed"])
 def trial(request: pytest.FixtureRequest):
-    with Subject(request.param, name="openai") as subject:
+    with open_subject(request.param, name="openai") as subject:
         yield Trial(subject, GREETING_SCENARIO, 1)
 
 

@@ -21,7 +21,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Difference
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subject.observations import Sent
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import AnthropicAdapter, OpenAIAdapter, parse_prompt
 
 
@@ -147,7 +147,7 @@ class Continues(OpenAIAdapter):
 )
 def test_a_mark_on_the_last_turn_rewrites_nothing(make: Any, dialect: str, is_stable: bool):  # noqa: FBT001
     tried = [one for one in load_scenarios() if one.id in ("multi-turn-history", "several-rounds", "parallel-calls")]
-    with Subject(make, name="one", dialect=dialect) as subject:
+    with open_subject(make, name="one", dialect=dialect) as subject:
         found = [finding for one in tried for finding in laws.prefix_is_stable.run(Trial(subject, one, 1))]
     assert (found == []) is is_stable
 

@@ -15,7 +15,7 @@ from art_compliance.provider import Asked, Drop, Pause, Request, Send
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
 OPENAI = DIALECTS["openai-chat"]
@@ -33,7 +33,7 @@ def asked(text: str, *, stream: bool) -> Asked:
 
 @pytest.mark.parametrize(("number", "streamed"), [(0, False), (1, True), (3, True), (4, False), (5, True)])
 def test_three_of_four_calls_are_streamed_and_each_has_its_own_ids(number: int, streamed: bool):  # noqa: FBT001
-    with Subject(OpenAIAdapter, name="openai") as subject, Subject(Unstreamed, name="unstreamed") as whole:
+    with open_subject(OpenAIAdapter, name="openai") as subject, open_subject(Unstreamed, name="unstreamed") as whole:
         prompt, options = _ask(Trial(subject, GREETING_SCENARIO, 1), number)
         assert prompt == [{"role": "user", "content": f"question number {number}."}]
         assert options == {

@@ -8,6 +8,7 @@ from art_compliance.checks import NotApplicable, payload
 from art_compliance.checks.trial import Trial
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import load_scenarios
+from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 
@@ -34,7 +35,7 @@ class Foreign(OpenAIAdapter):
 
 
 def told(make: type) -> list[tuple[str, str | None]]:
-    with Subject(make, name="one", dialect="openai-chat") as subject:
+    with open_subject(make, name="one", dialect="openai-chat") as subject:
         found = list(payload.is_canonical.run(Trial(subject, SAMPLING, 1)))
     return [(one.severity, one.pointer) for one in found]
 
@@ -55,5 +56,5 @@ def test_a_reference_adapter_is_held_to_the_letter(monkeypatch: pytest.MonkeyPat
 def test_what_cannot_be_compared_is_not():
     with pytest.raises(NotApplicable, match="the request cannot be decoded"):
         told(Foreign)
-    with Subject(OpenAIAdapter, name="one") as subject, pytest.raises(NotApplicable, match="no canonical payload"):
+    with open_subject(OpenAIAdapter, name="one") as subject, pytest.raises(NotApplicable, match="no canonical payload"):
         list(payload.is_canonical.run(Trial(subject, GREETING_SCENARIO, 1)))

@@ -13,9 +13,11 @@ from art_compliance.checks.trial import expected_options, is_json
 from art_compliance.rerun import Rerun
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
+from art_compliance.subject.access import Access
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused, Sent
-from art_compliance.subject.subject import Access, Subject
+from art_compliance.subject.opening import open_subject
+from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 
 
@@ -64,20 +66,20 @@ def scenario(**more: Any) -> Scenario:
 
 @pytest.fixture(scope="module")
 def subject():
-    with Subject(OpenAIAdapter, name="openai") as one:
+    with open_subject(OpenAIAdapter, name="openai") as one:
         yield one
 
 
 def test_what_is_needed_and_not_declared_is_known(subject: Subject):
     needy = scenario(needs=("tools", "images"))
     assert Trial(subject, needy, 1).undeclared == ()
-    with Subject(Poor, name="poor") as poor:
+    with open_subject(Poor, name="poor") as poor:
         trial = Trial(poor, needy, 1)
         assert trial.undeclared == ("tools", "images")
         with pytest.raises(NotApplicable, match=r"^not declared: tools, images$"):
             trial.call(WrittenAnswer(content="a"))
         assert trial.declared_repairs == {"joins_turns", "maps_call_ids"}
-    with Subject(Keeping, name="keeping") as keeping:
+    with open_subject(Keeping, name="keeping") as keeping:
         assert Trial(keeping, needy, 1).declared_repairs == {"joins_turns"}
 
 
@@ -149,7 +151,7 @@ class Unheard(OpenAIAdapter):
 def test_without_a_call_or_a_player_nothing_is_replayed(subject: Subject, tmp_path: Path):
     path = tmp_path / "one.yaml"
     path.write_text("interactions: []\n", encoding="utf-8")
-    with Subject(Unheard, name="unheard") as unheard:
+    with open_subject(Unheard, name="unheard") as unheard:
         assert not unheard.has_call
         for one, player in ((subject, None), (unheard, lambda *_: pytest.fail("it is played"))):
             trial = Trial(one, GREETING_SCENARIO, 1, cassette=path, player=player)
@@ -161,7 +163,7 @@ def test_without_a_call_or_a_player_nothing_is_replayed(subject: Subject, tmp_pa
 def test_what_is_shown_is_without_the_real_providers_key(subject: Subject):
     text = "the key sk-very-secret-1234567890 was refused"
     assert Trial(subject, GREETING_SCENARIO, 1).scrubbed(text.replace("sk-", "own-")) == text.replace("sk-", "own-")
-    with Subject(OpenAIAdapter, name="live", access=Access(key="sk-very-secret-1234567890")) as live:
+    with open_subject(OpenAIAdapter, name="live", access=Access(key="sk-very-secret-1234567890")) as live:
         shown = Trial(subject, GREETING_SCENARIO, 1, live=live).scrubbed(text)
     assert "very-secret" not in shown
 

@@ -21,6 +21,7 @@ from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import FAULTS
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.strategies import answers, chunkings, fault_schedules, results, texts
+from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
@@ -48,7 +49,7 @@ CALM = settings(
 
 @pytest.fixture(params=ADAPTERS, scope="module")
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    with Subject(ADAPTERS[request.param], name=request.param) as opened:
+    with open_subject(ADAPTERS[request.param], name=request.param) as opened:
         yield opened
 
 
@@ -94,7 +95,10 @@ def test_an_agent_goes_on_whatever_is_said(subject: Subject):
 @pytest.mark.parametrize("name", ["loses-the-second-result", "forgets-signatures-later", "reuses-ids-in-streams"])
 def test_an_agent_that_is_wrong_later_on_stops(name: str):
     wrong = next(one for one in MINIATURES if one.id == name)
-    with Subject(wrong.of(AnthropicAdapter), name=name) as subject, pytest.raises(AssertionError, match=r"== \[\]"):
+    with (
+        open_subject(wrong.of(AnthropicAdapter), name=name) as subject,
+        pytest.raises(AssertionError, match=r"== \[\]"),
+    ):
         run_state_machine_as_test(machine(subject), settings=settings(CALM, max_examples=30))
 
 
@@ -131,7 +135,7 @@ class LosesResults(OpenAIAdapter):
 
 
 def test_what_the_strict_provider_refuses_is_told_in_its_words():
-    with Subject(LosesResults, name="lost") as subject:
+    with open_subject(LosesResults, name="lost") as subject:
         talk = dialogue(subject)
         for answer in (WrittenAnswer(content="hi"), msgspec.convert(CALLS, WrittenAnswer)):
             assert talk.ask(answer) == []
@@ -160,7 +164,7 @@ def test_what_cannot_be_called_has_no_dialogues():
         def translate(self, prompt: Any, options: Any) -> Any:
             return self.own.translate(prompt, options)
 
-    with Subject(Translator, name="translator") as subject, pytest.raises(NotApplicable, match="has no call"):
+    with open_subject(Translator, name="translator") as subject, pytest.raises(NotApplicable, match="has no call"):
         dialogue(subject)
 
 

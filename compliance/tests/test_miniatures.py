@@ -10,7 +10,8 @@ from art_compliance.generating.profiles import Profile, Search
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_compliance.resources import data_folder
 from art_compliance.run.runner import Session
-from art_compliance.subject.subject import Access, Subject
+from art_compliance.subject.access import Access
+from art_compliance.subject.opening import open_subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 CHECK_IDS = [
@@ -165,7 +166,7 @@ SEARCH = Search(profile=Profile(name="exam", examples=200, seconds=10.0, shrink_
 def first_failures(miniature: Miniature, make: type) -> set[str]:
     """Which of the checks that it names fail, each up to the first scenario on which it does."""
     found: set[str] = set()
-    with Subject(miniature.of(make), name=miniature.id) as subject:
+    with open_subject(miniature.of(make), name=miniature.id) as subject:
         cassettes = data_folder("cassettes")
         selection = Selection(checks=tuple(miniature.fails), cassettes=cassettes, live=Access(key="unused"))
         session = Session(subject, seed=7, search=SEARCH, selection=selection, live=subject)

@@ -19,7 +19,8 @@ from art_compliance.run.report import LevelCount, Result, fixtures_digest, write
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.run.summary import summarize
-from art_compliance.subject.subject import Access, Subject
+from art_compliance.subject.access import Access
+from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
 FEW = Selection(scenarios=("one-question",))
@@ -71,7 +72,7 @@ def test_a_bug_of_the_suite_is_not_taken_for_the_adapters():
         raise NotApplicable("why not")
         yield
 
-    with Subject(OpenAIAdapter, name="openai") as subject:
+    with open_subject(OpenAIAdapter, name="openai") as subject:
         session = Session(subject, 1)
         result = session.run(broken, GREETING_SCENARIO)
         assert (result.verdict, "ZeroDivisionError" in (result.reason or "")) == ("harness error", True)
@@ -84,7 +85,7 @@ def test_a_finding_that_is_no_rejection_does_not_fail():
     def remarks(trial: Any) -> Any:
         yield Finding(check="translation.that-remarks", message="by the way", severity="note")
 
-    with Subject(OpenAIAdapter, name="openai") as subject:
+    with open_subject(OpenAIAdapter, name="openai") as subject:
         assert Session(subject, 1).run(remarks, GREETING_SCENARIO).verdict == "pass"
 
 

@@ -22,7 +22,7 @@ from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}
@@ -180,7 +180,7 @@ def test_a_difference_shows_both_and_not_more_than_a_line_of_each():
 
 @pytest.fixture(scope="module")
 def trial():
-    with Subject(OpenAIAdapter, name="openai") as subject:
+    with open_subject(OpenAIAdapter, name="openai") as subject:
         yield Trial(subject, GREETING_SCENARIO, 1)
 
 
@@ -261,5 +261,8 @@ def test_a_stream_needs_an_answer_a_call_and_that_it_is_declared(trial: Trial):
     with pytest.raises(NotApplicable, match="the scenario has no answer"):
         require_streams(trial)
     require_streams(trial.with_answer(WRITTEN))
-    with Subject(Silent, name="silent") as subject, pytest.raises(NotApplicable, match=r"^not declared: streaming$"):
+    with (
+        open_subject(Silent, name="silent") as subject,
+        pytest.raises(NotApplicable, match=r"^not declared: streaming$"),
+    ):
         require_streams(Trial(subject, GREETING_SCENARIO, 1).with_answer(WRITTEN))

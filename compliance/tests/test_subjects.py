@@ -22,7 +22,7 @@ from art_compliance.subject import deadlines as bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import find_factory
 from art_compliance.subject.observations import Crashed, Refused, Sent
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, PromptTranslationFailed, parse_options, parse_prompt
 
 QUICK = Search(profile=PROFILES["quick"])
@@ -226,7 +226,7 @@ def test_what_happens_is_told_apart():
                 raise KeyError("content")
             return super().translate(prompt, options)
 
-    with Subject(Moody, name="moody") as subject:
+    with open_subject(Moody, name="moody") as subject:
         assert isinstance(subject.translate(HELLO, OPTIONS), Sent)
         refused = subject.translate([{"role": "user", "content": "refuse"}], OPTIONS)
         assert refused == Refused("PROMPT_TRANSLATION_FAILED", "not this")
@@ -244,7 +244,7 @@ def test_a_call_that_sends_nothing_is_no_success():
         def call(self, prompt: Any, options: Any) -> Any:
             return iter(())
 
-    with Subject(Silent, name="silent") as subject:
+    with open_subject(Silent, name="silent") as subject:
         assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a POST to base_url")
 
 
@@ -254,7 +254,7 @@ def test_a_body_that_is_not_json_is_no_success():
             with urllib.request.urlopen(f"{self.url}/chat/completions", b"hello=1"):
                 return iter(())
 
-    with Subject(Wrong, name="wrong") as subject:
+    with open_subject(Wrong, name="wrong") as subject:
         seen = subject.send(HELLO, OPTIONS)
     assert isinstance(seen, Crashed)
     assert seen.error.startswith("the request's body is not JSON")
@@ -310,7 +310,7 @@ def test_a_refusal_in_the_sdks_own_words_is_a_refusal():
         def translate(self, prompt: Any, options: Any) -> Any:
             raise PromptTranslationFailed("no")
 
-    with Subject(Refusing, name="refusing") as subject:
+    with open_subject(Refusing, name="refusing") as subject:
         assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no")
 
 
@@ -330,7 +330,7 @@ def greet(asked: Asked) -> Response:
 
 
 def test_calls_that_hang_together_are_given_up_together():
-    with Subject(EndlessCall, name="endless") as subject:
+    with open_subject(EndlessCall, name="endless") as subject:
         began = time.monotonic()
         heard = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=0.3)
         took = time.monotonic() - began
@@ -406,8 +406,8 @@ def test_an_adapter_that_refuses_almost_everything_has_no_level_of_tools_or_stre
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        ("openai_chat", "its dialect is 'openai_chat', which is none that the suite knows; did you mean 'openai-chat'"),
-        (5, "its dialect is 5, which is none that the suite knows"),
+        ("openai_chat", "its dialect is 'openai_chat', which the suite does not know; did you mean 'openai-chat'"),
+        (5, "its dialect is 5, which the suite does not know"),
     ],
 )
 def test_a_dialect_that_is_misspelt_is_told(declared: Any, told: str):
@@ -435,7 +435,7 @@ def test_one_name_is_no_set_of_names(attribute: str):
 
 
 def test_an_instance_is_no_factory():
-    with pytest.raises(HarnessError, match="an OwnAdapter is no factory; give the adapter's class or a function"):
+    with pytest.raises(HarnessError, match="an OwnAdapter is not a factory; give the adapter's class or a function"):
         certify(OwnAdapter(api_key="k"))  # type: ignore[arg-type]
 
 
@@ -451,7 +451,7 @@ def test_an_adapter_that_cannot_be_closed_or_looked_at_is_told():
 
     with pytest.raises(HarnessError, match="aclose raised OSError: busy"):
         certify(Unclosable, selection=ONE_CHECK)
-    with pytest.raises(HarnessError, match="looking at the adapter raised OSError: no"):
+    with pytest.raises(HarnessError, match="inspecting the adapter raised OSError: no"):
         certify(Shy, selection=ONE_CHECK)
 
 

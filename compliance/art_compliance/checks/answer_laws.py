@@ -118,7 +118,7 @@ def wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
 def text_is_whole(told: Told) -> Iterator[str]:
     """Neither trimmed, nor repeated, nor mixed with anything else."""
     written = told.trial.written.content or ""
-    for what, found in (("the tokens", told.answered.told_text), ("the message's content", told.answered.text or "")):
+    for what, found in (("the tokens", told.answered.token_text), ("the message's content", told.answered.text or "")):
         if found != written:
             yield f"{what} changed: {describe_change(written, str(found))}"
 
@@ -129,7 +129,7 @@ def text_is_whole(told: Told) -> Iterator[str]:
 )
 def calls_are_whole(told: Told) -> Iterator[str]:
     """Arguments that are no JSON are passed on as the text that they are."""
-    for what, found in (("TOOL_CALL", told.answered.told_calls), ("the message's tool_calls", told.answered.calls)):
+    for what, found in (("TOOL_CALL", told.answered.event_calls), ("the message's tool_calls", told.answered.calls)):
         yield from (f"{what}: {wrong}" for wrong in _wrong_calls(told.trial, found))
 
 
@@ -176,11 +176,11 @@ def thinking_stands_apart(told: Told) -> Iterator[str]:
     if not thinking:
         message = "the answer has no reasoning"
         raise NotApplicable(message)
-    if thinking.strip() in f"{told.answered.text} {told.answered.told_text}":
+    if thinking.strip() in f"{told.answered.text} {told.answered.token_text}":
         yield "the reasoning stands in the answer's text"
-    is_to_be_told = "reasoning" in told.trial.subject.capabilities or told.answered.told_thinking
-    if is_to_be_told and told.answered.told_thinking != thinking:
-        yield f"the thinking tokens are not the reasoning: {describe_change(thinking, told.answered.told_thinking)}"
+    is_to_be_told = "reasoning" in told.trial.subject.capabilities or told.answered.thinking_text
+    if is_to_be_told and told.answered.thinking_text != thinking:
+        yield f"the thinking tokens are not the reasoning: {describe_change(thinking, told.answered.thinking_text)}"
 
 
 @law(

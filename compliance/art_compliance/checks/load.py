@@ -87,8 +87,8 @@ def _wrong(number: int, heard: Answered | Refused | Crashed) -> str | None:
         return None if heard.finish == "error" else f"it was to fail, and ended by {heard.finish!r}: {heard.text!r}"
     if heard.error is not None:
         return f"an ERROR event: {heard.error.get('message')}"
-    if not heard.text == heard.told_text == _answer(number):
-        return f"it was answered {heard.text!r}, and {heard.told_text!r} in the tokens"
+    if not heard.text == heard.token_text == _answer(number):
+        return f"it was answered {heard.text!r}, and {heard.token_text!r} in the tokens"
     ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in heard.events}
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
     return None if ids == {own} else f"its events have the ids {sorted(map(str, ids - {own}))}"

@@ -99,9 +99,9 @@ def differences(one: Answered, other: Answered) -> Iterator[str]:
     """In what two answers differ that should say the same."""
     for what, first, second in (
         ("the message", _plain(one.message), _plain(other.message)),
-        ("the text of the tokens", one.told_text, other.told_text),
-        ("the thinking of the tokens", one.told_thinking, other.told_thinking),
-        ("the calls of TOOL_CALL", *(list(map(_plain_call, said.told_calls)) for said in (one, other))),
+        ("the text of the tokens", one.token_text, other.token_text),
+        ("the thinking of the tokens", one.thinking_text, other.thinking_text),
+        ("the calls of TOOL_CALL", *(list(map(_plain_call, said.event_calls)) for said in (one, other))),
         ("the finish", one.finish, other.finish),
         *((name, one.metadata.get(name), other.metadata.get(name)) for name in _COUNTS),
     ):
@@ -170,10 +170,10 @@ def wrong_failure(trial: Trial, heard: Heard, arrived: str | None = None) -> Ite
     if (heard.error or {}).get("code") != PROVIDER_ERROR:
         yield f"the error's code is {(heard.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
     yield from wrong_ids(trial, heard)
-    if arrived is not None and heard.told_text != arrived:
-        yield f"the tokens are {show(heard.told_text)}; what arrived is {show(arrived)}"
-    if (heard.text or "") != heard.told_text or not same_json(heard.calls, heard.told_calls):
-        yield f"END has {show(heard.message)}; the tokens and calls before it say {show(heard.told_text)}"
+    if arrived is not None and heard.token_text != arrived:
+        yield f"the tokens are {show(heard.token_text)}; what arrived is {show(arrived)}"
+    if (heard.text or "") != heard.token_text or not same_json(heard.calls, heard.event_calls):
+        yield f"END has {show(heard.message)}; the tokens and calls before it say {show(heard.token_text)}"
 
 
 PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"

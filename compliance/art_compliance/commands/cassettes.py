@@ -22,7 +22,7 @@ from art_compliance.run.runner import certify
 from art_compliance.run.selection import FOLDER, Selection, find_cassettes
 from art_compliance.run.summary import summarize
 from art_compliance.scenarios import load_scenarios
-from art_compliance.subject.subject import Access
+from art_compliance.subject.access import Access
 
 
 def record_command(

@@ -11,7 +11,7 @@ import typer
 
 from art_compliance.findings import HarnessError
 from art_compliance.run.recorder import hold_key
-from art_compliance.subject.subject import Access
+from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
 
 Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from art_compliance.subject.observations import Refused, Sent
+from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 
 HASH_SEEDS: Final = ("1", "2")
@@ -80,7 +81,7 @@ def _work(read: Callable[[], bytes]) -> list[str]:
     job = json.loads(read())
     sys.path[:] = job["path"]
     make = pickle.loads(base64.b64decode(job["factory"]))  # noqa: S301 - written by the process that started this one
-    with Subject(make, name="elsewhere", dialect=job["dialect"]) as subject:
+    with open_subject(make, name="elsewhere", dialect=job["dialect"]) as subject:
         return [_digest(subject, prompt, options) for prompt, options in job["prompts"]]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from art_compliance.miniatures.base import Events, as_data, change_events, miniature
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.subject import TEST_KEY
 from art_sdk import TokenEvent
 from art_sdk.json_data import is_object
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -19,8 +21,9 @@ from art_compliance.run.runner import Session
 from art_compliance.run.selection import FOLDER, Selection, find_cassettes, with_own_cassettes
 from art_compliance.run.summary import describe_failure
 from art_compliance.scenarios import Scenario
+from art_compliance.subject.access import Access
 from art_compliance.subject.factories import Factory, find_factory
-from art_compliance.subject.subject import Access, Subject
+from art_compliance.subject.opening import open_subject
 
 HARNESS_EXIT: Final = 2
 
@@ -34,7 +37,8 @@ class Run:
         self.seed = seed
         self._selection = selection
         self._search = search
-        self._subject = Subject(make, name=name, dialect=dialect)
+        self._open = partial(open_subject, make, name=name, dialect=dialect)
+        self._stack = ExitStack()
         self._session: Session | None = None
 
     @classmethod
@@ -82,14 +86,14 @@ class Run:
     def session(self) -> Session:
         """The open session. Raises HarnessError."""
         if self._session is None:
-            self._session = Session(self._subject.__enter__(), self.seed, self._search, self._selection)
+            subject = self._stack.enter_context(self._open())
+            self._session = Session(subject, self.seed, self._search, self._selection)
         return self._session
 
     def close(self) -> None:
         """Ends what was opened."""
-        if self._session is not None:
-            self._session = None
-            self._subject.__exit__(None, None, None)
+        self._session = None
+        self._stack.close()
 
     def finish(self, session: pytest.Session) -> None:
         """Closes, and tells a harness error from an adapter's failure by the exit code."""

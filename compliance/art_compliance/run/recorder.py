@@ -38,10 +38,12 @@ from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.run.report import suite_version
 from art_compliance.run.selection import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory, find_factory, name_of
 from art_compliance.subject.observations import Refused
-from art_compliance.subject.subject import TEST_KEY, Access, Subject
+from art_compliance.subject.opening import open_subject
+from art_compliance.subject.subject import Subject
 from art_sdk.json_data import is_object
 
 
@@ -93,7 +95,7 @@ def record(
     """
     factory = find_factory(make) if isinstance(make, str) else make
     told = name or (make if isinstance(make, str) else name_of(make))
-    with Subject(factory, name=told, dialect=dialect, access=order.access) as subject:
+    with open_subject(factory, name=told, dialect=dialect, access=order.access) as subject:
         for scenario in order.scenarios:
             yield _record_one(subject, scenario, order)
 

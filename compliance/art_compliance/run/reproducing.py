@@ -19,7 +19,7 @@ from art_compliance.run.report import Report, Result
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, load_scenario, load_scenarios
 from art_compliance.subject.factories import Factory, find_factory, name_of
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 
 
 def judge_scenario(
@@ -35,7 +35,7 @@ def judge_scenario(
         raise HarnessError(message)
     factory = find_factory(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
-    with Subject(factory, name=name, dialect=dialect) as subject:
+    with open_subject(factory, name=name, dialect=dialect) as subject:
         return judge_alone(CHECKS[check], Trial(subject, load_scenario(path), seed))
 
 

@@ -23,9 +23,11 @@ from art_compliance.resources import data_folder
 from art_compliance.run.report import Adapter, Report, Result, make_report
 from art_compliance.run.selection import FOLDER, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.factories import Factory, find_factory, name_of
 from art_compliance.subject.observations import Sent
-from art_compliance.subject.subject import TEST_KEY, Subject
+from art_compliance.subject.opening import open_subject
+from art_compliance.subject.subject import Subject
 
 
 class Session:
@@ -48,7 +50,7 @@ class Session:
         self.rerun = Rerun(
             adapter=subject.name,
             seed=seed,
-            dialect=subject.asked_dialect,
+            dialect=subject.requested_dialect,
             scenarios_from=str(selection.extra) if selection.extra else None,
             cassettes=None if selection.cassettes in usual else str(selection.cassettes),
             profile=search.profile.name,
@@ -148,10 +150,10 @@ def certify(
     plan = selection.plan()
     started, began = datetime.now(UTC), time.perf_counter()
     with ExitStack() as stack:
-        subject = stack.enter_context(Subject(factory, name=name, dialect=dialect))
+        subject = stack.enter_context(open_subject(factory, name=name, dialect=dialect))
         live = None
         if selection.live is not None:
-            live = stack.enter_context(Subject(factory, name=name, dialect=dialect, access=selection.live))
+            live = stack.enter_context(open_subject(factory, name=name, dialect=dialect, access=selection.live))
         results: list[Result] = []
         session = Session(subject, known_seed, search, selection, live=live)
         for number, result in enumerate(_run_all(session, plan), 1):

@@ -12,8 +12,8 @@ from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.subject.access import Access
 from art_compliance.subject.factories import Factory, name_of
-from art_compliance.subject.subject import Access
 from art_sdk import BUILT_IN
 
 GREETING_SCENARIO: Final = Scenario(

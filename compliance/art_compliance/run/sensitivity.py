@@ -29,6 +29,7 @@ from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.observations import Sent
+from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk.json_data import is_object
 
@@ -60,7 +61,7 @@ def look(
     selection = with_own_cassettes(selection, make)
     plan = selection.plan()
     told: list[Seen] = []
-    with Subject(make, name=name, dialect=dialect) as subject:
+    with open_subject(make, name=name, dialect=dialect) as subject:
         right = Session(subject, seed, _SEARCH, selection)
         for miniature in MINIATURES:
             told.append(_look(miniature, right, plan, selection))
@@ -75,7 +76,8 @@ def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario
         return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
     only = Search(profile=_SEARCH.profile, only=miniature.fails)
     try:
-        with _silenced(), Subject(miniature.of(known.make), name=known.name, dialect=known.asked_dialect) as subject:
+        make = miniature.of(known.make)
+        with _silenced(), open_subject(make, name=known.name, dialect=known.requested_dialect) as subject:
             return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
         why = f"it cannot be put around this adapter: {str(error).partition(': ')[2]}"

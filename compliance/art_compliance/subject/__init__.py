@@ -1,1 +1,1 @@
-"""One adapter under test: how it is found, opened, called and watched."""
+"""The adapter under test: how it is found, opened, called and observed."""

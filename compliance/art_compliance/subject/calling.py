@@ -18,7 +18,7 @@ import anyio.from_thread
 
 from art_compliance.subject.deadlines import Stopped, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.factories import tell
+from art_compliance.subject.factories import describe_error
 
 BREATH: Final = 0.03
 """Seconds in which an adapter that has told its first token comes to wait for the next bytes."""
@@ -138,7 +138,7 @@ async def _drain(given: Any) -> Answered:
             return _collect(given)
         return _answered([(event_data(event), time.perf_counter() - began) async for event in given])
     except (SystemExit, KeyboardInterrupt) as error:  # it would end the event loop, and the suite with it
-        message = f"it wanted to end the program: {tell(error)}"
+        message = f"it wanted to end the program: {describe_error(error)}"
         raise Stopped(message) from error
 
 

@@ -47,17 +47,17 @@ class Answered(Struct, frozen=True):
         return self.message.get("content")
 
     @property
-    def told_text(self) -> str:
+    def token_text(self) -> str:
         """The text of the answer's tokens, one after the other."""
         return self._tokens("LLM_RESPONSE")
 
     @property
-    def told_thinking(self) -> str:
+    def thinking_text(self) -> str:
         """The text of the reasoning's tokens."""
         return self._tokens("LLM_THINKING")
 
     @property
-    def told_calls(self) -> list[dict[str, Any]]:
+    def event_calls(self) -> list[dict[str, Any]]:
         """The calls of the TOOL_CALL events."""
         return [event.get("call") or {} for event in self.of_kind("TOOL_CALL")]
 

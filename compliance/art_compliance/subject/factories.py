@@ -44,7 +44,7 @@ def name_of(make: Factory) -> str:
     return f"{module}:{attribute}"
 
 
-def tell(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An exception in one line."""
     return f"{type(error).__name__}: {error}"
 
@@ -61,7 +61,7 @@ def _import(name: str, module_name: str) -> Any:
     except (Exception, SystemExit) as error:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
         looked = f" (looked in the working directory and {len(sys.path)} places of sys.path)" if is_missing else ""
-        message = f"{name}: importing {module_name!r} failed: {tell(error)}{looked}"
+        message = f"{name}: importing {module_name!r} failed: {describe_error(error)}{looked}"
         raise HarnessError(message) from error
 
 

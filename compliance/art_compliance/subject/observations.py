@@ -11,7 +11,7 @@ from art_compliance.provider.server import Request
 from art_compliance.quoting import shorten
 from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import tell
+from art_compliance.subject.factories import describe_error
 from art_sdk import ARTError
 
 
@@ -66,4 +66,4 @@ def observe_error(error: Exception) -> Refused | Crashed:
     if isinstance(error, Stopped):
         return Crashed(str(error))
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return Crashed(tell(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
+    return Crashed(describe_error(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")

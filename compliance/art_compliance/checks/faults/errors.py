@@ -23,8 +23,8 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import RETRY_AFTER
 from art_compliance.quoting import shorten
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.subject import TEST_KEY
 
 
 class Seen(NamedTuple):

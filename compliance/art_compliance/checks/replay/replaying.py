@@ -138,16 +138,16 @@ def message_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
     except ARTError as error:
         yield f"END's message is none of the standard: {error.message}"
         return
-    if answered.told_text != (answered.text or ""):
-        yield f"the tokens are {answered.told_text!r}, the message's content is {answered.text!r}"
-    if list(map(_said, answered.told_calls)) != list(map(_said, answered.calls)):
-        yield f"{len(answered.told_calls)} calls were told, and they are not the {len(answered.calls)} of the message"
-    recorded, said = _recorded(trial), f"{answered.told_text}\n{answered.told_thinking}"
+    if answered.token_text != (answered.text or ""):
+        yield f"the tokens are {answered.token_text!r}, the message's content is {answered.text!r}"
+    if list(map(_said, answered.event_calls)) != list(map(_said, answered.calls)):
+        yield f"{len(answered.event_calls)} calls were told, and they are not the {len(answered.calls)} of the message"
+    recorded, said = _recorded(trial), f"{answered.token_text}\n{answered.thinking_text}"
     for text in recorded.texts.values():
         if text not in said:
             yield f"a text of the recorded answer was not told whole: {quote(text)}"
     wanted = [(call.name, call.value) for call in recorded.calls.values()]
-    told = [(name, arguments_of(str(arguments))) for _, name, arguments in map(_said, answered.told_calls)]
+    told = [(name, arguments_of(str(arguments))) for _, name, arguments in map(_said, answered.event_calls)]
     if told != wanted:
         yield f"the recorded answer calls {_list(wanted)}, and told were {_list(told)}"
 

@@ -14,7 +14,7 @@ from art_compliance.pointers import look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import tell
+from art_compliance.subject.factories import describe_error
 from art_sdk.json_data import is_object
 
 
@@ -33,7 +33,7 @@ def every_way_to_call_agrees(trial: Trial) -> Iterator[Finding]:
         try:
             heard = _hear(trial, way)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Finding(check=name, message=f"{way} raised {tell(error)}")
+            yield Finding(check=name, message=f"{way} raised {describe_error(error)}")
             continue
         for difference in _relevant(way, heard, whole):
             yield Finding(check=name, message=f"{way} and call differ in {difference}")

@@ -14,9 +14,9 @@ from art_compliance.findings import Finding
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed
-from art_compliance.subject.subject import TEST_KEY
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
@@ -36,14 +36,14 @@ def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
     """The caller decides by the status whether to try again, and reads the words."""
     name = "response.error-answer-is-told"
     for status in _STATUSES:
-        words, before = f"written error {status}", trial.subject.asked
+        words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.write_error(status, words)
         headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
         heard = trial.call_with(Response(status, body, headers=headers))
         faults = list(wrong_failure(trial, heard))
         if isinstance(heard, Answered):
             faults += _wrong_error(heard.error or {}, status, words)
-        if status in _FINAL and (asked := trial.subject.asked - before) != 1:
+        if status in _FINAL and (asked := trial.subject.request_count - before) != 1:
             faults.append(f"it was asked {asked} times; what is refused stays refused")
         yield from (Finding(check=name, message=f"answered {status}: {fault}") for fault in faults)
 

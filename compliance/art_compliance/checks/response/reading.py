@@ -51,8 +51,8 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
         yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")
         return
     faults = [*wrong_order(heard), *wrong_ids(trial, heard)]
-    if not heard.text == heard.told_text == WRITTEN_TEXT:
-        faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.told_text!r} in the tokens")
+    if not heard.text == heard.token_text == WRITTEN_TEXT:
+        faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.token_text!r} in the tokens")
     for fault in faults:
         yield Finding(check=name, message=fault)
 
@@ -159,7 +159,7 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
             yield Finding(check="response.context-marks-the-tokens", message=text)
-        elif (heard.told_text, heard.told_thinking) != (trial.answered.told_text, trial.answered.told_thinking):
+        elif (heard.token_text, heard.thinking_text) != (trial.answered.token_text, trial.answered.thinking_text):
             text = f"with the call context {context}, other tokens are told"
             yield Finding(check="response.context-marks-the-tokens", message=text)
 

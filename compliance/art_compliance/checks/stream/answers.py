@@ -32,7 +32,7 @@ from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import tell
+from art_compliance.subject.factories import describe_error
 from art_compliance.subject.observations import Refused
 
 
@@ -134,8 +134,8 @@ def cut_short_is_told(trial: Trial) -> Iterator[Finding]:
 
 def _half_calls(heard: Heard, whole: Answered) -> list[str]:
     """The calls that are told and were never whole. Ids that were missing are made anew each time."""
-    told = heard.told_calls if isinstance(heard, Answered) else []
-    known = [call.get("function") for call in whole.told_calls]
+    told = heard.event_calls if isinstance(heard, Answered) else []
+    known = [call.get("function") for call in whole.event_calls]
     return [f"the call {call} is told, and half of it arrived" for call in told if call.get("function") not in known]
 
 
@@ -201,7 +201,7 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Finding]:
     question = trial.with_answer(_LONG_TEXT)
     heard = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
     early = [event for event, at in zip(heard.events, heard.at, strict=True) if heard.at[-1] - at > _PAUSE / 2]
-    told, sent = Answered(tuple(early)).told_text, question.once(_sent_before_the_pause)
+    told, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(told) < len(sent) / 2:
         message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
         yield Finding(check="stream.tokens-come-as-they-are-sent", message=message)
@@ -231,7 +231,7 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Finding(check=name, message=f"closing raised {tell(error)}")
+            yield Finding(check=name, message=f"closing raised {describe_error(error)}")
             return
     if took > _AT_ONCE:
         yield Finding(check=name, message=f"closing took {took:.2f} s")
@@ -259,7 +259,7 @@ def _wrong_cancelling(trial: Trial, name: str, when: str, *, token: bool) -> Ite
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
     except Exception as error:  # noqa: BLE001 - as above
-        yield Finding(check=name, message=f"{when}, it raised {tell(error)}")
+        yield Finding(check=name, message=f"{when}, it raised {describe_error(error)}")
         return
     if not was_cancelled:
         yield Finding(check=name, message=f"{when}, it went on, and told its events to the end")

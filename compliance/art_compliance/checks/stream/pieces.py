@@ -54,7 +54,7 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
             yield Finding(check=name, message=text)
-        elif (heard.told_text, heard.told_thinking) != (plain.told_text, plain.told_thinking):
+        elif (heard.token_text, heard.thinking_text) != (plain.token_text, plain.thinking_text):
             yield Finding(check=name, message=f"with the call context {context}, other tokens are told")
 
 

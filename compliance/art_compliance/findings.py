@@ -1,4 +1,4 @@
-"""What every check yields: findings; and what they add up to: a verdict."""
+"""Problems, which checks yield; findings, which name the check; and the verdicts they add up to."""
 
 from __future__ import annotations
 
@@ -22,6 +22,27 @@ class Example(Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     payload: Any = None
     answer: Any = None
+
+
+class Problem(Struct, frozen=True):
+    """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too."""
+
+    message: str
+    severity: Severity = "reject"
+    path: str | None = None
+    pointer: str | None = None
+    provider_text: str | None = None
+    source: str | None = None
+    example: Example | None = None
+
+    @classmethod
+    def of(cls, finding: Finding) -> Problem:
+        """What another judge found, for a check to yield as its own."""
+        return cls(**{name: getattr(finding, name) for name in cls.__struct_fields__})
+
+    def found_by(self, check: str) -> Finding:
+        """The finding of the check with this id."""
+        return Finding(check=check, **{name: getattr(self, name) for name in self.__struct_fields__})
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):

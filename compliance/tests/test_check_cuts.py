@@ -180,7 +180,7 @@ def test_who_is_cancelled_ends_as_cancelled(monkeypatch: pytest.MonkeyPatch, giv
 
     monkeypatch.setattr(stream, "_asking", lambda _: ([], {}))
     subject = SimpleNamespace(caller=SimpleNamespace(cancel_early=cancel_early), underway=False)
-    found = stream._wrong_cancelling(SimpleNamespace(subject=subject), "n", "when", token=True)  # type: ignore[arg-type]
+    found = stream._wrong_cancelling(SimpleNamespace(subject=subject), "when", token=True)  # type: ignore[arg-type]
     assert [one.message for one in found] == told
 
 

@@ -16,7 +16,7 @@ from art_compliance.checks.properties.exploring import Exploration, Law
 from art_compliance.checks.response import reading as response
 from art_compliance.checks.stream import answers as stream
 from art_compliance.dialects import DIALECTS
-from art_compliance.findings import Example, Finding
+from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.processes import Unreachable
 from art_compliance.generating.profiles import Profile, Search
 from art_compliance.generating.requests import Request
@@ -32,7 +32,7 @@ def finds(name: str, *severities: str, needs: Any = ()) -> Check:
     def run(trial: Any) -> Any:
         if "silent" in severities:
             raise NotApplicable("nothing to say")
-        yield from (Finding(check=f"translation.{name}", message=name, severity=one) for one in severities)
+        yield from (Problem(name, one) for one in severities)
 
     return run
 
@@ -86,7 +86,7 @@ def failing_on(name: str, *requests: Request) -> Law:
     @check(f"translation.{name}", clause="It fails on some.")
     def run(one: Any) -> Any:
         if one.request in requests:
-            yield Finding(check=f"translation.{name}", message="no")
+            yield Problem("no")
 
     return Law(name, (run,))
 
@@ -141,8 +141,8 @@ def test_the_first_check_that_fails_is_the_one_that_shrinks(monkeypatch: pytest.
 def told(monkeypatch: pytest.MonkeyPatch, law: Law, fallback: Request | None = None) -> list[tuple[str, str, Any]]:
     monkeypatch.setattr(exploring, "_trial_of", lambda _, request: trial(dialect=OPENAI, request=request))
     monkeypatch.setattr(exploring, "_example_of", lambda one: Example(prompt=one.request.prompt, options={}))
-    found = exploring._told(law, trial(), FIRST, fallback)
-    return [(one.check, one.message, one.example and one.example.prompt) for one in found]
+    found = exploring._problems(law, trial(), FIRST, fallback)
+    return [(law.id, one.message, one.example and one.example.prompt) for one in found]
 
 
 def test_a_finding_is_the_laws_and_names_its_check_and_the_first_one_has_the_prompt(monkeypatch: pytest.MonkeyPatch):
@@ -154,7 +154,7 @@ def test_a_finding_is_the_laws_and_names_its_check_and_the_first_one_has_the_pro
 
 
 def test_what_does_not_fail_again_is_not_pure(monkeypatch: pytest.MonkeyPatch):
-    text = "it failed on a generated prompt, and not when that was tried again: it is not pure"
+    text = "it failed on a generated prompt, and passed when that was tried again: it is not pure"
     assert told(monkeypatch, Law("l", (finds("a"),)), SECOND) == [("l", text, SECOND.prompt)]
     assert told(monkeypatch, Law("l", (finds("a"),))) == []
 
@@ -190,7 +190,7 @@ def holding(
     monkeypatch: pytest.MonkeyPatch, family: str = "generated-conversations", law: Law = NOTHING, **seen: Any
 ) -> Any:
     monkeypatch.setattr(exploring, "_shrunk", lambda *_: FIRST)
-    monkeypatch.setattr(exploring, "_told", lambda _, __, request, fallback=None: iter([(request, fallback)]))
+    monkeypatch.setattr(exploring, "_problems", lambda _, __, request, fallback=None: iter([(request, fallback)]))
     one = trial(family=family, once=lambda _: Exploration((SECOND, FIRST), **seen), judged={})
     return one, lambda: list(exploring.holds(law, one, properties._explore))
 
@@ -290,9 +290,9 @@ def test_a_law_is_judged_alone_on_one_prompt(monkeypatch: pytest.MonkeyPatch):
     assert properties.judge_alone(law, trial()) == found
     monkeypatch.setattr(properties, "LAWS", {law.id: SimpleNamespace(findings=lambda _: None)})
     assert properties.judge_alone(law, trial()) == []
-    monkeypatch.setattr(properties, "_disagreements", lambda _, scenarios: iter(scenarios))
+    monkeypatch.setattr(properties, "_disagreements", lambda _, scenarios: map(Problem, scenarios))
     one = trial()
-    assert properties.judge_alone(properties.other_processes_agree, one) == [one.scenario]
+    assert [told.message for told in properties.judge_alone(properties.other_processes_agree, one)] == [one.scenario]
     assert [told.message for told in properties.judge_alone(finds("a", "reject"), one)] == ["a"]
 
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from art_compliance import HarnessError, Selection, certify, resources
 from art_compliance.checks import CHECKS, NotApplicable
 from art_compliance.checks.base import Check, check
-from art_compliance.findings import Finding
+from art_compliance.findings import Finding, Problem
 from art_compliance.provider import LoopbackProvider, find_by_path
 from art_compliance.resources import data_folder
 from art_compliance.run.report import LevelCount, Result, fixtures_digest, write_reports
@@ -83,7 +83,7 @@ def test_a_bug_of_the_suite_is_not_taken_for_the_adapters():
 def test_a_finding_that_is_no_rejection_does_not_fail():
     @check("translation.that-remarks", clause="It remarks.")
     def remarks(trial: Any) -> Any:
-        yield Finding(check="translation.that-remarks", message="by the way", severity="note")
+        yield Problem("by the way", "note")
 
     with open_subject(OpenAIAdapter, name="openai") as subject:
         assert Session(subject, 1).run(remarks, GREETING_SCENARIO).verdict == "pass"

@@ -11,7 +11,7 @@ from msgspec import Struct
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.comparison.normal_form import same_json
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.quoting import describe_change
 from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
@@ -47,8 +47,8 @@ def check_of(stage: str, one: Law, tell: Callable[[Trial], Told]) -> Check:
     name = f"{stage}.{one.name}"
 
     @check(name, clause=one.clause)
-    def run(trial: Trial) -> Iterator[Finding]:
-        yield from (Finding(check=name, message=message) for message in one.look(tell(trial)))
+    def run(trial: Trial) -> Iterator[Problem]:
+        yield from (Problem(message) for message in one.look(tell(trial)))
 
     return run
 

@@ -1,4 +1,4 @@
-"""What a check is: one decorated function, given a trial, yielding findings."""
+"""What a check is: one decorated function that is given a trial and yields what is wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 from msgspec import Struct
 
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Finding, Problem
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 from art_sdk.json_data import is_array
@@ -47,7 +47,7 @@ class Check(Struct, frozen=True):
     id: str
     stage: Stage
     clause: str
-    run: Callable[[Trial], Iterator[Finding]]
+    run: Callable[[Trial], Iterator[Problem]]
     once: bool
     on_every_prompt: bool
     needs: tuple[Capability, ...]
@@ -55,7 +55,7 @@ class Check(Struct, frozen=True):
 
     def __call__(self, trial: Trial) -> list[Finding]:
         """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
-        return list(self.run(trial))
+        return [problem.found_by(self.id) for problem in self.run(trial)]
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about; of generated prompts, whether they are of its families."""
@@ -77,7 +77,7 @@ def check(
     on_every_prompt: bool = False,
     needs: tuple[Capability, ...] = (),
     families: tuple[str, ...] = (),
-) -> Callable[[Callable[[Trial], Iterator[Finding]]], Check]:
+) -> Callable[[Callable[[Trial], Iterator[Problem]]], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
     A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`; one

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 
@@ -16,10 +16,10 @@ from art_sdk import ARTError, parse_prompt
     "live.call-is-answered",
     clause="The real provider takes the request, and its answer is read: in order, into a message, tokens counted.",
 )
-def call_is_answered(trial: Trial) -> Iterator[Finding]:
+def call_is_answered(trial: Trial) -> Iterator[Problem]:
     """No key, and nothing that says whose account it was, stands in a finding."""
     for message in _faults(trial):
-        yield Finding(check="live.call-is-answered", message=trial.scrubbed(message))
+        yield Problem(trial.scrubbed(message))
 
 
 def _faults(trial: Trial) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Pause, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -23,9 +23,8 @@ from art_compliance.subject.observations import Crashed, Refused
     clause="Of many calls at once, each gets its own answer, whole, under its own ids, also where some of them fail.",
     once=True,
 )
-def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Finding]:
+def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """One user's words in another's chat."""
-    name = "load.calls-at-once-do-not-mix"
     _ = trial.dialect
     if not trial.subject.has_call:
         message = "the adapter has no call"
@@ -34,9 +33,9 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Finding]:
     heard = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
     wrong = [f"call {number}: {fault}" for number, one in enumerate(heard) if (fault := _wrong(number, one))]
     for fault in wrong[:_SHOWN]:
-        yield Finding(check=name, message=fault)
+        yield Problem(fault)
     if len(wrong) > _SHOWN:
-        yield Finding(check=name, message=f"{len(wrong)} of {AT_ONCE} calls at once are not answered as they should be")
+        yield Problem(f"{len(wrong)} of {AT_ONCE} calls at once are not answered as they should be")
 
 
 AT_ONCE: Final = 200
@@ -99,7 +98,7 @@ def _wrong(number: int, heard: Answered | Refused | Crashed) -> str | None:
     clause="Calls that are over are over: nothing of them is kept.",
     once=True,
 )
-def memory_stays_flat(trial: Trial) -> Iterator[Finding]:
+def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     """A service makes millions of them."""
     _ = trial.dialect
     if not trial.subject.has_call:
@@ -113,7 +112,7 @@ def memory_stays_flat(trial: Trial) -> Iterator[Finding]:
             grown = min(grown, _left_by_a_call(trial))
     if grown > _MOST_A_CALL:
         message = f"each call leaves {grown:,.0f} bytes behind; it was called {_MEASURED} times, one after the other"
-        yield Finding(check="load.memory-stays-flat", message=message)
+        yield Problem(message)
 
 
 _WARM_UP: Final = 30

@@ -17,7 +17,7 @@ from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.comparison import Difference, Expected, compare
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import DecodeFailed
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.resources import data_folder
 
 
@@ -25,18 +25,18 @@ from art_compliance.resources import data_folder
     "payload.is-canonical",
     clause="The request says what the canonical payload of the scenario says; a reference adapter's is equal to it.",
 )
-def is_canonical(trial: Trial) -> Iterator[Finding]:
+def is_canonical(trial: Trial) -> Iterator[Problem]:
     """What everybody can read as documentation."""
-    name, kept, sent = "payload.is-canonical", canonical(trial.dialect.name, trial.scenario.id), trial.sent
+    kept, sent = canonical(trial.dialect.name, trial.scenario.id), trial.sent
     if kept is None:
         message = "no canonical payload is kept for it"
         raise NotApplicable(message)
     if not trial.subject.is_reference:
         for difference in _differences(trial, kept):
-            yield Finding(check=name, message=difference.message, severity="note", pointer=difference.pointer)
+            yield Problem(difference.message, severity="note", pointer=difference.pointer)
     elif not same_json(kept, sent.payload):
         pointer = first_difference(kept, sent.payload)
-        yield Finding(check=name, message="it is not equal to the canonical payload", pointer=pointer)
+        yield Problem("it is not equal to the canonical payload", pointer=pointer)
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Sent
@@ -17,14 +17,14 @@ from art_compliance.subject.observations import Sent
     clause="A prompt of one user message becomes a request.",
     once=True,
 )
-def greeting_translates(trial: Trial) -> Iterator[Finding]:
+def greeting_translates(trial: Trial) -> Iterator[Problem]:
     """The simplest prompt there is."""
-    name, seen = "preflight.greeting-translates", trial.observation
+    seen = trial.observation
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=str(seen))
+        yield Problem(str(seen))
     elif not is_json(seen.payload):
         text = f"translate must return JSON data and returned a {type(seen.payload).__name__}"
-        yield Finding(check=name, message=text)
+        yield Problem(text)
 
 
 @check(
@@ -32,19 +32,17 @@ def greeting_translates(trial: Trial) -> Iterator[Finding]:
     clause="The loopback provider's written answer is read: an event with a message, and its text in it.",
     once=True,
 )
-def answer_is_read(trial: Trial) -> Iterator[Finding]:
+def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """The way there and back."""
     if not trial.subject.has_call:
         message = "the adapter has no call"
         raise NotApplicable(message)
     answered = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
     if not isinstance(answered, Answered):
-        yield Finding(check="preflight.answer-is-read", message=str(answered))
+        yield Problem(str(answered))
     elif answered.error is not None and trial.subject.dialect is not None:
-        yield Finding(
-            check="preflight.answer-is-read", message=f"call gave an ERROR event: {answered.error.get('message')}"
-        )
+        yield Problem(f"call gave an ERROR event: {answered.error.get('message')}")
     elif trial.subject.dialect is not None and answered.text != WRITTEN_TEXT:
         told = ", ".join(answered.kinds) or "no events"
         text = f"expected END with the text {WRITTEN_TEXT!r}, got {answered.text!r} after {told}"
-        yield Finding(check="preflight.answer-is-read", message=text)
+        yield Problem(text)

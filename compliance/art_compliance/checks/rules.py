@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.judging.rules import RULED, judge_rules
 
 
@@ -14,10 +14,10 @@ from art_compliance.judging.rules import RULED, judge_rules
     "wire.no-rule-is-broken",
     clause="The request breaks no rule of its provider: nothing in it is known to be refused.",
 )
-def no_rule_is_broken(trial: Trial) -> Iterator[Finding]:
+def no_rule_is_broken(trial: Trial) -> Iterator[Problem]:
     """What a provider ignores, and what is only suspected, is reported and fails nothing."""
     name = trial.dialect.name
     if name not in RULED:
         message = f"no rules of {name} are known"
         raise NotApplicable(message)
-    yield from judge_rules(name, trial.sent.payload, url=trial.sent.url)
+    yield from map(Problem.of, judge_rules(name, trial.sent.payload, url=trial.sent.url))

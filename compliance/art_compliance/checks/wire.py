@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.judging.wire import judge_wire, kept_names
 
 
@@ -14,10 +14,10 @@ from art_compliance.judging.wire import judge_wire, kept_names
     "wire.request-is-of-the-schema",
     clause="Every field of the request is one that the provider's published types know, of a type that they allow.",
 )
-def is_of_the_schema(trial: Trial) -> Iterator[Finding]:
+def is_of_the_schema(trial: Trial) -> Iterator[Problem]:
     """Fields that are not known are refused by most providers, and silently dropped by the rest."""
     dialect, sent = trial.dialect.name, trial.sent
     if dialect not in kept_names():
         message = f"no schema is kept for {dialect}"
         raise NotApplicable(message)
-    yield from judge_wire(dialect, sent.payload, url=sent.url)
+    yield from map(Problem.of, judge_wire(dialect, sent.payload, url=sent.url))

@@ -18,7 +18,7 @@ from art_compliance.checks.faults.applying import Case, call, cases, good, good_
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.streamed import Heard, differences, wrong_failure
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import RETRY_AFTER
@@ -67,12 +67,12 @@ def _listening() -> Generator[io.StringIO]:
     clause="What is no good answer is told by ERROR and END, after what did arrive; never by an exception.",
     once=True,
 )
-def are_told_as_errors(trial: Trial) -> Iterator[Finding]:
+def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
     """The caller tells a fault from an answer by the events alone."""
     for case, heard in trial.once(_run).seen:
         if case.expects == "error" or (case.expects == "either" and not _is_good(heard)):
             for fault in (*wrong_failure(trial, heard), *_wrong_error(case, heard)):
-                yield Finding(check="faults.are-told-as-errors", message=f"{case}: {fault}")
+                yield Problem(f"{case}: {fault}")
 
 
 def _is_good(heard: Heard) -> bool:
@@ -98,7 +98,7 @@ def _wrong_error(case: Case, heard: Heard) -> Iterator[str]:
     clause="What is odd and still a good answer is read whole: comments, unknown events, any line ends, any pace.",
     once=True,
 )
-def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
+def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without asking."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
     for case, heard in seen:
@@ -108,7 +108,7 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
         elif case.expects == "whole" or heard.error is None:
             whole = trial.once(good_stream if case.streamed else good)
             faults = [f"it differs in {one}" for one in differences(heard, whole)]
-        yield from (Finding(check="faults.benign-ones-change-nothing", message=f"{case}: {one}") for one in faults)
+        yield from (Problem(f"{case}: {one}") for one in faults)
 
 
 @check(
@@ -116,7 +116,7 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Finding]:
     clause="Faults leave no socket, file, thread or task behind.",
     once=True,
 )
-def leave_nothing_behind(trial: Trial) -> Iterator[Finding]:
+def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
     """What leaks once a fault stops a service after a day of them."""
     short = [case for case in cases(trial) if not case.fault.hangs and case.fault.id not in _LONG]
     trial.once(_run)  # pools and threads that are kept on purpose are there now
@@ -129,7 +129,7 @@ def leave_nothing_behind(trial: Trial) -> Iterator[Finding]:
         time.sleep(0.02)
     for what, count in left.items():
         message = f"after {len(short)} faults there are {count} more {what}"
-        yield Finding(check="faults.leave-nothing-behind", message=message)
+        yield Problem(message)
 
 
 _LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})
@@ -155,17 +155,17 @@ def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
     clause="Whatever goes wrong, the API key stands in no event, no exception and no log.",
     once=True,
 )
-def show_no_key(trial: Trial) -> Iterator[Finding]:
+def show_no_key(trial: Trial) -> Iterator[Problem]:
     """Faults are what logs are full of."""
     run = trial.once(_run)
     for case, heard in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
         told: Any = heard.events if isinstance(heard, Answered) else str(heard)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(told)):
-            yield Finding(check="faults.show-no-key", message=f"{case}: what is told shows the key")
+            yield Problem(f"{case}: what is told shows the key")
     for line in run.logs.splitlines():
         if TEST_KEY in line:
             hidden = line.replace(TEST_KEY, "[the key]")
-            yield Finding(check="faults.show-no-key", message=f"a log shows the key: {shorten(hidden)}")
+            yield Problem(f"a log shows the key: {shorten(hidden)}")
             return
 
 

@@ -10,7 +10,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, good_stream, options_for
 from art_compliance.checks.streamed import require_streams
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Response, Send
 
 Make = Callable[[Asked, int], Response]
@@ -22,9 +22,9 @@ Make = Callable[[Asked, int], Response]
     clause="A call is asked again only before its first token, only where that may help, and after Retry-After.",
     once=True,
 )
-def are_asked_again_with_care(trial: Trial) -> Iterator[Finding]:
+def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
     """Half an answer that is asked for twice is paid for twice, and a provider that is pressed refuses longer."""
-    name, question = "faults.are-asked-again-with-care", trial.with_answer(ANSWER)
+    question = trial.with_answer(ANSWER)
     streams = "streaming" in trial.subject.capabilities
     if not trial.subject.has_call:
         message = "the adapter has no call"
@@ -35,12 +35,12 @@ def are_asked_again_with_care(trial: Trial) -> Iterator[Finding]:
         for what, make in (("cut off after its first tokens", _cut), ("refused with 400", _refused)):
             count = len(_times(question, make, streamed=True))
             if count != 1:
-                yield Finding(check=name, message=f"a stream that was {what} was asked for {count} times")
+                yield Problem(f"a stream that was {what} was asked for {count} times")
     for streamed in (False, True)[: 1 + streams]:
         first, *others = _times(question, _busy, streamed=streamed)
         if others and others[0] - first < _WAIT - _SLACK:
             message = f"asked again {others[0] - first:.2f} s after an answer 429 with Retry-After: {_WAIT}"
-            yield Finding(check=name, message=message)
+            yield Problem(message)
 
 
 _WAIT: Final = 1

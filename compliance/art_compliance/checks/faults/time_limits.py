@@ -9,7 +9,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream, options_for
 from art_compliance.checks.streamed import Heard, differences, wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.faults import STEADY
 from art_compliance.subject.events import Answered
@@ -79,7 +79,7 @@ def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
     clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
     once=True,
 )
-def end_in_time(trial: Trial) -> Iterator[Finding]:
+def end_in_time(trial: Trial) -> Iterator[Problem]:
     """An agent that waits for ever is a broken one."""
     wrong: list[Waited] = []
     for waited, heard in trial.once(wait):
@@ -89,7 +89,7 @@ def end_in_time(trial: Trial) -> Iterator[Finding]:
         wrong += [waited] if any(_wrong_wait(trial, waited, heard)) else []
     for waited, heard in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
         for fault in _wrong_wait(trial, waited, heard):
-            yield Finding(check="faults.end-in-time", message=f"{waited} = {LIMIT} s: {fault}")
+            yield Problem(f"{waited} = {LIMIT} s: {fault}")
 
 
 def _wrong_wait(trial: Trial, waited: Waited, heard: Heard) -> Iterator[str]:

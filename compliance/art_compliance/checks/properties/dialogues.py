@@ -14,7 +14,7 @@ from art_compliance.checks.streamed import PROVIDER_ERROR
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
-from art_compliance.findings import Example, Finding
+from art_compliance.findings import Example, Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
 from art_compliance.provider.signatures import sign
@@ -179,16 +179,16 @@ def _arguments(text: Any) -> Any:
     "properties.conversations-go-on",
     clause="What was answered is appended, its calls are answered, and the next turn is accepted and read: 20 turns.",
 )
-def conversations_go_on(trial: Trial) -> Iterator[Finding]:
+def conversations_go_on(trial: Trial) -> Iterator[Problem]:
     """What an agent is: a call is not its last."""
-    name, dialogue = "properties.conversations-go-on", Dialogue(trial)
+    dialogue = Dialogue(trial)
     first = trial.scenario.answer or WrittenAnswer(content=WRITTEN_TEXT)
     turns = trial.turns if len(trial.turns) > 1 else [{"answer": msgspec.to_builtins(first)}, _LAST]
     for number, turn in enumerate(turns, 1):
         answer = msgspec.convert(turn["answer"], WrittenAnswer)
         faults = dialogue.ask(answer, is_streamed=turn.get("is_streamed", False))
         for fault in faults:
-            yield Finding(check=name, message=f"turn {number}: {fault}", example=dialogue.example())
+            yield Problem(f"turn {number}: {fault}", example=dialogue.example())
         if faults:
             return
         results, user = turn.get("results", _RESULTS), turn.get("user", _USER)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from art_compliance.checks.base import Check
 from art_compliance.checks.properties.kept import folder_of, keep, kept_for
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import CannotWrite, Dialect
-from art_compliance.findings import Example, Finding
+from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.requests import Family, Request, as_scenario
 from art_compliance.generating.searching import make_requests
 from art_compliance.generating.shrinking import reduce
@@ -86,7 +86,7 @@ def _trial_of(trial: Trial, request: Request) -> Trial:
     family = trial.scenario.id
     scenario = as_scenario(family, request)
     if family == ANSWERS and scenario.answer is not None and trial.subject.dialect is not None:
-        scenario = msgspec.structs.replace(scenario, answer=_sayable(trial.subject.dialect, scenario.answer))
+        scenario = structs.replace(scenario, answer=_sayable(trial.subject.dialect, scenario.answer))
     return Trial(trial.subject, scenario, trial.seed, trial.search, turns=request.turns)
 
 
@@ -95,11 +95,11 @@ def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
     try:
         dialect.write_response(answer)
     except CannotWrite:
-        return msgspec.structs.replace(answer, thinking="", signature=None, thinking_tokens=None)
+        return structs.replace(answer, thinking="", signature=None, thinking_tokens=None)
     return answer
 
 
-def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Iterator[Finding]:
+def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Iterator[Problem]:
     """Kept requests first; then what the exploration found, shrunk. Raises NotApplicable where none is of it.
 
     The exploration is of all laws of the trial's family, and made once for all of them.
@@ -109,7 +109,7 @@ def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -
     for request in kept_for(folder, law.id, family) if folder else ():
         found = law.findings(_trial_of(trial, request))
         if found:
-            yield from _told(law, trial, request)
+            yield from _problems(law, trial, request)
             return
     seen = trial.once(exploration)
     trial.judged[law.id] = seen.applied.get(law.id, 0)
@@ -117,7 +117,7 @@ def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -
         least = _shrunk(law, trial, seen)
         if folder:
             keep(folder, law.id, family, least)
-        yield from _told(law, trial, least, fallback=seen.made[seen.first[law.id]])
+        yield from _problems(law, trial, least, fallback=seen.made[seen.first[law.id]])
     elif family == WHOLE and not seen.sent:
         message = f"all of {seen.judged} generated prompts were refused"
         raise NotApplicable(message)
@@ -144,19 +144,22 @@ def _failing_checks(law: Law, trial: Trial, request: Request) -> set[str]:
     return {found[0].check} if found else set()
 
 
-def _told(law: Law, trial: Trial, request: Request, fallback: Request | None = None) -> Iterator[Finding]:
-    """The law's findings on a request, with its prompt and the payload that it gave."""
+def _problems(law: Law, trial: Trial, request: Request, fallback: Request | None = None) -> Iterator[Problem]:
+    """What the law finds wrong with a request, with its prompt and the payload that it gave."""
     one = _trial_of(trial, request)
-    found = law.findings(one) or []
+    found = [_problem_of(law, finding) for finding in law.findings(one) or ()]
     if not found and fallback is not None:
-        text = "it failed on a generated prompt, and not when that was tried again: it is not pure"
-        found = [Finding(check=law.id, message=text)]
+        found = [Problem("it failed on a generated prompt, and passed when that was tried again: it is not pure")]
         one = _trial_of(trial, fallback)
     example = _example_of(one)
-    for number, finding in enumerate(found):
-        text = finding.message if finding.check == law.id else f"{finding.check}: {finding.message}"
-        own = None if number else finding.example or example
-        yield msgspec.structs.replace(finding, check=law.id, message=text, example=own)
+    for number, problem in enumerate(found):
+        yield structs.replace(problem, example=None if number else problem.example or example)
+
+
+def _problem_of(law: Law, finding: Finding) -> Problem:
+    """A finding of one of the law's checks, which it names."""
+    text = finding.message if finding.check == law.id else f"{finding.check}: {finding.message}"
+    return structs.replace(Problem.of(finding), message=text)
 
 
 def _example_of(trial: Trial) -> Example:

@@ -27,7 +27,7 @@ from art_compliance.checks.response import reading as response
 from art_compliance.checks.stream import answers as stream
 from art_compliance.checks.translation import canary, conservation, laws
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Example, Finding
+from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.processes import Unreachable, digests_elsewhere
 from art_compliance.generating.requests import FAMILIES, Family, as_scenario
 from art_compliance.generating.searching import make_requests
@@ -156,7 +156,7 @@ _DECLARED: Final = (
     clause="A generated prompt gives the same request in other processes, under other hash seeds.",
     families=(WHOLE,),
 )
-def other_processes_agree(trial: Trial) -> Iterator[Finding]:
+def other_processes_agree(trial: Trial) -> Iterator[Problem]:
     """Pure: nothing depends on the order of a set."""
     requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.count_of(trial.scenario.id))[
         :_SENT_ELSEWHERE
@@ -164,7 +164,7 @@ def other_processes_agree(trial: Trial) -> Iterator[Finding]:
     yield from _disagreements(trial, [as_scenario(trial.scenario.id, request) for request in requests])
 
 
-def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Finding]:
+def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Problem]:
     try:
         seen = digests_elsewhere(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
     except Unreachable as error:
@@ -174,7 +174,7 @@ def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Finding]
         least = min(differing, key=lambda one: len(str(one.prompt)) + len(str(one.options)))
         example = Example(prompt=least.prompt, options=least.call_options())
         text = f"{len(differing)} of {len(seen)} prompts gave another request under another PYTHONHASHSEED"
-        yield Finding(check=other_processes_agree.id, message=text, example=example)
+        yield Problem(text, example=example)
 
 
 _SENT_ELSEWHERE: Final = 200
@@ -191,5 +191,5 @@ def judge_alone(one: Check, trial: Trial) -> list[Finding]:
     if one.id in LAWS:
         return LAWS[one.id].findings(trial) or []
     if one is other_processes_agree:
-        return list(_disagreements(trial, [trial.scenario]))
+        return [problem.found_by(one.id) for problem in _disagreements(trial, [trial.scenario])]
     return one(trial)

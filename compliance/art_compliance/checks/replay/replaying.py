@@ -21,7 +21,7 @@ from art_compliance.checks.replay.recorded import Recorded, arguments_of, read_r
 from art_compliance.checks.streamed import differences, in_pieces, require_read
 from art_compliance.checks.trial import NotApplicable, Replayed, Trial
 from art_compliance.dialects.framing import to_json
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Response, Send
 from art_compliance.quoting import quote, shorten
 from art_compliance.subject.events import Answered
@@ -33,13 +33,12 @@ from art_sdk import ARTError, parse_prompt
     "replay.cassette-is-sound",
     clause="The scenario's cassette can be read and holds no secret; each request is made once, and has one answer.",
 )
-def cassette_is_sound(trial: Trial) -> Iterator[Finding]:
+def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     """What is wrong here is wrong with the file, or the adapter does not ask what it asked."""
-    name = "replay.cassette-is-sound"
     try:
         replayed = trial.replayed
     except BadCassette as error:
-        yield Finding(check=name, message=str(error).replace(AGAIN, _again(trial)))
+        yield Problem(str(error).replace(AGAIN, _again(trial)))
         return
     path = replayed.cassette.path
     asked = [Asked.of(one) for one in replayed.cassette.exchanges]
@@ -48,18 +47,18 @@ def cassette_is_sound(trial: Trial) -> Iterator[Finding]:
         if is_same(trial.dialect, one, twin):
             twins.add(other)
             text = f"{path}: interactions[{at}] and interactions[{other}] match one request: which answers is chance"
-            yield Finding(check=name, message=f"{text}; {_again(trial)}")
+            yield Problem(f"{text}; {_again(trial)}")
     mismatched = len(replayed.asked) > len(asked) - len(replayed.unplayed)
     for at in () if mismatched else sorted({*replayed.unplayed} - twins):
         text = f"{path}: interactions[{at}] was never asked for: the adapter asks less than it did"
-        yield Finding(check=name, message=f"{text}; mend the adapter, or {_again(trial)}")
+        yield Problem(f"{text}; mend the adapter, or {_again(trial)}")
 
 
 @check(
     "replay.request-is-the-recorded-one",
     clause="The request means what the recorded one means: their normal forms are equal.",
 )
-def request_is_the_recorded_one(trial: Trial) -> Iterator[Finding]:
+def request_is_the_recorded_one(trial: Trial) -> Iterator[Problem]:
     """Shown as the difference that it is, and with the choice that it leaves."""
     replayed = _replayed(trial)
     recorded = [Asked.of(one) for one in replayed.cassette.exchanges]
@@ -69,7 +68,7 @@ def request_is_the_recorded_one(trial: Trial) -> Iterator[Finding]:
         nearest = next((recorded[at] for at in replayed.unplayed), recorded[0])
         told = describe_mismatch(trial.dialect, nearest, asked)
         message = f"the request is not the one in {replayed.cassette.path}:\n    {told}\n    {_choice(trial, replayed)}"
-        yield Finding(check="replay.request-is-the-recorded-one", message=message)
+        yield Problem(message)
 
 
 def _choice(trial: Trial, replayed: Replayed) -> str:
@@ -97,9 +96,9 @@ def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], 
 
     def declare(look: Callable[[Trial, Answered], Iterator[str]]) -> Check:
         @check(name, clause=clause)
-        def run(trial: Trial) -> Iterator[Finding]:
+        def run(trial: Trial) -> Iterator[Problem]:
             for message in look(trial, trial.require_answered(_played(trial).heard)):
-                yield Finding(check=name, message=message)
+                yield Problem(message)
 
         return run
 
@@ -107,14 +106,14 @@ def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], 
 
 
 @check("replay.answer-is-read", clause="The recorded answer is read without an error.")
-def answer_is_read(trial: Trial) -> Iterator[Finding]:
+def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """A recorded answer is what the provider really says."""
     heard = _played(trial).heard
     if isinstance(heard, (Refused, Crashed)):
-        yield Finding(check="replay.answer-is-read", message=str(heard))
+        yield Problem(str(heard))
     elif heard.error is not None:
         text = f"call gave an ERROR event: {heard.error.get('message')}"
-        yield Finding(check="replay.answer-is-read", message=text)
+        yield Problem(text)
 
 
 @_on_answer(
@@ -180,9 +179,9 @@ def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[str]:
     "replay.cuts-change-nothing",
     clause="However the bytes of a recorded stream are cut, the same answer is read.",
 )
-def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
+def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """A cassette keeps a stream in one piece, which no network does: here it goes over the loopback in many."""
-    name, whole = "replay.cuts-change-nothing", require_read(_played(trial).heard)
+    whole = require_read(_played(trial).heard)
     last = _last(trial)
     if json_of(last.answer_body) is not None:
         message = "the recorded answer is no stream"
@@ -197,10 +196,10 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
     )
     if not isinstance(heard, Answered) or heard.error is not None:
         told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
-        yield Finding(check=name, message=f"cut otherwise, it is not read: {told}")
+        yield Problem(f"cut otherwise, it is not read: {told}")
         return
     for difference in differences(heard, whole):
-        yield Finding(check=name, message=f"cut otherwise, it differs in {difference}")
+        yield Problem(f"cut otherwise, it differs in {difference}")
 
 
 _CUTS: Final = 40

@@ -9,7 +9,7 @@ from typing import Any, Final
 from art_compliance.checks.base import check
 from art_compliance.checks.streamed import differences
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.pointers import look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
@@ -22,9 +22,9 @@ from art_sdk.json_data import is_object
     "response.every-way-to-call-agrees",
     clause="`call_sync`, `complete` and `complete_sync`, where there are such, say what `call` says.",
 )
-def every_way_to_call_agrees(trial: Trial) -> Iterator[Finding]:
+def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
     """Who tests by one and ships the other is in for a surprise."""
-    name, whole = "response.every-way-to-call-agrees", trial.answered
+    whole = trial.answered
     ways = [way for way in _WAYS if callable(getattr(trial.subject.adapter, way, None))]
     if not ways:
         message = "there is one way to call it"
@@ -33,10 +33,10 @@ def every_way_to_call_agrees(trial: Trial) -> Iterator[Finding]:
         try:
             heard = _hear(trial, way)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Finding(check=name, message=f"{way} raised {describe_error(error)}")
+            yield Problem(f"{way} raised {describe_error(error)}")
             continue
         for difference in _relevant(way, heard, whole):
-            yield Finding(check=name, message=f"{way} and call differ in {difference}")
+            yield Problem(f"{way} and call differ in {difference}")
 
 
 _WAYS: Final = ("call_sync", "complete", "complete_sync")
@@ -63,9 +63,8 @@ def _relevant(way: str, heard: Answered, whole: Answered) -> Iterator[str]:
     clause="An answer that ends for a reason nobody knows yet is told by `other`, its text whole.",
     once=True,
 )
-def unknown_end_is_no_stop(trial: Trial) -> Iterator[Finding]:
+def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and none of them was ever good news."""
-    name = "response.unknown-end-is-no-stop"
     body = json.loads(trial.dialect.write_response(_ANSWER))
     parent, _, step = trial.dialect.finish.rpartition("/")
     holder: Any = look_up(body, parent)
@@ -74,7 +73,7 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Finding]:
     heard = trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode())))
     if heard.finish != "other" or heard.text != _ANSWER.content:
         message = f"the provider ended by {_WORD!r}; END says {heard.finish!r}, and the text {heard.text!r}"
-        yield Finding(check=name, message=message)
+        yield Problem(message)
 
 
 _WORD: Final = "a_reason_of_tomorrow"

@@ -10,7 +10,7 @@ from typing import Any, Final
 from art_compliance.checks.base import check
 from art_compliance.checks.streamed import wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
 from art_compliance.scenarios import WrittenAnswer
@@ -32,9 +32,8 @@ _WAIT: Final = 1.0
     clause="An error answer becomes ERROR with LLM_PROVIDER_ERROR, its status and the provider's words, then END.",
     once=True,
 )
-def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
+def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
     """The caller decides by the status whether to try again, and reads the words."""
-    name = "response.error-answer-is-told"
     for status in _STATUSES:
         words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.write_error(status, words)
@@ -45,7 +44,7 @@ def error_answer_is_told(trial: Trial) -> Iterator[Finding]:
             faults += _wrong_error(heard.error or {}, status, words)
         if status in _FINAL and (asked := trial.subject.request_count - before) != 1:
             faults.append(f"it was asked {asked} times; what is refused stays refused")
-        yield from (Finding(check=name, message=f"answered {status}: {fault}") for fault in faults)
+        yield from (Problem(f"answered {status}: {fault}") for fault in faults)
 
 
 def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str]:
@@ -64,12 +63,11 @@ def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str
     clause="A body that is not what the provider sends gives ERROR, never an exception and never an empty answer.",
     once=True,
 )
-def broken_answer_is_an_error(trial: Trial) -> Iterator[Finding]:
+def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Proxies answer with pages, and connections with halves."""
-    name = "response.broken-answer-is-an-error"
     for what, response in _broken(trial):
         heard = trial.call_with(response)
-        yield from (Finding(check=name, message=f"{what}: {fault}") for fault in wrong_failure(trial, heard))
+        yield from (Problem(f"{what}: {fault}") for fault in wrong_failure(trial, heard))
         if isinstance(heard, Crashed) and "did not come back" in heard.error:
             return  # the others would not come back either
 
@@ -117,9 +115,9 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
     clause="The API key stands in no event, whatever the provider says in its error.",
     once=True,
 )
-def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
+def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
     """Some providers repeat the key in their words, and events go into logs."""
-    name, words = "response.key-is-shown-nowhere", f"Incorrect API key provided: {TEST_KEY}"
+    words = f"Incorrect API key provided: {TEST_KEY}"
     answers = {
         "with an error": Response(401, trial.dialect.write_error(401, words)),
         "200 and an error": Response(200, trial.dialect.write_error(401, words)),
@@ -130,9 +128,9 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
         for pointer, leaf in leaves(heard.events if isinstance(heard, Answered) else str(heard)):
             if TEST_KEY in str(leaf):
                 event = f"event {pointer}" if pointer else "the exception"
-                yield Finding(check=name, message=f"answered {what}, {event} shows the key")
+                yield Problem(f"answered {what}, {event} shows the key")
     if TEST_KEY in repr(trial.subject.adapter):
-        yield Finding(check=name, message="the adapter's repr shows the key")
+        yield Problem("the adapter's repr shows the key")
 
 
 @check(
@@ -140,14 +138,13 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Finding]:
     clause="The API key is sent, in a header, and stands in no URL and no body.",
     once=True,
 )
-def key_goes_in_a_header(trial: Trial) -> Iterator[Finding]:
+def key_goes_in_a_header(trial: Trial) -> Iterator[Problem]:
     """URLs and bodies are logged by everything on the way."""
-    name = "response.key-goes-in-a-header"
     if not trial.subject.has_call:
         message = "the adapter has no call"
         raise NotApplicable(message)
     for request in trial.watched.requests:
         if not any(TEST_KEY in value for value in request.headers.values()):
-            yield Finding(check=name, message="no header of the request has the key")
+            yield Problem("no header of the request has the key")
         if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
-            yield Finding(check=name, message="the key stands in the request's URL or body")
+            yield Problem("the key stands in the request's URL or body")

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import LAWS, Told, check_of, wrong_ids, wrong_order
 from art_compliance.checks.base import check
-from art_compliance.checks.translation.conservation import as_finding
+from art_compliance.checks.translation.conservation import as_problem
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects import DecodeFailed
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Response
 from art_compliance.subject.events import Answered
@@ -20,11 +20,11 @@ from art_sdk.json_data import is_array, is_object
 
 
 @check("response.answer-is-read", clause="An answer as the provider sends it is read without an error.")
-def answer_is_read(trial: Trial) -> Iterator[Finding]:
+def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about the answer depends on it."""
     unread = _explain_unread(trial.heard)
     if unread is not None:
-        yield Finding(check="response.answer-is-read", message=unread)
+        yield Problem(unread)
 
 
 def _explain_unread(heard: Answered | Refused | Crashed) -> str | None:
@@ -39,22 +39,21 @@ def _explain_unread(heard: Answered | Refused | Crashed) -> str | None:
     clause="Whatever the prompt and the options, the answer to it is read: in order, with its ids, its text whole.",
     on_every_prompt=True,
 )
-def every_prompt_is_answered(trial: Trial) -> Iterator[Finding]:
+def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     """A reader that works for one question alone is of no use in the second round."""
-    name = "response.every-prompt-is-answered"
     _ = trial.dialect
     if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
         message = "no call arrived"
         raise NotApplicable(message)
     heard = trial.watched.heard
     if not isinstance(heard, Answered) or heard.error is not None:
-        yield Finding(check=name, message=f"the answer is not read: {_explain_unread(heard)}")
+        yield Problem(f"the answer is not read: {_explain_unread(heard)}")
         return
     faults = [*wrong_order(heard), *wrong_ids(trial, heard)]
     if not heard.text == heard.token_text == WRITTEN_TEXT:
         faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.token_text!r} in the tokens")
     for fault in faults:
-        yield Finding(check=name, message=fault)
+        yield Problem(fault)
 
 
 def _told(trial: Trial) -> Told:
@@ -73,9 +72,9 @@ HELD_BY_LAWS: Final = tuple(check_of("response", one, _told) for one in LAWS)
     "response.answer-can-be-appended",
     clause="The message of END, its calls answered, is appended to the prompt, and translates.",
 )
-def answer_can_be_appended(trial: Trial) -> Iterator[Finding]:
+def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
     """The next turn of every agent."""
-    name, message = "response.answer-can-be-appended", trial.answered.message
+    message = trial.answered.message
     if trial.written.thinking and "reasoning" not in trial.subject.capabilities:
         reason = "not declared: reasoning"
         raise NotApplicable(reason)
@@ -89,23 +88,23 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Finding]:
     seen = trial.observe(prompt)
     if not isinstance(seen, Sent):
         if not _is_broken(trial):
-            yield Finding(check=name, message=f"appended, {seen}", path=f"$[{len(trial.scenario.prompt)}]")
+            yield Problem(f"appended, {seen}", path=f"$[{len(trial.scenario.prompt)}]")
         return
     try:
         decoded = trial.decode(seen)
     except DecodeFailed as error:
-        yield Finding(check=name, message=f"appended, it cannot be decoded: {error}", pointer=error.pointer)
+        yield Problem(f"appended, it cannot be decoded: {error}", pointer=error.pointer)
         return
     for difference in trial.compare(decoded, prompt, trial.scenario.call_options(), seen).differences:
         if difference.loss not in trial.subject.losses:
-            yield as_finding(name, difference)
+            yield as_problem(difference)
 
 
 @check(
     "response.signatures-go-back",
     clause="What the provider wants back with its reasoning stands in the next request, to the letter.",
 )
-def signatures_go_back(trial: Trial) -> Iterator[Finding]:
+def signatures_go_back(trial: Trial) -> Iterator[Problem]:
     """Without it a tool loop of a thinking model ends in 400."""
     signature, said = trial.written.signature, trial.answered.message
     if signature is None or "reasoning" not in trial.subject.capabilities:
@@ -124,7 +123,7 @@ def signatures_go_back(trial: Trial) -> Iterator[Finding]:
     for text in wanted:
         if text not in sent_back:
             message = f"{text!r} is not sent back with the message that it came with"
-            yield Finding(check="response.signatures-go-back", message=message, path=f"$[{len(trial.scenario.prompt)}]")
+            yield Problem(message, path=f"$[{len(trial.scenario.prompt)}]")
 
 
 def _is_broken(trial: Trial) -> bool:
@@ -150,7 +149,7 @@ def _next_turn(message: dict[str, Any]) -> list[dict[str, Any]]:
     "response.context-marks-the-tokens",
     clause="The call contexts AGENT_THOUGHT and FINAL_SYNTHESIS stand before the type of every token.",
 )
-def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
+def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
     """What is thought and what is said go to different places."""
     for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
         heard = trial.require_answered(trial.call(trial.written, call_context=context))
@@ -158,25 +157,25 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
         wrong = {str(event.get("token_type")) for event in heard.of_kind("TOKEN")} - right
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
-            yield Finding(check="response.context-marks-the-tokens", message=text)
+            yield Problem(text)
         elif (heard.token_text, heard.thinking_text) != (trial.answered.token_text, trial.answered.thinking_text):
             text = f"with the call context {context}, other tokens are told"
-            yield Finding(check="response.context-marks-the-tokens", message=text)
+            yield Problem(text)
 
 
 @check(
     "response.unknown-fields-are-ignored",
     clause="Fields that the provider adds one day change nothing of what is read.",
 )
-def unknown_fields_are_ignored(trial: Trial) -> Iterator[Finding]:
+def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""
-    name, first = "response.unknown-fields-are-ignored", trial.answered
+    first = trial.answered
     body = json.loads(trial.dialect.write_response(trial.written))
     heard = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
     if not isinstance(heard, Answered) or heard.error is not None:
-        yield Finding(check=name, message=f"with unknown fields it is not read: {_explain_unread(heard)}")
+        yield Problem(f"with unknown fields it is not read: {_explain_unread(heard)}")
     elif (heard.text, heard.calls, heard.finish) != (first.text, first.calls, first.finish):
-        yield Finding(check=name, message="with unknown fields another answer is read")
+        yield Problem("with unknown fields another answer is read")
 
 
 def with_new_fields(value: Any) -> Any:

@@ -27,7 +27,7 @@ from art_compliance.checks.streamed import (
     wrong_failure,
 )
 from art_compliance.checks.trial import NotApplicable, Trial
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.calling import CannotDo
@@ -37,19 +37,19 @@ from art_compliance.subject.observations import Refused
 
 
 @check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")
-def answer_is_read(trial: Trial) -> Iterator[Finding]:
+def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
     heard = trial.once(heard_streamed)
     if isinstance(heard, Refused) and isinstance(trial.heard, Refused):
         message = f"refused, streamed or not: {heard.code}"
         raise NotApplicable(message)
     if not isinstance(heard, Answered):
-        yield Finding(check="stream.answer-is-read", message=str(heard))
+        yield Problem(str(heard))
     elif heard.error is not None:
-        yield Finding(check="stream.answer-is-read", message=f"call gave an ERROR event: {heard.error.get('message')}")
+        yield Problem(f"call gave an ERROR event: {heard.error.get('message')}")
     elif not all(_wants_stream(trial)):
         message = "streaming is declared, and a call with the option stream did not ask the provider for a stream"
-        yield Finding(check="stream.answer-is-read", message=message)
+        yield Problem(message)
 
 
 def _wants_stream(trial: Trial) -> list[bool]:
@@ -80,15 +80,15 @@ HELD_BY_LAWS: Final = tuple(check_of("stream", one, _told) for one in LAWS)
     "stream.says-what-the-whole-answer-says",
     clause="The same answer, streamed and whole, gives the same message, calls, finish and token counts.",
 )
-def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Finding]:
+def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
     """Whoever switches streaming on gets the same agent."""
     for difference in differences(streamed(trial), trial.answered):
         message = f"streamed and whole, it differs in {difference}"
-        yield Finding(check="stream.says-what-the-whole-answer-says", message=message)
+        yield Problem(message)
 
 
 @check("stream.cuts-change-nothing", clause="However the bytes of a stream are cut, the same answer is read.")
-def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
+def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """The network cuts where it likes: inside an event, a line end, a character."""
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
 
@@ -97,10 +97,10 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Finding]:
 
     heard = stream(trial, cut)
     if not isinstance(heard, Answered):
-        yield Finding(check="stream.cuts-change-nothing", message=f"cut otherwise, {heard}")
+        yield Problem(f"cut otherwise, {heard}")
         return
     for difference in differences(heard, streamed(trial)):
-        yield Finding(check="stream.cuts-change-nothing", message=f"cut otherwise, it differs in {difference}")
+        yield Problem(f"cut otherwise, it differs in {difference}")
 
 
 _CUTS: Final = 40
@@ -110,9 +110,8 @@ _CUTS: Final = 40
     "stream.cut-short-is-told",
     clause="A stream that ends before the answer does gives what arrived, then ERROR and END; never a good answer.",
 )
-def cut_short_is_told(trial: Trial) -> Iterator[Finding]:
+def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
     """The worst fault of all: half an answer that is taken for a whole one."""
-    name = "stream.cut-short-is-told"
     whole, events = streamed(trial), trial.once(_events_asked_for)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
@@ -129,7 +128,7 @@ def cut_short_is_told(trial: Trial) -> Iterator[Finding]:
             else:
                 faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
                 faults += _half_calls(heard, whole)
-            yield from (Finding(check=name, message=f"{what} of {len(events)}: {fault}") for fault in faults)
+            yield from (Problem(f"{what} of {len(events)}: {fault}") for fault in faults)
 
 
 def _half_calls(heard: Heard, whole: Answered) -> list[str]:
@@ -175,9 +174,9 @@ _NEAR: Final = 3
     "stream.error-event-is-told",
     clause="An error that the provider tells inside a stream becomes ERROR with its words, after what arrived.",
 )
-def error_event_is_told(trial: Trial) -> Iterator[Finding]:
+def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     """The status was 200 long ago."""
-    name, words = "stream.error-event-is-told", "written error of a stream"
+    words = "written error of a stream"
     _, events = streamed(trial), trial.once(_events_asked_for)
     at = len(events) // 2
     if tells_finish(events[:at]):
@@ -188,7 +187,7 @@ def error_event_is_told(trial: Trial) -> Iterator[Finding]:
     error = heard.error or {} if isinstance(heard, Answered) else {}
     if not faults and words not in str(error.get("provider_message") or error.get("message")):
         faults.append(f"the provider's words {words!r} are not told")
-    yield from (Finding(check=name, message=fault) for fault in faults)
+    yield from (Problem(fault) for fault in faults)
 
 
 @check(
@@ -196,7 +195,7 @@ def error_event_is_told(trial: Trial) -> Iterator[Finding]:
     clause="A token is passed on when its bytes have come, not when the stream has ended.",
     once=True,
 )
-def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Finding]:
+def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     """Else there is no reason to stream."""
     question = trial.with_answer(_LONG_TEXT)
     heard = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
@@ -204,7 +203,7 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Finding]:
     told, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(told) < len(sent) / 2:
         message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
-        yield Finding(check="stream.tokens-come-as-they-are-sent", message=message)
+        yield Problem(message)
 
 
 def _sent_before_the_pause(trial: Trial) -> str:
@@ -222,20 +221,20 @@ _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in p
     clause="Closing the events half-way comes back at once, and closes the connection.",
     once=True,
 )
-def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
+def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """Who has heard enough does not pay for the rest."""
-    name, asking = "stream.closing-ends-the-call", _asking(trial)
+    asking = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         try:
             took = trial.subject.caller.close_early(*asking)
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Finding(check=name, message=f"closing raised {describe_error(error)}")
+            yield Problem(f"closing raised {describe_error(error)}")
             return
     if took > _AT_ONCE:
-        yield Finding(check=name, message=f"closing took {took:.2f} s")
-    yield from _still_connected(trial, name)
+        yield Problem(f"closing took {took:.2f} s")
+    yield from _still_connected(trial)
 
 
 @check(
@@ -243,27 +242,26 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Finding]:
     clause="A call that is cancelled while it waits ends as cancelled, and closes the connection.",
     once=True,
 )
-def cancelling_ends_the_call(trial: Trial) -> Iterator[Finding]:
+def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """A cancellation that is swallowed leaves a task that nobody can end."""
-    name = "stream.cancelling-ends-the-call"
     _ = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
-        yield from _wrong_cancelling(trial, name, "cancelled after its first token", token=True)
+        yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
-        yield from _wrong_cancelling(trial, name, "cancelled while it waits for the answer's head", token=False)
+        yield from _wrong_cancelling(trial, "cancelled while it waits for the answer's head", token=False)
 
 
-def _wrong_cancelling(trial: Trial, name: str, when: str, *, token: bool) -> Iterator[Finding]:
+def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Problem]:
     try:
         was_cancelled = trial.subject.caller.cancel_early(*_asking(trial), after_token=token)
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
     except Exception as error:  # noqa: BLE001 - as above
-        yield Finding(check=name, message=f"{when}, it raised {describe_error(error)}")
+        yield Problem(f"{when}, it raised {describe_error(error)}")
         return
     if not was_cancelled:
-        yield Finding(check=name, message=f"{when}, it went on, and told its events to the end")
-    yield from _still_connected(trial, name)
+        yield Problem(f"{when}, it went on, and told its events to the end")
+    yield from _still_connected(trial)
 
 
 def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -282,9 +280,9 @@ def _hang_after_half(trial: Trial) -> Any:
 _AT_ONCE: Final = 0.25
 
 
-def _still_connected(trial: Trial, name: str) -> Iterator[Finding]:
+def _still_connected(trial: Trial) -> Iterator[Problem]:
     ends = time.monotonic() + 2 * _AT_ONCE
     while trial.subject.underway and time.monotonic() < ends:
         time.sleep(_AT_ONCE / 50)
     if trial.subject.underway:
-        yield Finding(check=name, message="the connection stays open, and the provider goes on answering")
+        yield Problem("the connection stays open, and the provider goes on answering")

@@ -11,7 +11,7 @@ from art_compliance.checks.response.reading import with_new_fields
 from art_compliance.checks.streamed import differences, events_of, require_read, script, stream, streamed
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.dialects.framing import change_data
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -44,30 +44,30 @@ def _told_so(trial: Trial, change: Callable[[Events], Events]) -> Any:
     "stream.context-marks-the-tokens",
     clause="The call contexts AGENT_THOUGHT and FINAL_SYNTHESIS stand before the type of every streamed token.",
 )
-def context_marks_the_tokens(trial: Trial) -> Iterator[Finding]:
+def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
     """What is thought and what is said go to different places, piece by piece, too."""
-    name, plain = "stream.context-marks-the-tokens", streamed(trial)
+    plain = streamed(trial)
     for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
         heard = require_read(stream(trial, lambda asked: asked.answer(trial.written), call_context=context))
         right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
         wrong = {str(event.get("token_type")) for event in heard.of_kind("TOKEN")} - right
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
-            yield Finding(check=name, message=text)
+            yield Problem(text)
         elif (heard.token_text, heard.thinking_text) != (plain.token_text, plain.thinking_text):
-            yield Finding(check=name, message=f"with the call context {context}, other tokens are told")
+            yield Problem(f"with the call context {context}, other tokens are told")
 
 
 @check(
     "stream.unknown-fields-are-ignored",
     clause="Fields that the provider adds to a stream's events one day change nothing of what is read.",
 )
-def unknown_fields_are_ignored(trial: Trial) -> Iterator[Finding]:
+def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""
-    name, plain = "stream.unknown-fields-are-ignored", streamed(trial)
+    plain = streamed(trial)
     heard = _told_so(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
     for wrong in _changed(heard, plain):
-        yield Finding(check=name, message=f"with unknown fields {wrong}")
+        yield Problem(f"with unknown fields {wrong}")
 
 
 @check(
@@ -75,13 +75,13 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Finding]:
     clause="A stream that ends for a reason nobody knows yet is told by `other`, its text whole.",
     once=True,
 )
-def unknown_end_is_no_stop(trial: Trial) -> Iterator[Finding]:
+def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and none of them was ever good news."""
     asked = trial.with_answer(WrittenAnswer(content="This answer was written."))
     heard = require_read(_told_so(asked, lambda events: tuple(_END.sub(_OTHER, event) for event in events)))
     if heard.finish != "other" or heard.text != asked.written.content:
         message = f"the provider ended by {_WORD!r}; END says {heard.finish!r}, and the text {heard.text!r}"
-        yield Finding(check="stream.unknown-end-is-no-stop", message=message)
+        yield Problem(message)
 
 
 @check(
@@ -89,16 +89,16 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Finding]:
     clause="Pieces of several calls that come in turns are joined by their index, those of the first pieces, too.",
     once=True,
 )
-def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Finding]:
+def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
     """The index is what they have it for."""
-    name, mix = "stream.pieces-of-calls-are-told-apart", trial.dialect.mix_calls
+    mix = trial.dialect.mix_calls
     if mix is None:
         message = "the dialect tells a call whole, or one after the other"
         raise NotApplicable(message)
     asked = trial.with_answer(_CALLS)
     plain = streamed(asked)
     for wrong in _changed(_told_so(asked, mix), plain):
-        yield Finding(check=name, message=f"with the pieces of two calls in turns {wrong}")
+        yield Problem(f"with the pieces of two calls in turns {wrong}")
 
 
 def _changed(heard: Any, plain: Answered) -> Iterator[str]:

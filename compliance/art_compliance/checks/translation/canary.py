@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial, expected_options
 from art_compliance.comparison.normal_form import Entry, normal_form, same_json, walk_texts
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting
 from art_compliance.pointers import escape, leaves
 from art_compliance.quoting import describe_change, shorten
@@ -109,9 +109,8 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
     "translation.canary-texts-stand-whole",
     clause="Every text of the prompt stands in the payload once, character for character, whatever it holds.",
 )
-def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
+def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
     """Not trimmed, escaped, normalised, expanded, repeated or lost."""
-    name = "translation.canary-texts-stand-whole"
     planted = trial.once(plant)
     for text in walk_texts(planted.entries):
         if not text.strip():
@@ -119,19 +118,19 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Finding]:
         whole = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and text in leaf.value]
         if len(whole) > 1:
             where = whole[1].pointer
-            yield Finding(check=name, message=f"it stands {len(whole)} times: {_token(text)}", pointer=where)
+            yield Problem(f"it stands {len(whole)} times: {_token(text)}", pointer=where)
         elif not whole:
             traces = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and _token(text) in leaf.value]
             place = traces[0].pointer if traces else None
             told = f"it changed: {describe_change(text, traces[0].value)}" if traces else "it is lost"
-            yield Finding(check=name, message=f"the text with {_token(text)}: {told}", pointer=place)
+            yield Problem(f"the text with {_token(text)}: {told}", pointer=place)
 
 
 @check(
     "translation.canary-order-is-kept",
     clause="The texts of the conversation stand in the payload in its order.",
 )
-def canary_order_is_kept(trial: Trial) -> Iterator[Finding]:
+def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
     """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
     planted = trial.once(plant)
     texts = [(number, leaf.value) for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)]
@@ -144,7 +143,7 @@ def canary_order_is_kept(trial: Trial) -> Iterator[Finding]:
         if first < last:
             message = f"{_token(text)} stands before {_token(last_text)}, which comes first in the prompt"
             pointer = planted.leaves[first[0]].pointer
-            yield Finding(check="translation.canary-order-is-kept", message=message, pointer=pointer)
+            yield Problem(message, pointer=pointer)
             return
         last, last_text = max(found)
 
@@ -162,9 +161,8 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
     clause="A call's id, or what it was mapped to, stands with the call and with its result.",
     needs=("tools",),
 )
-def canary_results_are_linked(trial: Trial) -> Iterator[Finding]:
+def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
     """The result of one call must not answer another."""
-    name = "translation.canary-results-are-linked"
     planted = trial.once(plant)
     ids = {call.id for entry in planted.entries for call in entry.calls}
     id_leaves = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and leaf.value in ids]
@@ -177,12 +175,12 @@ def canary_results_are_linked(trial: Trial) -> Iterator[Finding]:
             wanted = 1 if call.result is None else 2
             if count != wanted:
                 text = f"the id {call.id!r} stands {count} times; {wanted} are to be there (call and result)"
-                yield Finding(check=name, message=text, path=call.path)
+                yield Problem(text, path=call.path)
             elif call.result is not None and call.result.text.strip():
-                yield from _link(name, planted, id_leaves, call.id, call.result.text)
+                yield from _link(planted, id_leaves, call.id, call.result.text)
 
 
-def _link(name: str, planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> Iterator[Finding]:
+def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> Iterator[Problem]:
     """The id nearest to the result's text, going outwards from object to object, is that of its call."""
     for leaf in planted.leaves:
         if isinstance(leaf.value, str) and text in leaf.value:
@@ -190,7 +188,7 @@ def _link(name: str, planted: Planted, id_leaves: list[Leaf], call_id: str, text
                 near = [other.value for other in id_leaves if other.around[-1:] == (around,)]
                 if near and call_id not in near:
                     message = f"the result of {call_id!r} stands with the id {near[0]!r}"
-                    yield Finding(check=name, message=message, pointer=leaf.pointer)
+                    yield Problem(message, pointer=leaf.pointer)
                 if near:
                     return
 
@@ -200,16 +198,15 @@ def _link(name: str, planted: Planted, id_leaves: list[Leaf], call_id: str, text
     clause="A call's arguments stand in the payload as an object, or as JSON text that decodes to it at once.",
     needs=("tools",),
 )
-def canary_arguments_decode_once(trial: Trial) -> Iterator[Finding]:
+def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
     """Not encoded twice, not cut, integers still integers."""
-    name = "translation.canary-arguments-decode-once"
     planted = trial.once(plant)
     objects = list(_objects(planted.payload))
     for entry in planted.entries:
         for call in entry.calls:
             if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
                 text = f"the arguments of {call.name!r} are nowhere: {shorten(str(call.arguments))}"
-                yield Finding(check=name, message=text, path=call.path)
+                yield Problem(text, path=call.path)
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
@@ -231,9 +228,8 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
     clause="A tool's name, its description and the names of its parameters stand in the payload.",
     needs=("tools",),
 )
-def canary_tools_are_told(trial: Trial) -> Iterator[Finding]:
+def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
     """The model can only call what it was told of."""
-    name = "translation.canary-tools-are-told"
     planted = trial.once(plant)
     texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
     keys = {key for one in _objects(planted.payload) for key in one}
@@ -248,14 +244,14 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Finding]:
             if not is_there
         ]
         for what in missing:
-            yield Finding(check=name, message=f"{what} is missing", path=f"options.tools[{number}]")
+            yield Problem(f"{what} is missing", path=f"options.tools[{number}]")
 
 
 @check(
     "translation.canary-options-are-told",
     clause="The value of every sampling option stands in the payload, or its loss is declared.",
 )
-def canary_options_are_told(trial: Trial) -> Iterator[Finding]:
+def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
     """An option that is dropped changes the answer without a word."""
     planted = trial.once(plant)
     values = [leaf.value for leaf in planted.leaves]
@@ -264,7 +260,7 @@ def canary_options_are_told(trial: Trial) -> Iterator[Finding]:
         is_lost = f"sampling_option:{name}" in trial.subject.losses
         if name in _SAMPLING and not is_lost and not all(one in values for one in wanted):
             text = f"{name} = {value!r} is nowhere"
-            yield Finding(check="translation.canary-options-are-told", message=text, path=f"options.{name}")
+            yield Problem(text, path=f"options.{name}")
 
 
 _SAMPLING: Final = frozenset({"temperature", "top_p", "max_tokens", "stop"})

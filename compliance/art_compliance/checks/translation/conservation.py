@@ -10,7 +10,7 @@ from art_compliance.checks.base import Check, check
 from art_compliance.checks.trial import NotApplicable, Trial, is_json
 from art_compliance.comparison import Difference, Slot
 from art_compliance.dialects import DecodeFailed
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.subject.observations import Crashed, Refused, Sent
 
@@ -19,17 +19,15 @@ from art_compliance.subject.observations import Crashed, Refused, Sent
     "translation.is-total",
     clause="For every well-shaped prompt, translate gives JSON data or raises PROMPT_TRANSLATION_FAILED; nothing else.",
 )
-def is_total(trial: Trial) -> Iterator[Finding]:
+def is_total(trial: Trial) -> Iterator[Problem]:
     """No KeyError, ever."""
     seen = trial.observation
     if isinstance(seen, Crashed):
-        yield Finding(check="translation.is-total", message=str(seen))
+        yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
-        yield Finding(
-            check="translation.is-total", message=f"raised {seen.code} for a well-shaped prompt: {seen.message}"
-        )
+        yield Problem(f"raised {seen.code} for a well-shaped prompt: {seen.message}")
     elif isinstance(seen, Sent) and not is_json(seen.payload):
-        yield Finding(check="translation.is-total", message="the payload is not JSON data, or holds NaN or infinity")
+        yield Problem("the payload is not JSON data, or holds NaN or infinity")
 
 
 _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
@@ -39,21 +37,21 @@ _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
     "translation.request-is-of-its-dialect",
     clause="The request has the form of the adapter's dialect.",
 )
-def request_is_of_its_dialect(trial: Trial) -> Iterator[Finding]:
+def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
     """Otherwise no more can be said of it."""
     try:
         _ = trial.decoded
     except DecodeFailed as error:
         name = trial.dialect.name
         text = f"it cannot be decoded as {name}: {error}"
-        yield Finding(check="translation.request-is-of-its-dialect", message=text, pointer=error.pointer)
+        yield Problem(text, pointer=error.pointer)
 
 
 @check(
     "translation.outcome-is-right",
     clause="What comes of a prompt is exact, a declared repair, or a refusal, as the scenario says for the dialect.",
 )
-def outcome_is_right(trial: Trial) -> Iterator[Finding]:
+def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     """Three outcomes, no fourth."""
     if trial.undeclared:
         message = f"not declared: {', '.join(trial.undeclared)}"
@@ -69,7 +67,7 @@ def outcome_is_right(trial: Trial) -> Iterator[Finding]:
     wrong = sorted(came - set(right) - _allowed_instead(trial, right))
     if wrong:
         text = f"the outcome is {', '.join(wrong)}; right is {' or '.join(right)}{why}"
-        yield Finding(check="translation.outcome-is-right", message=text)
+        yield Problem(text)
 
 
 def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
@@ -85,7 +83,7 @@ def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
     "translation.undeclared-use-is-refused",
     clause="A prompt that needs a capability which the adapter does not declare is refused.",
 )
-def undeclared_use_is_refused(trial: Trial) -> Iterator[Finding]:
+def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
     """Silently working and silently dropping are both wrong."""
     if not trial.undeclared:
         message = "all that the scenario needs is declared"
@@ -93,36 +91,36 @@ def undeclared_use_is_refused(trial: Trial) -> Iterator[Finding]:
     if isinstance(trial.observation, Sent):
         names = ", ".join(trial.undeclared)
         text = f"the adapter does not declare {names}, and sends the prompt all the same; declare it, or refuse"
-        yield Finding(check="translation.undeclared-use-is-refused", message=text)
+        yield Problem(text)
 
 
 @check(
     "translation.repairs-are-declared",
     clause="What an adapter changes so that the provider accepts it stands among its repairs.",
 )
-def repairs_are_declared(trial: Trial) -> Iterator[Finding]:
+def repairs_are_declared(trial: Trial) -> Iterator[Problem]:
     """A repair that nobody was told of is a surprise."""
     for repair in sorted(trial.comparison.repairs - trial.declared_repairs):
         text = f"it {repair.replace('_', ' ')} without saying so; add {repair!r} to its repairs, or do not do it"
-        yield Finding(check="translation.repairs-are-declared", message=text)
+        yield Problem(text)
 
 
 def _survives(name: str, slot: Slot, clause: str) -> Check:
     """The check that one kind of slot is conserved."""
 
     @check(name, clause=clause)
-    def survives(trial: Trial) -> Iterator[Finding]:
+    def survives(trial: Trial) -> Iterator[Problem]:
         for difference in trial.comparison.differences:
             if difference.slot == slot and difference.loss not in trial.subject.losses:
-                yield as_finding(name, difference)
+                yield as_problem(difference)
 
     return survives
 
 
-def as_finding(name: str, difference: Difference) -> Finding:
-    """A difference, told by a check."""
+def as_problem(difference: Difference) -> Problem:
+    """A difference as what is wrong, with the advice to declare the loss."""
     advice = f"; declare the loss {difference.loss!r} if the provider has no place for it" if difference.loss else ""
-    return Finding(check=name, message=difference.message + advice, path=difference.path, pointer=difference.pointer)
+    return Problem(difference.message + advice, path=difference.path, pointer=difference.pointer)
 
 
 system_text_survives = _survives(
@@ -179,45 +177,43 @@ tools_survive = _survives(
 
 
 @check("translation.options-survive", clause="Every option of the call is found, the provider's own fields included.")
-def options_survive(trial: Trial) -> Iterator[Finding]:
+def options_survive(trial: Trial) -> Iterator[Problem]:
     """An option that is dropped changes the answer without a word."""
-    name = "translation.options-survive"
     for difference in trial.comparison.differences:
         if difference.slot == "option" and difference.loss not in trial.subject.losses:
-            yield as_finding(name, difference)
+            yield as_problem(difference)
     sent = {pointer: leaf for place, value in trial.decoded.opaque.items() for pointer, leaf in leaves(value, place)}
     for pointer, leaf in leaves(trial.provider_fields):
         if pointer not in sent or sent[pointer] != leaf:
             text = f"the provider's own field {pointer} = {leaf!r} is lost"
             path = f"options.provider[{trial.dialect.name!r}]"
-            yield Finding(check=name, message=text, path=path, pointer=pointer)
+            yield Problem(text, path=path, pointer=pointer)
 
 
 @check(
     "translation.nothing-is-invented",
     clause="Beyond the prompt and options.provider, a request holds only constants that carry no text.",
 )
-def nothing_is_invented(trial: Trial) -> Iterator[Finding]:
+def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
     """No instruction that nobody wrote."""
-    name = "translation.nothing-is-invented"
     for difference in trial.comparison.differences:
         if difference.slot == "invented":
-            yield as_finding(name, difference)
+            yield as_problem(difference)
     known = dict(leaves(trial.provider_fields))
     for place, value in trial.decoded.opaque.items():
         for pointer, leaf in leaves(value, place):
             if not _is_constant(leaf, trial) and known.get(pointer) != leaf:
                 text = f"text that is not in the prompt: {leaf!r}"
-                yield Finding(check=name, message=text, pointer=pointer)
-    yield from _invented_options(trial, name)
+                yield Problem(text, pointer=pointer)
+    yield from _invented_options(trial)
 
 
-def _invented_options(trial: Trial, name: str) -> Iterator[Finding]:
+def _invented_options(trial: Trial) -> Iterator[Problem]:
     for option, value in trial.decoded.options.items():
         is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
         if option not in trial.scenario.options and not is_harmless:
             place = trial.decoded.places.get(f"options/{option}")
-            yield Finding(check=name, message=f"the option {option} was not asked for: {value!r}", pointer=place)
+            yield Problem(f"the option {option} was not asked for: {value!r}", pointer=place)
 
 
 _OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})

@@ -9,11 +9,11 @@ from random import Random
 from typing import Any, Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.translation.conservation import as_finding
+from art_compliance.checks.translation.conservation import as_problem
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.comparison.normal_form import normal_form, same_json
 from art_compliance.dialects import DecodeFailed
-from art_compliance.findings import Finding
+from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting
 from art_compliance.pointers import escape, look_up
 from art_compliance.quoting import shorten
@@ -25,19 +25,19 @@ GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
 
 
 @check("translation.leaves-its-arguments-alone", clause="Translating changes neither the prompt nor the options.")
-def leaves_its_arguments_alone(trial: Trial) -> Iterator[Finding]:
+def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
     """Pure: the caller's values stay the caller's."""
     called = trial.subject.has_call and trial.watched.changed
     if called or trial.subject.translating_changes(trial.scenario.prompt, trial.scenario.call_options()):
         text = "the prompt or the options were changed while translating; work on a copy"
-        yield Finding(check="translation.leaves-its-arguments-alone", message=text)
+        yield Problem(text)
 
 
 @check(
     "translation.same-prompt-same-request",
     clause="The same prompt and options give the same request: again, after another prompt, and on another thread.",
 )
-def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
+def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """Pure: no clock, no randomness, no memory."""
     first = trial.sent.payload
     again = {"a second time": trial.observe(trial.scenario.prompt)}
@@ -48,11 +48,11 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Finding]:
     for when, seen in again.items():
         if not isinstance(seen, Sent):
             text = f"{when} {shorten(str(seen))}"
-            yield Finding(check="translation.same-prompt-same-request", message=text)
+            yield Problem(text)
         elif json.dumps(seen.payload) != json.dumps(first):
             pointer = first_difference(first, seen.payload)
             text = f"{when} the request is another one"
-            yield Finding(check="translation.same-prompt-same-request", message=text, pointer=pointer)
+            yield Problem(text, pointer=pointer)
 
 
 def _beside_others(trial: Trial) -> dict[str, Observation]:
@@ -69,9 +69,8 @@ def _beside_others(trial: Trial) -> dict[str, Observation]:
     clause="The roles tool and tool_result give equal requests.",
     needs=("tools",),
 )
-def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
+def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
     """One role, two names."""
-    name = "translation.tool-means-tool-result"
     swapped = [{**message, "role": _ALIAS.get(message["role"], message["role"])} for message in trial.scenario.prompt]
     if swapped == trial.scenario.prompt:
         message = "the scenario has no result"
@@ -84,12 +83,10 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Finding]:
         message = f"refused: {first.code}"
         raise NotApplicable(message)
     if not (isinstance(first, Sent) and isinstance(second, Sent)):
-        yield Finding(
-            check=name, message=f"under one name {shorten(str(first))}, under the other {shorten(str(second))}"
-        )
+        yield Problem(f"under one name {shorten(str(first))}, under the other {shorten(str(second))}")
     elif not same_json(first.payload, second.payload):
         pointer = first_difference(first.payload, second.payload)
-        yield Finding(check=name, message="the requests are not equal", pointer=pointer)
+        yield Problem("the requests are not equal", pointer=pointer)
 
 
 _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
@@ -99,7 +96,7 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
     "translation.prefix-is-stable",
     clause="Appending a message changes no earlier one, beyond closing or extending the last turn.",
 )
-def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
+def prefix_is_stable(trial: Trial) -> Iterator[Problem]:
     """Providers' prompt caches depend on it."""
     history, marks = trial.dialect.history, trial.dialect.marks
     whole = look_up(trial.sent.payload, history)
@@ -115,7 +112,7 @@ def prefix_is_stable(trial: Trial) -> Iterator[Finding]:
         at = _first_rewritten([_said(turn, marks) for turn in shorter], longer)
         if at is not None:
             text = f"it is written otherwise when only the first {length} messages are there"
-            yield Finding(check="translation.prefix-is-stable", message=text, pointer=f"{history}/{at}")
+            yield Problem(text, pointer=f"{history}/{at}")
             return
 
 
@@ -169,9 +166,8 @@ def _extends(one: Any, other: Any) -> bool:
     "translation.follows-renaming",
     clause="Renaming ids and tools, or replacing texts, changes those in the request and nothing else.",
 )
-def follows_renaming(trial: Trial) -> Iterator[Finding]:
+def follows_renaming(trial: Trial) -> Iterator[Problem]:
     """Equivariant: no behaviour hides in content."""
-    name = "translation.follows-renaming"
     if trial.comparison.differences:
         message = "the prompt itself does not survive: see the other checks"
         raise NotApplicable(message)
@@ -179,22 +175,22 @@ def follows_renaming(trial: Trial) -> Iterator[Finding]:
     prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
     seen = trial.observe(prompt, options)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with other names and texts {shorten(str(seen))}")
+        yield Problem(f"with other names and texts {shorten(str(seen))}")
         return
     try:
         decoded = trial.decode(seen)
     except DecodeFailed as error:
-        yield Finding(check=name, message=f"with other names and texts it cannot be decoded: {error}")
+        yield Problem(f"with other names and texts it cannot be decoded: {error}")
         return
     for difference in trial.compare(decoded, prompt, options, seen).differences:
         if difference.loss not in trial.subject.losses:
-            yield as_finding(name, difference)
+            yield as_problem(difference)
     for pointer in sorted(decoded.opaque.keys() ^ trial.decoded.opaque.keys()):
-        yield Finding(check=name, message="a field comes or goes with the content", pointer=pointer)
+        yield Problem("a field comes or goes with the content", pointer=pointer)
     for option in sorted({*decoded.options, *trial.decoded.options} - {"tool_choice"}):
         if not same_json(decoded.options.get(option), trial.decoded.options.get(option)):
             place = trial.decoded.places.get(f"options/{option}") or decoded.places.get(f"options/{option}")
-            yield Finding(check=name, message=f"the option {option} changes with the content", pointer=place)
+            yield Problem(f"the option {option} changes with the content", pointer=place)
 
 
 def _renaming(trial: Trial) -> Rewriting:
@@ -221,9 +217,8 @@ def _renaming(trial: Trial) -> Rewriting:
     clause="Permuting the results of one turn's calls does not change the meaning of the request.",
     needs=("parallel_tools",),
 )
-def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
+def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
     """Tools finish when they finish."""
-    name = "translation.order-of-answers-means-nothing"
     permuted = _results_reversed(trial.scenario.prompt)
     if permuted == trial.scenario.prompt:
         message = "no turn has several results"
@@ -231,19 +226,19 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Finding]:
     _ = trial.comparison
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
-        yield Finding(check=name, message=f"with the results reversed {shorten(str(seen))}")
+        yield Problem(f"with the results reversed {shorten(str(seen))}")
         return
     try:
         one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
     except DecodeFailed as error:
-        yield Finding(check=name, message=f"with the results reversed it cannot be decoded: {error}")
+        yield Problem(f"with the results reversed it cannot be decoded: {error}")
         return
     for wanted, found in zip(one, other, strict=False):
         told = [(call.id, call.result and (call.result.text, call.result.status)) for call in wanted.calls]
         heard = [(call.id, call.result and (call.result.text, call.result.status)) for call in found.calls]
         if told != heard or wanted.role != found.role:
             text = "with the results reversed, a call has another result"
-            yield Finding(check=name, message=text, path=wanted.path)
+            yield Problem(text, path=wanted.path)
             return
 
 
@@ -264,25 +259,25 @@ def _results_reversed(prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
     "translation.sends-what-it-translates",
     clause="What arrives at the provider when the adapter is called is what translate returns.",
 )
-def sends_what_it_translates(trial: Trial) -> Iterator[Finding]:
+def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
     """The judged payload is the real one."""
     if trial.subject.kind != "white box":
         message = f"the adapter is {trial.subject.kind}"
         raise NotApplicable(message)
     translated, seen = trial.sent, trial.arrived
     if not isinstance(seen, Sent):
-        yield Finding(check="translation.sends-what-it-translates", message=f"when called, {shorten(str(seen))}")
+        yield Problem(f"when called, {shorten(str(seen))}")
     elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
         pointer = first_difference(translated.payload, seen.payload)
         text = "the body that arrived is not the payload"
-        yield Finding(check="translation.sends-what-it-translates", message=text, pointer=pointer)
+        yield Problem(text, pointer=pointer)
 
 
 @check(
     "translation.one-call-one-request",
     clause="A call sends one request, and no other.",
 )
-def one_call_one_request(trial: Trial) -> Iterator[Finding]:
+def one_call_one_request(trial: Trial) -> Iterator[Problem]:
     """What is asked twice is paid twice."""
     if not trial.subject.has_call:
         message = "the adapter has no call"
@@ -290,7 +285,7 @@ def one_call_one_request(trial: Trial) -> Iterator[Finding]:
     _ = trial.sent
     seen = trial.arrived
     if isinstance(seen, Sent) and seen.count != 1:
-        yield Finding(check="translation.one-call-one-request", message=f"{seen.count} requests arrived")
+        yield Problem(f"{seen.count} requests arrived")
 
 
 def first_difference(one: Any, other: Any, pointer: str = "") -> str:

@@ -16,7 +16,7 @@ from art_compliance.run.runner import Session
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer, load_scenarios
 from art_compliance.subject.factories import Factory
-from art_compliance.subject.subject import Subject
+from art_compliance.subject.opening import open_subject
 from art_sdk import CAPABILITIES, BaseAdapter, OpenAIAdapter
 
 Event = dict[str, Any]
@@ -38,7 +38,7 @@ def run_check(
     check: str, make: Factory, asked: Scenario = GREETING_SCENARIO, *, dialect: str | None = None, **session: Any
 ) -> Result:
     """The check's result on the scenario. `session` are arguments of the session: search, selection, live."""
-    with Subject(make, name="adapter", dialect=dialect) as subject:
+    with open_subject(make, name="adapter", dialect=dialect) as subject:
         return Session(subject, **{"seed": 1, **session}).run(CHECKS[check], asked)
 
 

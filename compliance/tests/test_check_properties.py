@@ -120,11 +120,11 @@ def test_what_fails_shrinks_by_the_check_that_failed_first(monkeypatch: pytest.M
     monkeypatch.setattr(exploring, "_failing_checks", lambda _, __, request: failing[request.prompt[0]["content"]])
     asked: list[Any] = []
 
-    def reduce(first: Request, fails: Any, **given: Any) -> Request:
+    def shrink(first: Request, fails: Any, **given: Any) -> Request:
         asked.append((first, given))
         return Request([{"fails": [name for name in failing if fails(Request([{"content": name}], {}))]}], {})
 
-    monkeypatch.setattr(exploring, "reduce", reduce)
+    monkeypatch.setattr(exploring, "shrink", shrink)
     seen = Exploration((SECOND, FIRST), first={"l": 1})
     least = exploring._shrunk(Law("l", ()), trial(family=family), seen)
     assert least.prompt == [{"fails": ["first", "fourth"]}]

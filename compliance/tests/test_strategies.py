@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.generating.searching import make_requests
-from art_compliance.generating.shrinking import reduce
+from art_compliance.generating.shrinking import shrink
 from art_compliance.generating.strategies.schemas import FORMATS
 from art_compliance.strategies import (
     BREAKS,
@@ -199,18 +199,21 @@ SMALLEST = {
     "an explicit request": (lambda prompt: "tool_request" in roles(prompt), 2),
     "two calls": (lambda prompt: any(len(message.get("tool_calls", ())) > 1 for message in prompt), 3),
     "a failed result": (lambda prompt: any(message.get("status") == "error" for message in prompt), 2),
-    "braces": (lambda prompt: any("{{" in str(message["content"]) for message in prompt), 1),
+    "braces": (
+        lambda prompt: any("{{" in str(message["content"]) for message in prompt if message["role"] == "user"),
+        1,
+    ),
 }
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("what", SMALLEST)
-def test_a_prompt_shrinks_to_as_few_messages_as_can_be(what: str, seed: int):
+def test_a_prompt_shrinks_to_the_fewest_messages_that_fail(what: str, seed: int):
     condition, length = SMALLEST[what]
     family, count = "generated-conversations", 60
     made = make_requests(family, seed, count)
     first = next(number for number, request in enumerate(made) if condition(request.prompt))
-    least = reduce(made[first], lambda request: condition(request.prompt), seconds=10, alone=False)
+    least = shrink(made[first], lambda request: condition(request.prompt), seconds=10, alone=False)
     assert condition(least.prompt)
     assert len(least.prompt) == length
     assert faults_of(least.prompt) == set()

@@ -16,7 +16,7 @@ from art_compliance.dialects import CannotWrite, Dialect
 from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.requests import Family, Request, as_scenario
 from art_compliance.generating.searching import make_requests
-from art_compliance.generating.shrinking import reduce
+from art_compliance.generating.shrinking import shrink
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.observations import Sent
 
@@ -135,7 +135,7 @@ def _shrunk(law: Law, trial: Trial, seen: Exploration) -> Request:
         return bool(by & _failing_checks(law, trial, request))
 
     alone = trial.scenario.id == BROKEN
-    return reduce(first, fails, seconds=trial.search.profile.shrink_seconds, alone=alone)
+    return shrink(first, fails, seconds=trial.search.profile.shrink_seconds, alone=alone)
 
 
 def _failing_checks(law: Law, trial: Trial, request: Request) -> set[str]:

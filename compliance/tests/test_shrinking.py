@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 
 from art_compliance.generating.requests import Request
-from art_compliance.generating.shrinking import reduce
+from art_compliance.generating.shrinking import shrink
 
 CALL = {"role": "tool_request", "content": {"id": "c1", "name": "look", "arguments": '{"at": "sea", "n": 2}'}}
 RESULT = {"role": "tool_result", "tool_call_id": "c1", "content": "b"}
@@ -34,7 +35,7 @@ def result(call_id: str) -> dict[str, Any]:
 def tried(request: Request, *, alone: bool = False) -> list[Request]:
     """All that is tried where nothing smaller fails."""
     seen: list[Request] = []
-    assert reduce(request, lambda one: bool(seen.append(one)), seconds=60.0, alone=alone) == request
+    assert shrink(request, lambda one: bool(seen.append(one)), seconds=60.0, alone=alone) == request
     return seen
 
 
@@ -312,10 +313,20 @@ def test_a_tool_that_an_answer_calls_stays():
 
 def test_what_is_smaller_and_fails_is_made_smaller_again():
     prompt = [user("first"), user("second"), user("third")]
-    least = reduce(Request(prompt, {"seed": 1}), lambda one: "second" in str(one.prompt), seconds=60.0, alone=False)
+    least = shrink(Request(prompt, {"seed": 1}), lambda one: "second" in str(one.prompt), seconds=60.0, alone=False)
     assert least == Request([user("second")], {})
+
+
+def test_a_long_text_costs_no_more_than_what_is_tried():
+    """Written out at once, the shorter texts of this one would be half a gigabyte."""
+    request = Request([user("ab" * 10_000)], {"seed": 1})
+    tries = iter(range(10))
+    tracemalloc.start()
+    shrink(request, lambda one: next(tries, None) is None, seconds=5.0, alone=False)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
 
 
 def test_without_time_nothing_is_tried():
     request = Request([user("first"), user("second")], {})
-    assert reduce(request, lambda one: True, seconds=0.0, alone=False) is request
+    assert shrink(request, lambda one: True, seconds=0.0, alone=False) is request

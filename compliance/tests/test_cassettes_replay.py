@@ -127,7 +127,7 @@ def test_a_call_that_is_missing_is_told(adapter: str, name: str, tmp_path: Path)
     with open_subject(ADAPTERS[adapter], name=adapter) as subject:
         session = Session(subject, 1, selection=Selection(cassettes=tmp_path))
         trial = session._trial(choose((name,))[0])
-        assert trial.replayed.heard.error is None
+        assert trial.replayed.reply.error is None
         body = one.answer_body
         for old, new in changed.items():
             body = body.replace(old, new)
@@ -468,7 +468,7 @@ def test_of_several_interactions_each_request_is_looked_for_and_the_last_answer_
     asked = tuple(Asked.of(found.exchanges[0]) for found in (one, third))
     with open_subject(OpenAIAdapter, name="openai") as subject:
         trial = Trial(subject, choose(("one-question",))[0], 1)
-        vars(trial)["replayed"] = Replayed(cassette=kept, heard=Answered(()), asked=asked, unplayed=(1,))
+        vars(trial)["replayed"] = Replayed(cassette=kept, reply=Answered(()), asked=asked, unplayed=(1,))
         (found,) = replay.request_is_the_recorded_one.run(trial)
         assert replay._last(trial) == other.exchanges[0]
     assert "the request is not the one in " in found.message

@@ -115,13 +115,13 @@ def test_of_who_asks_several_times_the_last_requests_events_are_taken(monkeypatc
     def ask_twice(trial: Any, answerer: Any) -> Answered:
         for payload in ({"n": 1}, {"n": 2}):
             answerer(SimpleNamespace(payload=payload, answer=lambda written: written))
-        return trial.heard
+        return trial.reply
 
     dialect = SimpleNamespace(write_stream=lambda _, payload: (str(payload).encode(),))
-    trial: Any = SimpleNamespace(dialect=dialect, written=WRITTEN, heard=answered("", failed=False))
+    trial: Any = SimpleNamespace(dialect=dialect, written=WRITTEN, reply=answered("", failed=False))
     monkeypatch.setattr(stream, "stream", ask_twice)
     assert stream._events_asked_for(trial) == (b"{'n': 2}",)
-    trial.heard = answered("")
+    trial.reply = answered("")
     with pytest.raises(NotApplicable, match="the answer is not read"):
         stream._events_asked_for(trial)
 

@@ -23,23 +23,23 @@ def call_is_answered(trial: Trial) -> Iterator[Problem]:
 
 
 def _faults(trial: Trial) -> Iterator[str]:
-    heard = trial.heard_live
-    if not isinstance(heard, Answered):
-        yield str(heard)
-    elif heard.error is not None:
-        yield f"call gave an ERROR event: {heard.error.get('message')}"
+    reply = trial.live_reply
+    if not isinstance(reply, Answered):
+        yield str(reply)
+    elif reply.error is not None:
+        yield f"call gave an ERROR event: {reply.error.get('message')}"
     else:
-        yield from wrong_order(heard)
-        yield from wrong_ids(trial, heard)
-        yield from _miscounted(heard)
+        yield from wrong_order(reply)
+        yield from wrong_ids(trial, reply)
+        yield from _miscounted(reply)
         try:
-            parse_prompt([*trial.scenario.prompt, heard.message])
+            parse_prompt([*trial.scenario.prompt, reply.message])
         except ARTError as error:
             yield f"END's message is none of the standard: {error.message}"
 
 
-def _miscounted(heard: Answered) -> Iterator[str]:
+def _miscounted(reply: Answered) -> Iterator[str]:
     for name in ("input_tokens", "output_tokens"):
-        count = heard.metadata.get(name)
+        count = reply.metadata.get(name)
         if not isinstance(count, int) or count <= 0:
             yield f"{name} is {count!r}: every provider counts them"

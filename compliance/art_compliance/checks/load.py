@@ -15,7 +15,7 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Pause, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Refused
+from art_compliance.subject.observations import Reply
 
 
 @check(
@@ -30,8 +30,8 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
         message = "the adapter has no call"
         raise NotApplicable(message)
     asked = [_ask(trial, number) for number in range(AT_ONCE)]
-    heard = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
-    wrong = [f"call {number}: {fault}" for number, one in enumerate(heard) if (fault := _wrong(number, one))]
+    replies = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
+    wrong = [f"call {number}: {fault}" for number, one in enumerate(replies) if (fault := _wrong(number, one))]
     for fault in wrong[:_SHOWN]:
         yield Problem(fault)
     if len(wrong) > _SHOWN:
@@ -79,16 +79,16 @@ def _answer(number: int) -> str:
     return f"This is the answer to the question number {number}, and to no other question than {number}."
 
 
-def _wrong(number: int, heard: Answered | Refused | Crashed) -> str | None:
-    if not isinstance(heard, Answered):
-        return str(heard)
+def _wrong(number: int, reply: Reply) -> str | None:
+    if not isinstance(reply, Answered):
+        return str(reply)
     if _is_to_fail(number):
-        return None if heard.finish == "error" else f"it was to fail, and ended by {heard.finish!r}: {heard.text!r}"
-    if heard.error is not None:
-        return f"an ERROR event: {heard.error.get('message')}"
-    if not heard.text == heard.token_text == _answer(number):
-        return f"it was answered {heard.text!r}, and {heard.token_text!r} in the tokens"
-    ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in heard.events}
+        return None if reply.finish == "error" else f"it was to fail, and ended by {reply.finish!r}: {reply.text!r}"
+    if reply.error is not None:
+        return f"an ERROR event: {reply.error.get('message')}"
+    if not reply.text == reply.token_text == _answer(number):
+        return f"it was answered {reply.text!r}, and {reply.token_text!r} in the tokens"
+    ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in reply.events}
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
     return None if ids == {own} else f"its events have the ids {sorted(map(str, ids - {own}))}"
 

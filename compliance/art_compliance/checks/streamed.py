@@ -17,9 +17,7 @@ from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Refused
-
-Heard = Answered | Refused | Crashed
+from art_compliance.subject.observations import Refused, Reply
 
 
 def require_streams(trial: Trial) -> None:
@@ -36,7 +34,7 @@ def require_streams(trial: Trial) -> None:
     raise NotApplicable(message)
 
 
-def stream(trial: Trial, answerer: Answerer, **options: Any) -> Heard:
+def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     """What a streamed call gives when it is answered so. Raises NotApplicable, also for what the dialect cannot say."""
     require_streams(trial)
     told = {**trial.scenario.call_options(), "stream": True, **options}
@@ -47,22 +45,22 @@ def stream(trial: Trial, answerer: Answerer, **options: Any) -> Heard:
     return trial.subject.call(trial.scenario.prompt, told, answerer)
 
 
-def heard_streamed(trial: Trial) -> Heard:
+def streamed_reply(trial: Trial) -> Reply:
     """What a streamed call gives when it is answered with the scenario's own answer."""
     return stream(trial, lambda asked: asked.answer(trial.written))
 
 
 def streamed(trial: Trial) -> Answered:
-    """As `heard_streamed`, where it was read. Raises NotApplicable."""
-    return require_read(trial.once(heard_streamed))
+    """As `streamed_reply`, where it was read. Raises NotApplicable."""
+    return require_read(trial.once(streamed_reply))
 
 
-def require_read(heard: Heard) -> Answered:
+def require_read(reply: Reply) -> Answered:
     """The answer as it was read. Raises NotApplicable where it was not: `answer-is-read` of its stage judges that."""
-    if not isinstance(heard, Answered) or heard.error is not None:
+    if not isinstance(reply, Answered) or reply.error is not None:
         message = "the answer is not read: see response.answer-is-read and stream.answer-is-read"
         raise NotApplicable(message)
-    return heard
+    return reply
 
 
 def events_of(trial: Trial, asked: Asked) -> tuple[bytes, ...]:
@@ -157,23 +155,23 @@ def tells_finish(events: Iterable[bytes]) -> bool:
     return any(_FINISH.search(event) for event in events)
 
 
-def wrong_failure(trial: Trial, heard: Heard, arrived: str | None = None) -> Iterator[str]:
+def wrong_failure(trial: Trial, reply: Reply, arrived: str | None = None) -> Iterator[str]:
     """What is wrong with how a stream's failure is told; `arrived` is the text that came before it, where known."""
-    if not isinstance(heard, Answered):
-        yield f"call raised {heard.code}; tell it by ERROR and END" if isinstance(heard, Refused) else str(heard)
+    if not isinstance(reply, Answered):
+        yield f"call raised {reply.code}; tell it by ERROR and END" if isinstance(reply, Refused) else str(reply)
         return
-    *told, error, end = (*heard.kinds, "", "")[: max(2, len(heard.kinds))]
-    if (error, end, heard.finish) != ("ERROR", "END", "error") or not set(told) <= {"TOKEN", "TOOL_CALL"}:
-        kinds = ", ".join(heard.kinds) or "no events"
-        yield f"expected tokens and calls, then ERROR and END; got {kinds}; finish {heard.finish!r}"
+    *told, error, end = (*reply.kinds, "", "")[: max(2, len(reply.kinds))]
+    if (error, end, reply.finish) != ("ERROR", "END", "error") or not set(told) <= {"TOKEN", "TOOL_CALL"}:
+        kinds = ", ".join(reply.kinds) or "no events"
+        yield f"expected tokens and calls, then ERROR and END; got {kinds}; finish {reply.finish!r}"
         return
-    if (heard.error or {}).get("code") != PROVIDER_ERROR:
-        yield f"the error's code is {(heard.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
-    yield from wrong_ids(trial, heard)
-    if arrived is not None and heard.token_text != arrived:
-        yield f"the tokens are {show(heard.token_text)}; what arrived is {show(arrived)}"
-    if (heard.text or "") != heard.token_text or not same_json(heard.calls, heard.event_calls):
-        yield f"END has {show(heard.message)}; the tokens and calls before it say {show(heard.token_text)}"
+    if (reply.error or {}).get("code") != PROVIDER_ERROR:
+        yield f"the error's code is {(reply.error or {}).get('code')!r}, not {PROVIDER_ERROR}"
+    yield from wrong_ids(trial, reply)
+    if arrived is not None and reply.token_text != arrived:
+        yield f"the tokens are {show(reply.token_text)}; what arrived is {show(arrived)}"
+    if (reply.text or "") != reply.token_text or not same_json(reply.calls, reply.event_calls):
+        yield f"END has {show(reply.message)}; the tokens and calls before it say {show(reply.token_text)}"
 
 
 PROVIDER_ERROR: Final = "LLM_PROVIDER_ERROR"

@@ -21,7 +21,7 @@ from art_compliance.provider import Response
 from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Observation, Refused, Sent, Watched
+from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent, Watched
 from art_compliance.subject.subject import Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable, is_surely_sendable
@@ -43,7 +43,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     """A call that was answered from a cassette: what was read, what was asked, and which interactions never were."""
 
     cassette: Cassette
-    heard: Answered | Refused | Crashed
+    reply: Reply
     asked: tuple[Asked, ...]
     unplayed: tuple[int, ...]
 
@@ -132,14 +132,14 @@ class Trial:
         return self.watched.observation
 
     @cached_property
-    def heard(self) -> Answered | Refused | Crashed:
+    def reply(self) -> Reply:
         """What a call gives when it is answered with the scenario's own answer. Raises NotApplicable."""
         return self.call(self.written)
 
     @property
     def answered(self) -> Answered:
-        """As `heard`, where the answer was read. Raises NotApplicable."""
-        return self.require_answered(self.heard)
+        """As `reply`, where the answer was read. Raises NotApplicable."""
+        return self.require_answered(self.reply)
 
     @property
     def written(self) -> WrittenAnswer:
@@ -149,7 +149,7 @@ class Trial:
             raise NotApplicable(message)
         return self.scenario.answer
 
-    def call(self, answer: WrittenAnswer, **options: Any) -> Answered | Refused | Crashed:
+    def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
         """What a call gives when it is answered so. Raises NotApplicable for what the dialect has no form for."""
         try:
             body = self.dialect.write_response(answer)
@@ -157,7 +157,7 @@ class Trial:
             raise NotApplicable(str(error)) from error
         return self.call_with(Response(200, body), **options)
 
-    def call_with(self, response: Response, **options: Any) -> Answered | Refused | Crashed:
+    def call_with(self, response: Response, **options: Any) -> Reply:
         """As `call`, for an answer to the byte."""
         _ = self.dialect
         if not self.subject.has_call:
@@ -194,8 +194,8 @@ class Trial:
             message = "the adapter has no call"
             raise NotApplicable(message)
         with self._player(cassette, self.dialect) as tape:
-            heard = self.subject.call(self.scenario.prompt, self.replay_options)
-        return Replayed(cassette=cassette, heard=heard, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
+            reply = self.subject.call(self.scenario.prompt, self.replay_options)
+        return Replayed(cassette=cassette, reply=reply, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
 
     @property
     def replay_options(self) -> dict[str, Any]:
@@ -206,7 +206,7 @@ class Trial:
         return options
 
     @cached_property
-    def heard_live(self) -> Answered | Refused | Crashed:
+    def live_reply(self) -> Reply:
         """What the real provider answers to the scenario. Raises NotApplicable where it is not to be asked."""
         if self._live is None:
             message = "no real provider is to be asked"
@@ -219,12 +219,12 @@ class Trial:
         return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     @staticmethod
-    def require_answered(heard: Answered | Refused | Crashed) -> Answered:
+    def require_answered(reply: Reply) -> Answered:
         """The answer as it was read. Raises NotApplicable where it was not: `response.answer-is-read` judges that."""
-        if not isinstance(heard, Answered) or heard.error is not None:
+        if not isinstance(reply, Answered) or reply.error is not None:
             message = "the answer is not read: see response.answer-is-read"
             raise NotApplicable(message)
-        return heard
+        return reply
 
     def once(self, look: Callable[[Trial], T]) -> T:
         """What the function makes of this trial, made once for all checks that ask."""

@@ -47,13 +47,17 @@ class Crashed(Struct, frozen=True):
 
 
 Observation = Sent | Refused | Crashed
+"""What came of a request that the adapter was to make."""
+
+Reply = Answered | Refused | Crashed
+"""What a call gave."""
 
 
 class Watched(Struct, frozen=True):
     """A call: what arrived, what was read out of the answer, and whether the adapter changed what it was given."""
 
     observation: Observation
-    heard: Answered | Refused | Crashed
+    reply: Reply
     changed: bool
     requests: tuple[Request, ...]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
-from art_compliance.checks.streamed import Heard, require_read
+from art_compliance.checks.streamed import require_read
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, STUMBLES, Fault
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
 
 
 class Case(NamedTuple):
@@ -54,7 +55,7 @@ def _accepted(request: Request) -> Iterator[str]:
     return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
 
 
-def call(trial: Trial, case: Case) -> Heard:
+def call(trial: Trial, case: Case) -> Reply:
     """What a call gives that this befalls."""
     options = options_for(trial, streamed=case.streamed)
     return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, cases, good, good_stream, options_for
 from art_compliance.checks.faults.time_limits import wait
-from art_compliance.checks.streamed import Heard, differences, wrong_failure
+from art_compliance.checks.streamed import differences, wrong_failure
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
@@ -25,13 +25,14 @@ from art_compliance.provider.faults import RETRY_AFTER
 from art_compliance.quoting import shorten
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
 
 
 class Seen(NamedTuple):
     """What came of it."""
 
     case: Case
-    heard: Heard
+    reply: Reply
 
 
 class Run(NamedTuple):
@@ -69,19 +70,19 @@ def _listening() -> Generator[io.StringIO]:
 )
 def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
     """The caller tells a fault from an answer by the events alone."""
-    for case, heard in trial.once(_run).seen:
-        if case.expects == "error" or (case.expects == "either" and not _is_good(heard)):
-            for fault in (*wrong_failure(trial, heard), *_wrong_error(case, heard)):
+    for case, reply in trial.once(_run).seen:
+        if case.expects == "error" or (case.expects == "either" and not _is_good(reply)):
+            for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
                 yield Problem(f"{case}: {fault}")
 
 
-def _is_good(heard: Heard) -> bool:
-    return isinstance(heard, Answered) and heard.error is None
+def _is_good(reply: Reply) -> bool:
+    return isinstance(reply, Answered) and reply.error is None
 
 
-def _wrong_error(case: Case, heard: Heard) -> Iterator[str]:
+def _wrong_error(case: Case, reply: Reply) -> Iterator[str]:
     """What an error of a status does not tell: the status, the provider's words, how long to wait."""
-    error, status = (heard.error or {}) if isinstance(heard, Answered) else {}, case.fault.status
+    error, status = (reply.error or {}) if isinstance(reply, Answered) else {}, case.fault.status
     if status is None:
         return
     if error.get("status") != status:
@@ -101,13 +102,13 @@ def _wrong_error(case: Case, heard: Heard) -> Iterator[str]:
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without asking."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
-    for case, heard in seen:
+    for case, reply in seen:
         faults: list[str] = []
-        if not isinstance(heard, Answered):
-            faults = [str(heard)] if case.expects == "whole" else []
-        elif case.expects == "whole" or heard.error is None:
+        if not isinstance(reply, Answered):
+            faults = [str(reply)] if case.expects == "whole" else []
+        elif case.expects == "whole" or reply.error is None:
             whole = trial.once(good_stream if case.streamed else good)
-            faults = [f"it differs in {one}" for one in differences(heard, whole)]
+            faults = [f"it differs in {one}" for one in differences(reply, whole)]
         yield from (Problem(f"{case}: {one}") for one in faults)
 
 
@@ -158,8 +159,8 @@ def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
 def show_no_key(trial: Trial) -> Iterator[Problem]:
     """Faults are what logs are full of."""
     run = trial.once(_run)
-    for case, heard in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
-        told: Any = heard.events if isinstance(heard, Answered) else str(heard)
+    for case, reply in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
+        told: Any = reply.events if isinstance(reply, Answered) else str(reply)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(told)):
             yield Problem(f"{case}: what is told shows the key")
     for line in run.logs.splitlines():
@@ -169,7 +170,7 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
             return
 
 
-def _with_the_key(trial: Trial) -> Iterator[tuple[str, Heard]]:
+def _with_the_key(trial: Trial) -> Iterator[tuple[str, Reply]]:
     """Streams that fail with words in which the provider repeats the key."""
     if "streaming" not in trial.subject.capabilities:
         return

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream, options_for
-from art_compliance.checks.streamed import Heard, differences, wrong_failure
+from art_compliance.checks.streamed import differences, wrong_failure
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.faults import STEADY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Refused
+from art_compliance.subject.observations import Refused, Reply
 
 
 class Waited(NamedTuple):
@@ -46,7 +46,7 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
 """The limits that end a call that waits so. A steady answer takes longer in all, and none of them ends it."""
 
 
-def wait(trial: Trial) -> list[tuple[Waited, Heard]]:
+def wait(trial: Trial) -> list[tuple[Waited, Reply]]:
     """Every fault that hangs, and a steady answer: all at once, told apart by their prompts."""
     known = cases(trial)
     steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
@@ -54,19 +54,19 @@ def wait(trial: Trial) -> list[tuple[Waited, Heard]]:
     return _wait_for(trial, waited)
 
 
-def _wait_for(trial: Trial, waited: list[Waited]) -> list[tuple[Waited, Heard]]:
+def _wait_for(trial: Trial, waited: list[Waited]) -> list[tuple[Waited, Reply]]:
     by_name = {str(one): one for one in waited}
 
     def answer(asked: Asked) -> Response:
         (found,) = (one for name, one in by_name.items() if name in str(asked.payload))
         return found.case.fault.make(ANSWER, asked)
 
-    heard = trial.subject.call_together(
+    replies = trial.subject.call_together(
         [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
         answer,
         seconds=_PATIENCE,
     )
-    return list(zip(waited, heard, strict=True))
+    return list(zip(waited, replies, strict=True))
 
 
 def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
@@ -82,22 +82,22 @@ def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
 def end_in_time(trial: Trial) -> Iterator[Problem]:
     """An agent that waits for ever is a broken one."""
     wrong: list[Waited] = []
-    for waited, heard in trial.once(wait):
-        if isinstance(heard, Refused):
-            message = f"the option timeouts is refused ({heard.code}): nobody knows how long it waits"
+    for waited, reply in trial.once(wait):
+        if isinstance(reply, Refused):
+            message = f"the option timeouts is refused ({reply.code}): nobody knows how long it waits"
             raise NotApplicable(message)
-        wrong += [waited] if any(_wrong_wait(trial, waited, heard)) else []
-    for waited, heard in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
-        for fault in _wrong_wait(trial, waited, heard):
+        wrong += [waited] if any(_wrong_wait(trial, waited, reply)) else []
+    for waited, reply in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
+        for fault in _wrong_wait(trial, waited, reply):
             yield Problem(f"{waited} = {LIMIT} s: {fault}")
 
 
-def _wrong_wait(trial: Trial, waited: Waited, heard: Heard) -> Iterator[str]:
+def _wrong_wait(trial: Trial, waited: Waited, reply: Reply) -> Iterator[str]:
     """Who asks again of its own accord waits for each try; the limit of the whole call bounds them all."""
     case = waited.case
-    if case.expects == "whole" and isinstance(heard, Answered):
-        yield from differences(heard, trial.once(good_stream if case.streamed else good))
+    if case.expects == "whole" and isinstance(reply, Answered):
+        yield from differences(reply, trial.once(good_stream if case.streamed else good))
         return
-    yield from wrong_failure(trial, heard)
-    if isinstance(heard, Answered) and waited.limit == "whole_call" and heard.at and heard.at[-1] > LIMIT + GRACE:
-        yield f"it took {heard.at[-1]:.2f} s"
+    yield from wrong_failure(trial, reply)
+    if isinstance(reply, Answered) and waited.limit == "whole_call" and reply.at and reply.at[-1] > LIMIT + GRACE:
+        yield f"it took {reply.at[-1]:.2f} s"

@@ -67,14 +67,14 @@ class Dialogue:
         self._number += 1
         said = self._fit(answer)
         streams = {"stream": True} if is_streamed and "streaming" in self._can else {}
-        heard = self._trial.subject.call(
+        reply = self._trial.subject.call(
             self.prompt, {**self._options, **streams}, lambda asked: self._answer(asked, said)
         )
-        faults = list(self._faults(heard, said))
-        if not faults and isinstance(heard, Answered):
+        faults = list(self._faults(reply, said))
+        if not faults and isinstance(reply, Answered):
             self.last = list(self.prompt), said
             self._wanted_back += _wanted_back(self._dialect, said) if "reasoning" in self._can else []
-            self.prompt.append(heard.message)
+            self.prompt.append(reply.message)
         return faults
 
     def go_on(
@@ -115,15 +115,15 @@ class Dialogue:
         self.asked = asked
         return answer_strictly(asked, lambda _: said)
 
-    def _faults(self, heard: Any, said: WrittenAnswer) -> Iterator[str]:
-        if not isinstance(heard, Answered):
-            yield f"it is not asked: {heard}"
-        elif heard.error is not None:
-            known = {name: value for name, value in heard.error.items() if name in _TOLD and value is not None}
+    def _faults(self, reply: Any, said: WrittenAnswer) -> Iterator[str]:
+        if not isinstance(reply, Answered):
+            yield f"it is not asked: {reply}"
+        elif reply.error is not None:
+            known = {name: value for name, value in reply.error.items() if name in _TOLD and value is not None}
             what = "the request is refused" if known.get("code") == PROVIDER_ERROR else "the answer is not read"
             yield f"{what}: {shorten(json.dumps(known, ensure_ascii=False), AT_LENGTH)}"
         else:
-            yield from _misread(heard, said)
+            yield from _misread(reply, said)
             yield from self._lost()
 
     def _lost(self) -> Iterator[str]:
@@ -155,13 +155,13 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
     return [text for text in texts if text]
 
 
-def _misread(heard: Answered, said: WrittenAnswer) -> Iterator[str]:
-    if (heard.text or "") != (said.content or ""):
-        yield f"its text was read as {quote(str(heard.text))}"
-    found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in heard.calls]
+def _misread(reply: Answered, said: WrittenAnswer) -> Iterator[str]:
+    if (reply.text or "") != (said.content or ""):
+        yield f"its text was read as {quote(str(reply.text))}"
+    found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in reply.calls]
     wanted = [(call.id, call.function) for call in said.tool_calls]
     if [(one, function.get("name")) for one, function in found] != [(one, function.name) for one, function in wanted]:
-        yield f"its calls were read as {shorten(str(heard.calls))}"
+        yield f"its calls were read as {shorten(str(reply.calls))}"
         return
     for (_, function), (call_id, written) in zip(found, wanted, strict=True):
         if not same_json(_arguments(function.get("arguments")), _arguments(written.arguments)):

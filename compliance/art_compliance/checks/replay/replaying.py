@@ -97,7 +97,7 @@ def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], 
     def declare(look: Callable[[Trial, Answered], Iterator[str]]) -> Check:
         @check(name, clause=clause)
         def run(trial: Trial) -> Iterator[Problem]:
-            for message in look(trial, trial.require_answered(_played(trial).heard)):
+            for message in look(trial, trial.require_answered(_played(trial).reply)):
                 yield Problem(message)
 
         return run
@@ -108,11 +108,11 @@ def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], 
 @check("replay.answer-is-read", clause="The recorded answer is read without an error.")
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """A recorded answer is what the provider really says."""
-    heard = _played(trial).heard
-    if isinstance(heard, (Refused, Crashed)):
-        yield Problem(str(heard))
-    elif heard.error is not None:
-        text = f"call gave an ERROR event: {heard.error.get('message')}"
+    reply = _played(trial).reply
+    if isinstance(reply, (Refused, Crashed)):
+        yield Problem(str(reply))
+    elif reply.error is not None:
+        text = f"call gave an ERROR event: {reply.error.get('message')}"
         yield Problem(text)
 
 
@@ -181,7 +181,7 @@ def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[str]:
 )
 def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """A cassette keeps a stream in one piece, which no network does: here it goes over the loopback in many."""
-    whole = require_read(_played(trial).heard)
+    whole = require_read(_played(trial).reply)
     last = _last(trial)
     if json_of(last.answer_body) is not None:
         message = "the recorded answer is no stream"
@@ -189,16 +189,16 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     kind = last.answer_headers.get("content-type", trial.dialect.stream_type)
     steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, _CUTS))
-    heard = trial.subject.call(
+    reply = trial.subject.call(
         trial.scenario.prompt,
         trial.replay_options,
         lambda _: Response(last.status, content_type=kind, steps=steps),
     )
-    if not isinstance(heard, Answered) or heard.error is not None:
-        told = heard.error.get("message") if isinstance(heard, Answered) and heard.error else heard
+    if not isinstance(reply, Answered) or reply.error is not None:
+        told = reply.error.get("message") if isinstance(reply, Answered) and reply.error else reply
         yield Problem(f"cut otherwise, it is not read: {told}")
         return
-    for difference in differences(heard, whole):
+    for difference in differences(reply, whole):
         yield Problem(f"cut otherwise, it differs in {difference}")
 
 

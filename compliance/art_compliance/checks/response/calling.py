@@ -31,11 +31,11 @@ def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable(message)
     for way in ways:
         try:
-            heard = _hear(trial, way)
+            reply = _hear(trial, way)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             yield Problem(f"{way} raised {describe_error(error)}")
             continue
-        for difference in _relevant(way, heard, whole):
+        for difference in _relevant(way, reply, whole):
             yield Problem(f"{way} and call differ in {difference}")
 
 
@@ -53,8 +53,8 @@ def _hear(trial: Trial, way: str) -> Answered:
         return Answered.of([metadata, {"type": "END", "message": folded.message, "finish": folded.finish}])
 
 
-def _relevant(way: str, heard: Answered, whole: Answered) -> Iterator[str]:
-    told = differences(heard, whole)
+def _relevant(way: str, reply: Answered, whole: Answered) -> Iterator[str]:
+    told = differences(reply, whole)
     return told if way == "call_sync" else (one for one in told if not one.startswith(_NO_TOKENS))
 
 
@@ -70,9 +70,9 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     holder: Any = look_up(body, parent)
     assert is_object(holder)  # noqa: S101 - the dialect's own answer
     holder[step] = _WORD
-    heard = trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode())))
-    if heard.finish != "other" or heard.text != _ANSWER.content:
-        message = f"the provider ended by {_WORD!r}; END says {heard.finish!r}, and the text {heard.text!r}"
+    reply = trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode())))
+    if reply.finish != "other" or reply.text != _ANSWER.content:
+        message = f"the provider ended by {_WORD!r}; END says {reply.finish!r}, and the text {reply.text!r}"
         yield Problem(message)
 
 

@@ -38,10 +38,10 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
         words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.write_error(status, words)
         headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
-        heard = trial.call_with(Response(status, body, headers=headers))
-        faults = list(wrong_failure(trial, heard))
-        if isinstance(heard, Answered):
-            faults += _wrong_error(heard.error or {}, status, words)
+        reply = trial.call_with(Response(status, body, headers=headers))
+        faults = list(wrong_failure(trial, reply))
+        if isinstance(reply, Answered):
+            faults += _wrong_error(reply.error or {}, status, words)
         if status in _FINAL and (asked := trial.subject.request_count - before) != 1:
             faults.append(f"it was asked {asked} times; what is refused stays refused")
         yield from (Problem(f"answered {status}: {fault}") for fault in faults)
@@ -66,9 +66,9 @@ def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str
 def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Proxies answer with pages, and connections with halves."""
     for what, response in _broken(trial):
-        heard = trial.call_with(response)
-        yield from (Problem(f"{what}: {fault}") for fault in wrong_failure(trial, heard))
-        if isinstance(heard, Crashed) and "did not come back" in heard.error:
+        reply = trial.call_with(response)
+        yield from (Problem(f"{what}: {fault}") for fault in wrong_failure(trial, reply))
+        if isinstance(reply, Crashed) and "did not come back" in reply.error:
             return  # the others would not come back either
 
 
@@ -124,8 +124,8 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
         "with a text": Response(200, trial.dialect.write_response(_TEXT)),
     }
     for what, response in answers.items():
-        heard = trial.call_with(response)
-        for pointer, leaf in leaves(heard.events if isinstance(heard, Answered) else str(heard)):
+        reply = trial.call_with(response)
+        for pointer, leaf in leaves(reply.events if isinstance(reply, Answered) else str(reply)):
             if TEST_KEY in str(leaf):
                 event = f"event {pointer}" if pointer else "the exception"
                 yield Problem(f"answered {what}, {event} shows the key")

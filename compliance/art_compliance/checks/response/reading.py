@@ -15,23 +15,23 @@ from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Response
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Refused, Sent
+from art_compliance.subject.observations import Reply, Sent
 from art_sdk.json_data import is_array, is_object
 
 
 @check("response.answer-is-read", clause="An answer as the provider sends it is read without an error.")
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about the answer depends on it."""
-    unread = _explain_unread(trial.heard)
+    unread = _explain_unread(trial.reply)
     if unread is not None:
         yield Problem(unread)
 
 
-def _explain_unread(heard: Answered | Refused | Crashed) -> str | None:
+def _explain_unread(reply: Reply) -> str | None:
     """Why there is no answer to look at, or None where there is one."""
-    if not isinstance(heard, Answered):
-        return str(heard)
-    return None if heard.error is None else f"call gave an ERROR event: {heard.error.get('message')}"
+    if not isinstance(reply, Answered):
+        return str(reply)
+    return None if reply.error is None else f"call gave an ERROR event: {reply.error.get('message')}"
 
 
 @check(
@@ -45,13 +45,13 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
         message = "no call arrived"
         raise NotApplicable(message)
-    heard = trial.watched.heard
-    if not isinstance(heard, Answered) or heard.error is not None:
-        yield Problem(f"the answer is not read: {_explain_unread(heard)}")
+    reply = trial.watched.reply
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield Problem(f"the answer is not read: {_explain_unread(reply)}")
         return
-    faults = [*wrong_order(heard), *wrong_ids(trial, heard)]
-    if not heard.text == heard.token_text == WRITTEN_TEXT:
-        faults.append(f"the text {WRITTEN_TEXT!r} became {heard.text!r}, and {heard.token_text!r} in the tokens")
+    faults = [*wrong_order(reply), *wrong_ids(trial, reply)]
+    if not reply.text == reply.token_text == WRITTEN_TEXT:
+        faults.append(f"the text {WRITTEN_TEXT!r} became {reply.text!r}, and {reply.token_text!r} in the tokens")
     for fault in faults:
         yield Problem(fault)
 
@@ -152,13 +152,13 @@ def _next_turn(message: dict[str, Any]) -> list[dict[str, Any]]:
 def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
     """What is thought and what is said go to different places."""
     for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
-        heard = trial.require_answered(trial.call(trial.written, call_context=context))
+        reply = trial.require_answered(trial.call(trial.written, call_context=context))
         right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
-        wrong = {str(event.get("token_type")) for event in heard.of_kind("TOKEN")} - right
+        wrong = {str(event.get("token_type")) for event in reply.of_kind("TOKEN")} - right
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
             yield Problem(text)
-        elif (heard.token_text, heard.thinking_text) != (trial.answered.token_text, trial.answered.thinking_text):
+        elif (reply.token_text, reply.thinking_text) != (trial.answered.token_text, trial.answered.thinking_text):
             text = f"with the call context {context}, other tokens are told"
             yield Problem(text)
 
@@ -171,10 +171,10 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""
     first = trial.answered
     body = json.loads(trial.dialect.write_response(trial.written))
-    heard = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
-    if not isinstance(heard, Answered) or heard.error is not None:
-        yield Problem(f"with unknown fields it is not read: {_explain_unread(heard)}")
-    elif (heard.text, heard.calls, heard.finish) != (first.text, first.calls, first.finish):
+    reply = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield Problem(f"with unknown fields it is not read: {_explain_unread(reply)}")
+    elif (reply.text, reply.calls, reply.finish) != (first.text, first.calls, first.finish):
         yield Problem("with unknown fields another answer is read")
 
 

@@ -10,11 +10,9 @@ from typing import Any, Final
 from art_compliance.checks.answer_laws import LAWS, Told, check_of
 from art_compliance.checks.base import check
 from art_compliance.checks.streamed import (
-    Heard,
     differences,
     events_of,
     half_of,
-    heard_streamed,
     in_pieces,
     paused,
     require_read,
@@ -22,6 +20,7 @@ from art_compliance.checks.streamed import (
     script,
     stream,
     streamed,
+    streamed_reply,
     tells_finish,
     text_in,
     wrong_failure,
@@ -33,20 +32,20 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import describe_error
-from art_compliance.subject.observations import Refused
+from art_compliance.subject.observations import Refused, Reply
 
 
 @check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
-    heard = trial.once(heard_streamed)
-    if isinstance(heard, Refused) and isinstance(trial.heard, Refused):
-        message = f"refused, streamed or not: {heard.code}"
+    reply = trial.once(streamed_reply)
+    if isinstance(reply, Refused) and isinstance(trial.reply, Refused):
+        message = f"refused, streamed or not: {reply.code}"
         raise NotApplicable(message)
-    if not isinstance(heard, Answered):
-        yield Problem(str(heard))
-    elif heard.error is not None:
-        yield Problem(f"call gave an ERROR event: {heard.error.get('message')}")
+    if not isinstance(reply, Answered):
+        yield Problem(str(reply))
+    elif reply.error is not None:
+        yield Problem(f"call gave an ERROR event: {reply.error.get('message')}")
     elif not all(_wants_stream(trial)):
         message = "streaming is declared, and a call with the option stream did not ask the provider for a stream"
         yield Problem(message)
@@ -95,11 +94,11 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     def cut(asked: Asked) -> Response:
         return script(trial, map(Send, in_pieces(b"".join(events_of(trial, asked)), dice, _CUTS)))
 
-    heard = stream(trial, cut)
-    if not isinstance(heard, Answered):
-        yield Problem(f"cut otherwise, {heard}")
+    reply = stream(trial, cut)
+    if not isinstance(reply, Answered):
+        yield Problem(f"cut otherwise, {reply}")
         return
-    for difference in differences(heard, streamed(trial)):
+    for difference in differences(reply, streamed(trial)):
         yield Problem(f"cut otherwise, it differs in {difference}")
 
 
@@ -122,18 +121,18 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
             (f"cut off inside event {at + 1}", events[at][: len(events[at]) // 2], (Drop(),)),
         )
         for what, last, how in ways if at == places[-1] else ways[number % 3 :][:1]:
-            heard = _hear_some(trial, events[:at], last, how)
-            if tells_finish(events[:at]) and isinstance(heard, Answered) and heard.error is None:
-                faults = [f"another answer is read: {difference}" for difference in _lost(heard, whole)]
+            reply = _hear_some(trial, events[:at], last, how)
+            if tells_finish(events[:at]) and isinstance(reply, Answered) and reply.error is None:
+                faults = [f"another answer is read: {difference}" for difference in _lost(reply, whole)]
             else:
-                faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
-                faults += _half_calls(heard, whole)
+                faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at])))
+                faults += _half_calls(reply, whole)
             yield from (Problem(f"{what} of {len(events)}: {fault}") for fault in faults)
 
 
-def _half_calls(heard: Heard, whole: Answered) -> list[str]:
+def _half_calls(reply: Reply, whole: Answered) -> list[str]:
     """The calls that are told and were never whole. Ids that were missing are made anew each time."""
-    told = heard.event_calls if isinstance(heard, Answered) else []
+    told = reply.event_calls if isinstance(reply, Answered) else []
     known = [call.get("function") for call in whole.event_calls]
     return [f"the call {call} is told, and half of it arrived" for call in told if call.get("function") not in known]
 
@@ -142,10 +141,10 @@ def _hear_some(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[
     return stream(trial, lambda _: script(trial, [*map(Send, (*events, last) if last else events), *how]))
 
 
-def _lost(heard: Answered, whole: Answered) -> list[str]:
+def _lost(reply: Answered, whole: Answered) -> list[str]:
     """What of the answer is not read, its token counts aside: they may come after the finish."""
     counted = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens")
-    return [one for one in differences(heard, whole) if not one.startswith(counted)]
+    return [one for one in differences(reply, whole) if not one.startswith(counted)]
 
 
 def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
@@ -182,9 +181,9 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     if tells_finish(events[:at]):
         message = "half of the answer says all of it"
         raise NotApplicable(message)
-    heard = _hear_some(trial, events[:at], trial.dialect.write_stream_error(503, words), ())
-    faults = list(wrong_failure(trial, heard, text_in(trial.written, events[:at])))
-    error = heard.error or {} if isinstance(heard, Answered) else {}
+    reply = _hear_some(trial, events[:at], trial.dialect.write_stream_error(503, words), ())
+    faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at])))
+    error = reply.error or {} if isinstance(reply, Answered) else {}
     if not faults and words not in str(error.get("provider_message") or error.get("message")):
         faults.append(f"the provider's words {words!r} are not told")
     yield from (Problem(fault) for fault in faults)
@@ -198,8 +197,8 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
 def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     """Else there is no reason to stream."""
     question = trial.with_answer(_LONG_TEXT)
-    heard = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
-    early = [event for event, at in zip(heard.events, heard.at, strict=True) if heard.at[-1] - at > _PAUSE / 2]
+    reply = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
+    early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > _PAUSE / 2]
     told, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(told) < len(sent) / 2:
         message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
@@ -222,7 +221,7 @@ _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in p
     once=True,
 )
 def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
-    """Who has heard enough does not pay for the rest."""
+    """Who has reply enough does not pay for the rest."""
     asking = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         try:

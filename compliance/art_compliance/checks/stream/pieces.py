@@ -48,13 +48,13 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
     """What is thought and what is said go to different places, piece by piece, too."""
     plain = streamed(trial)
     for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
-        heard = require_read(stream(trial, lambda asked: asked.answer(trial.written), call_context=context))
+        reply = require_read(stream(trial, lambda asked: asked.answer(trial.written), call_context=context))
         right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
-        wrong = {str(event.get("token_type")) for event in heard.of_kind("TOKEN")} - right
+        wrong = {str(event.get("token_type")) for event in reply.of_kind("TOKEN")} - right
         if wrong:
             text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
             yield Problem(text)
-        elif (heard.token_text, heard.thinking_text) != (plain.token_text, plain.thinking_text):
+        elif (reply.token_text, reply.thinking_text) != (plain.token_text, plain.thinking_text):
             yield Problem(f"with the call context {context}, other tokens are told")
 
 
@@ -65,8 +65,8 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""
     plain = streamed(trial)
-    heard = _told_so(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
-    for wrong in _changed(heard, plain):
+    reply = _told_so(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
+    for wrong in _changed(reply, plain):
         yield Problem(f"with unknown fields {wrong}")
 
 
@@ -78,9 +78,9 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and none of them was ever good news."""
     asked = trial.with_answer(WrittenAnswer(content="This answer was written."))
-    heard = require_read(_told_so(asked, lambda events: tuple(_END.sub(_OTHER, event) for event in events)))
-    if heard.finish != "other" or heard.text != asked.written.content:
-        message = f"the provider ended by {_WORD!r}; END says {heard.finish!r}, and the text {heard.text!r}"
+    reply = require_read(_told_so(asked, lambda events: tuple(_END.sub(_OTHER, event) for event in events)))
+    if reply.finish != "other" or reply.text != asked.written.content:
+        message = f"the provider ended by {_WORD!r}; END says {reply.finish!r}, and the text {reply.text!r}"
         yield Problem(message)
 
 
@@ -101,14 +101,14 @@ def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
         yield Problem(f"with the pieces of two calls in turns {wrong}")
 
 
-def _changed(heard: Any, plain: Answered) -> Iterator[str]:
-    """What is wrong with what is heard, where it was to be as the plain stream."""
-    if not isinstance(heard, Answered):
-        yield f"it is not read: {heard}"
-    elif heard.error is not None:
-        yield f"it is told as an error: {heard.error.get('message')}"
-    elif heard.text != plain.text:
-        yield f"the text of the message is {heard.text!r}"
+def _changed(reply: Any, plain: Answered) -> Iterator[str]:
+    """What is wrong with what is reply, where it was to be as the plain stream."""
+    if not isinstance(reply, Answered):
+        yield f"it is not read: {reply}"
+    elif reply.error is not None:
+        yield f"it is told as an error: {reply.error.get('message')}"
+    elif reply.text != plain.text:
+        yield f"the text of the message is {reply.text!r}"
     else:  # what of the message goes back to the provider may have the new fields, too
-        told = (one for one in differences(heard, plain) if not one.startswith("the message"))
+        told = (one for one in differences(reply, plain) if not one.startswith("the message"))
         yield from (f"it differs in {one}" for one in told)

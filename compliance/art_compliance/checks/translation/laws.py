@@ -235,8 +235,8 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
         return
     for wanted, found in zip(one, other, strict=False):
         told = [(call.id, call.result and (call.result.text, call.result.status)) for call in wanted.calls]
-        heard = [(call.id, call.result and (call.result.text, call.result.status)) for call in found.calls]
-        if told != heard or wanted.role != found.role:
+        reply = [(call.id, call.result and (call.result.text, call.result.status)) for call in found.calls]
+        if told != reply or wanted.role != found.role:
             text = "with the results reversed, a call has another result"
             yield Problem(text, path=wanted.path)
             return

@@ -1,4 +1,4 @@
-"""What a downstream test file imports, to have every check as a test of its own.
+"""Import everything from here into a test file, and every check becomes a test in it.
 
 from art_compliance.suite import *
 
@@ -15,9 +15,9 @@ import pytest
 
 from art_compliance.checks import Check
 from art_compliance.findings import HarnessError
-from art_compliance.plugin import seed_of
-from art_compliance.pytest_plugin.items import hold
-from art_compliance.pytest_plugin.run import leave, search_of, selection_of
+from art_compliance.pytest_plugin.items import run_as_test
+from art_compliance.pytest_plugin.options import leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.factories import Factory, name_of
@@ -33,10 +33,9 @@ def art_adapter() -> Factory:
 @pytest.fixture(scope="session")
 def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterator[Session]:
     """The adapter, opened for the whole test session."""
-    dialect: str | None = request.config.getoption("--art-dialect")
+    config = request.config
     try:
-        with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect) as subject:
-            config = request.config
+        with open_subject(art_adapter, name=name_of(art_adapter), dialect=option(config, "--art-dialect")) as subject:
             yield Session(subject, seed_of(config), search_of(config), selection_of(config))
     except HarnessError as error:
         leave(str(error))
@@ -44,7 +43,7 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
 
 def test_adapter(check: Check, scenario: Scenario, art_session: Session, request: pytest.FixtureRequest) -> None:
     """One check on one scenario."""
-    hold(request.node, art_session, check, scenario)
+    run_as_test(request.node, art_session, check, scenario)
 
 
 __all__ = ["art_adapter", "art_session", "test_adapter"]

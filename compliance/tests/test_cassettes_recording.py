@@ -295,7 +295,7 @@ REFUSED = {
     "no adapter": ((), "name an adapter"),
     "no key named": (
         ("openai",),
-        "a real provider wants a key: name the environment variable that holds it with --key-from",
+        "a real provider needs a key: name the environment variable that holds it with --key-from",
     ),
     "no key there": (
         ("openai", "--key-from", "NO_SUCH_KEY"),
@@ -413,7 +413,7 @@ def test_what_is_told_wrong_of_a_real_answer_is_found(what: str, provider):
 def test_live_without_a_key_is_refused():
     result = CliRunner().invoke(app, ["certify", "openai", "--live"])
     assert result.exit_code == 2
-    assert "a real provider wants a key" in result.output
+    assert "a real provider needs a key" in result.output
 
 
 THEIRS = """
@@ -436,10 +436,10 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
     lost = pytester.runpytest_subprocess(*plain, "--art-base-url", "http://127.0.0.1:9/v1", timeout=120)
     assert lost.ret == 2
-    assert "--art-base-url is for --art-record" in lost.stdout.str() + lost.stderr.str()
+    assert "--art-base-url needs --art-record" in lost.stdout.str() + lost.stderr.str()
     refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
     assert refused.ret == 2
-    assert "--art-record wants a key" in refused.stdout.str() + refused.stderr.str()
+    assert "--art-record needs a key" in refused.stdout.str() + refused.stderr.str()
     asking = ("--art-key-from", "THE_KEY", "--art-base-url", provider.url + "/v1", "--art-model", "its-model")
     done = pytester.runpytest_subprocess(*plain, "--art-record", *asking, timeout=120)
     assert done.ret == 0, done.stdout.str()

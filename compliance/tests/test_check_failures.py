@@ -111,11 +111,11 @@ def test_these_statuses_are_answered_and_the_first_of_them_once(times: int):
     answered: list[tuple[int, tuple[tuple[str, str], ...]]] = []
 
     class Counting:
-        asked = 0
+        request_count = 0
 
     def call_with(response: Response) -> Crashed:
         answered.append((response.status, response.headers))
-        Counting.asked += times
+        Counting.request_count += times
         return Crashed("no")
 
     write_error = lambda status, words: f"{status} {words}".encode()  # noqa: E731 - a stub

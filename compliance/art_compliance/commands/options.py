@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from art_compliance.findings import HarnessError
-from art_compliance.run.recorder import hold_key
+from art_compliance.run.recorder import require_key
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
 
@@ -20,21 +20,19 @@ ScenariosFrom = Annotated[Path | None, typer.Option(help="A folder of scenarios 
 
 
 def find_names(adapters: list[str] | None, *, built_in: bool) -> list[str]:
-    """The adapters to work on, out of the working directory too. Raises HarnessError where there is none."""
+    """The adapters to work on, also from the working directory. Raises HarnessError if there is none."""
     names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
     if not names:
-        message = "name an adapter (module:Class, or one of " + ", ".join(BUILT_IN) + "), or say --built-in"
-        raise HarnessError(message)
+        raise HarnessError(f"name an adapter (module:Class, or one of {', '.join(BUILT_IN)}), or use --built-in")
     sys.path.insert(0, "")  # a console script does not see the working directory
     return names
 
 
 def find_access(key_from: str, base_url: str | None, model: str | None) -> Access:
-    """The way to a real provider, its key out of the environment. Raises HarnessError where there is none."""
+    """Access to a real provider, with the key from the environment. Raises HarnessError if there is no key."""
     if not key_from:
-        message = (
-            "a real provider wants a key: name the environment variable that holds it with --key-from "
-            "(to record from the suite's own provider, which wants none: --from-strict-provider)"
+        raise HarnessError(
+            "a real provider needs a key: name the environment variable that holds it with --key-from "
+            "(to record from the suite's own provider, which needs none, use --from-strict-provider)"
         )
-        raise HarnessError(message)
-    return Access(key=hold_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)
+    return Access(key=require_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)

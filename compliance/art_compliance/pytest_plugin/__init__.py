@@ -1,1 +1,1 @@
-"""The suite inside pytest: items, run and summary. The hooks are in `art_compliance.plugin`."""
+"""The suite inside pytest: what the hooks of `art_compliance.plugin` do."""

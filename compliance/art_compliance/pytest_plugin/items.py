@@ -1,31 +1,21 @@
-"""The suite's items in pytest: a check on a scenario each, and what each leaves for the summary."""
+"""The suite's tests in pytest's tree: `art::<check>::<scenario>`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-import msgspec
 import pytest
 
 from art_compliance.checks import Check
-from art_compliance.plugin import RUN
-from art_compliance.rerun import Rerun
-from art_compliance.run.report import Adapter, Result
+from art_compliance.pytest_plugin.results import RunFacts, attach
 from art_compliance.run.runner import Session, describe
 from art_compliance.run.summary import describe_failure
 from art_compliance.scenarios import Scenario
 
-RESULT: Final = "art_result"
-ADAPTER: Final = "art_adapter"
-
-
-class Told(NamedTuple):
-    """What a run under pytest is of."""
-
-    adapter: Adapter
-    rerun: Rerun
+Plan = list[tuple[Check, Scenario]]
+OpenSession = Callable[[], Session]
 
 
 class Failed(Exception):
@@ -33,15 +23,16 @@ class Failed(Exception):
 
 
 class Item(pytest.Item):
-    """One check on one scenario: `art::<check>::<scenario>`."""
+    """One check on one scenario."""
 
-    def __init__(self, *, check: Check, scenario: Scenario, **kwargs: Any) -> None:
+    def __init__(self, *, check: Check, scenario: Scenario, session_of: OpenSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType] - pytest's has no types
         self._check = check
         self._scenario = scenario
+        self._session_of = session_of
 
     def runtest(self) -> None:
-        hold(self, self.config.stash[RUN].session(), self._check, self._scenario)
+        run_as_test(self, self._session_of(), self._check, self._scenario)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, Failed):
@@ -55,51 +46,42 @@ class Item(pytest.Item):
 class CheckNode(pytest.Collector):
     """A check with its scenarios."""
 
-    def __init__(self, *, planned: list[tuple[Check, Scenario]], **kwargs: Any) -> None:
+    def __init__(self, *, plan: Plan, session_of: OpenSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._planned = planned
+        self._plan = plan
+        self._session_of = session_of
 
     def collect(self) -> Iterator[Item]:
-        for check, scenario in self._planned:
-            yield make(Item, self, name=scenario.id, check=check, scenario=scenario)
+        for check, scenario in self._plan:
+            yield make_node(Item, self, name=scenario.id, check=check, scenario=scenario, session_of=self._session_of)
 
 
 class Catalogue(pytest.Collector):
     """All checks of the run."""
 
+    def __init__(self, *, plan: Plan, session_of: OpenSession, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._plan = plan
+        self._session_of = session_of
+
     def collect(self) -> Iterator[CheckNode]:
-        by_check: dict[str, list[tuple[Check, Scenario]]] = {}
-        for check, scenario in self.config.stash[RUN].plan():
+        by_check: dict[str, Plan] = {}
+        for check, scenario in self._plan:
             by_check.setdefault(check.id, []).append((check, scenario))
-        for name, planned in by_check.items():
-            yield make(CheckNode, self, name=name, planned=planned)
+        for name, plan in by_check.items():
+            yield make_node(CheckNode, self, name=name, plan=plan, session_of=self._session_of)
 
 
-def make(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
+def make_node(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
     """A node of pytest's tree. `from_parent` has no types."""
     return kind.from_parent(parent, **values)
 
 
-def hold(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
-    """Runs one check as a test: passes, skips with the reason, or fails with the findings."""
+def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
+    """Runs one check as a test: it passes, or skips with the reason, or fails with the findings."""
     result = session.run(check, scenario)
-    item.user_properties.append((RESULT, msgspec.json.encode(result).decode()))
-    told = Told(describe(session.subject), session.rerun)
-    item.user_properties.append((ADAPTER, msgspec.json.encode(told).decode()))
+    attach(item, result, RunFacts(describe(session.subject), session.rerun))
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":
         raise Failed("\n".join(describe_failure(result, session.rerun)))
-
-
-def properties(reporter: Any, name: str) -> Iterator[str]:
-    """What was left under that name, in this process and in its workers."""
-    for reports in reporter.stats.values():
-        for report in reports:
-            if getattr(report, "when", None) == "call":
-                yield from (value for key, value in report.user_properties if key == name)
-
-
-def results_of(reporter: Any) -> Iterator[Result]:
-    """Every result so far."""
-    return (msgspec.json.decode(value, type=Result) for value in properties(reporter, RESULT))

@@ -236,12 +236,11 @@ _CLIENTS: Final[Mapping[str, str]] = {
 """HTTP clients and providers' own, by package: what shapes a request besides the adapter."""
 
 
-def hold_key(value: str | None, name: str) -> str:
-    """The key out of the environment. Raises HarnessError, naming the variable alone."""
+def require_key(value: str | None, name: str) -> str:
+    """The key from the environment variable `name`. Raises HarnessError if it is missing or blank."""
     if not value or not value.strip():
-        message = f"the environment variable {name} is not set, or empty: a real provider wants a key"
-        raise HarnessError(message)
+        raise HarnessError(f"the environment variable {name} is not set or is blank: a real provider needs a key")
     return value
 
 
-__all__ = ["BadCassette", "Order", "Recorded", "answerer_for", "choose", "hold_key", "record"]
+__all__ = ["BadCassette", "Order", "Recorded", "answerer_for", "choose", "record", "require_key"]

@@ -7,7 +7,7 @@ VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: certify test static pytest unmeasured bench cassettes record-local mutants clean python
+.PHONY: certify test static pytest unmeasured bench payloads cassettes record-local mutants clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -32,6 +32,10 @@ unmeasured: $(VENV)/test
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
+
+# The canonical payloads, fixtures/payloads: after a scenario is added, changed or deleted.
+payloads: $(VENV)/certify
+	$(BIN)/python compliance/tests/canonical_payloads.py
 
 cassettes: $(VENV)/certify
 	$(BIN)/art record --built-in --from-strict-provider --into cassettes

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from art_compliance.checks import CHECKS
 from art_compliance.dialects import DIALECTS
@@ -40,6 +45,24 @@ def test_every_link_leads_somewhere():
         links = re.findall(r"\]\(([\w./:-]+)\)", read(name))
         inside = [link for link in links if "://" not in link]
         assert [link for link in inside if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+INDEX_HOSTS = tuple(".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "com")))
+"""The hosts of package indexes, put together here so that this file names none."""
+
+
+def tracked_texts() -> Iterator[tuple[str, str]]:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("needs git and a checkout")
+    listing = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for name in filter(None, listing.split("\0")):
+        if (ROOT / name).is_file():
+            yield name, (ROOT / name).read_bytes().decode("utf-8", errors="replace")
+
+
+def test_a_package_is_named_and_never_linked_to_its_index():
+    assert [name for name, text in tracked_texts() if any(host in text for host in INDEX_HOSTS)] == []
 
 
 def test_every_check_and_scenario_that_a_document_names_exists():

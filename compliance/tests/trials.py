@@ -160,3 +160,17 @@ def token_event(text: str, kind: str = "LLM_RESPONSE") -> Event:
 def call_of(call_id: Any = "c1", name: str = "look", arguments: Any = '{"at": 1}') -> dict[str, Any]:
     """A tool call, as events and messages have it."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def translator(
+    translate: Callable[[Any, Any], Any], *, dialect: str | None = "openai-chat", **declared: Any
+) -> Factory:
+    """The factory of an adapter that has no call: what it makes of prompt and options is the function's business."""
+
+    class Translator:
+        def __init__(self, **_: Any) -> None:
+            self.translate = translate
+
+    for name, value in {"dialect": dialect, **declared}.items():
+        setattr(Translator, name, value)
+    return Translator

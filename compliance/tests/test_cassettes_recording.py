@@ -105,7 +105,7 @@ def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_pat
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
 def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
     def refuse(asked: Any) -> Response:
-        return Response(status, asked.dialect.write_error(status, f"no good: {KEY}"))
+        return Response(status, asked.dialect.answers.write_error(status, f"no good: {KEY}"))
 
     with provider.answering(refuse):
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
@@ -320,7 +320,7 @@ def test_recording_is_refused_in_words(what: str):
 
 
 def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
-    base = provider.url + DIALECTS["openai-chat"].base_path
+    base = provider.url + DIALECTS["openai-chat"].service.base_path
     arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
     result = run("openai", *arguments, env={"THE_KEY": KEY})
     assert result.exit_code == 0, result.output
@@ -330,7 +330,7 @@ def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_p
 
 
 def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
-    with provider.answering(lambda asked: Response(401, asked.dialect.write_error(401, "no"))):
+    with provider.answering(lambda asked: Response(401, asked.dialect.answers.write_error(401, "no"))):
         result = run(
             "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
             "--scenarios", "one-question", env={"K": KEY},
@@ -353,7 +353,9 @@ def test_the_real_provider_is_asked_on_request_alone(provider):
 
 def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
     def refuse(asked: Any) -> Response:
-        return Response(401, asked.dialect.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com"))
+        return Response(
+            401, asked.dialect.answers.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com")
+        )
 
     with provider.answering(refuse):
         report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))

@@ -65,17 +65,17 @@ ASKED = Asked(OPENAI, Request("POST", "/v1/chat/completions", {}, b""), {"stream
 
 
 def test_what_is_answered():
-    events = OPENAI.write_stream(asking_again.ANSWER, ASKED.payload)
+    events = OPENAI.streams.write(asking_again.ANSWER, ASKED.payload)
     steps = asking_again._cut(ASKED, 1).steps or ()
     assert steps == (*map(Send, events[: (len(events) + 1) // 2]), Drop())
     assert len(events) % 2 == 1
     even = Asked(OPENAI, ASKED.request, {"stream": True, "stream_options": {"include_usage": True}})
     cut = asking_again._cut(even, 1).steps or ()
-    more = OPENAI.write_stream(asking_again.ANSWER, even.payload)
+    more = OPENAI.streams.write(asking_again.ANSWER, even.payload)
     assert (len(more) % 2, cut) == (0, (*map(Send, more[: len(more) // 2]), Drop()))
     refused, busy = asking_again._refused(ASKED, 1), asking_again._busy(ASKED, 1)
-    assert (refused.status, refused.body) == (400, OPENAI.write_error(400, "written error 400"))
-    assert (busy.status, busy.body) == (429, OPENAI.write_error(429, "written error 429"))
+    assert (refused.status, refused.body) == (400, OPENAI.answers.write_error(400, "written error 400"))
+    assert (busy.status, busy.body) == (429, OPENAI.answers.write_error(429, "written error 429"))
     assert busy.headers == (("retry-after", "1"),)
     assert asking_again._busy(ASKED, 2).status == 200
     assert asking_again._cut(ASKED, 1).status == 200

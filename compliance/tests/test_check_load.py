@@ -63,7 +63,7 @@ def test_one_in_ten_is_made_to_fail(text: str, fails: bool):  # noqa: FBT001
     whole, streamed = _echo_most(asked(text, stream=False)), _echo_most(asked(text, stream=True))
     assert (whole.status, b"written error 400" in whole.body) == ((400, True) if fails else (200, False))
     assert streamed.status == 200
-    assert streamed.content_type == OPENAI.stream_type
+    assert streamed.content_type == OPENAI.streams.content_type
     kinds = list(map(type, streamed.steps or ()))
     assert (kinds == [Send, Pause, Drop]) is fails
     assert fails or set(kinds) == {Send}

@@ -667,7 +667,7 @@ def test_a_written_answer_is_read_back_whole(make: Any, message: AssistantMessag
     adapter = make(api_key="no-key")
     finish = "tool_calls" if message.tool_calls else "stop"
     answer = WrittenAnswer(content=message.content, tool_calls=message.tool_calls, finish=finish)
-    body = DIALECTS[adapter.dialect].write_response(answer)
+    body = DIALECTS[adapter.dialect].answers.write(answer)
     assert json.loads(body)
     info = CallInfo(thread_id="t", trace_id="r", model="m")
     end = list(adapter.read_response(ResponseHead(200, {}), body, info))[-1]
@@ -759,7 +759,7 @@ GOES_BACK = {
 @pytest.mark.parametrize("name", DIALECTS)
 def test_of_reasoning_goes_back(name: str):
     dialect = DIALECTS[name]
-    wanted = {"text": dialect.wants_thinking, "signature": dialect.signs_thinking}
+    wanted = {"text": dialect.requests.has_thinking, "signature": dialect.requests.has_signature}
     assert {what for what, is_wanted in wanted.items() if is_wanted} == GOES_BACK[name]
 
 

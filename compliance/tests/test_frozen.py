@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from art_compliance import checks, dialects
 
-GROWS = {"Exploration", "Call"}
+GROWS = {"Exploration", "RecordedCall"}
 """What is filled while it is made, and read by nobody else meanwhile."""
 
 

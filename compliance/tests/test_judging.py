@@ -25,7 +25,7 @@ def good(dialect: str) -> dict[str, Any]:
 
 def long(dialect: str, messages: int) -> dict[str, Any]:
     """The whole conversation, over and over, up to so many messages; the last is the user's."""
-    payload, name = good(dialect), DIALECTS[dialect].history[1:]
+    payload, name = good(dialect), DIALECTS[dialect].requests.history[1:]
     *turns, last = payload[name]
     once = json.dumps(turns)
     many: list[Any] = []
@@ -37,7 +37,7 @@ def long(dialect: str, messages: int) -> dict[str, Any]:
 def wrong(dialect: str, messages: int) -> dict[str, Any]:
     """As many messages, of which each is refused."""
     message = {"role": 5, "content": {"a": 1}, "parts": "hi"}
-    return {**good(dialect), DIALECTS[dialect].history[1:]: [message] * messages}
+    return {**good(dialect), DIALECTS[dialect].requests.history[1:]: [message] * messages}
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +104,7 @@ def test_two_thousand_payloads_of_ten_messages_are_judged_in_a_second(dialect):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_hundred_thousand_messages_are_judged(dialect):
-    name = DIALECTS[dialect].history[1:]
+    name = DIALECTS[dialect].requests.history[1:]
     last = good(dialect)[name][-1]
     findings = judge(dialect, {**good(dialect), name: [last] * 100_000})
     assert [finding for finding in findings if finding.severity == "reject"] == []

@@ -108,7 +108,7 @@ def test_a_fault_spoils_the_answer_or_is_benign(fault: Fault, dialect: Dialect, 
 def test_a_status_comes_in_the_providers_own_form(dialect: Dialect, status: int):
     for stream in (True, False):
         response = made(FAULTS[f"status-{status}"], dialect, stream=stream)
-        assert response.body == dialect.write_error(status, f"written error {status}")
+        assert response.body == dialect.answers.write_error(status, f"written error {status}")
         assert dict(response.headers) == ({"retry-after": str(RETRY_AFTER)} if status == 429 else {})
 
 
@@ -136,12 +136,12 @@ def test_the_events_of_broken_streams(dialect: Dialect):
     bodies = {name: sent(made(one, dialect, stream=True)) for name, one in FAULTS.items() if not one.hangs}
     assert bodies["missing-end"] == b"".join(good.events[:-1])
     assert bodies["double-end"] == good.body + good.events[-1]
-    assert bodies["unknown-event"].replace(dialect.unknown_event, b"") == good.body
+    assert bodies["unknown-event"].replace(dialect.streams.unknown_event, b"") == good.body
     assert bodies["byte-order-mark"] == b"\xef\xbb\xbf" + good.body
     assert bodies["lines-end-with-crlf"].replace(b"\r\n", b"\n") == good.body.replace(b"\r\n", b"\n")
     assert bodies["lines-end-with-cr"].replace(b"\r", b"\n") == good.body.replace(b"\r\n", b"\n")
     assert bodies["comments"].replace(b": keep-alive\n\n:\n", b"") == good.body
-    begun, error, rest = bodies["error-in-stream"].partition(dialect.write_stream_error(503, "written error 503"))
+    begun, error, rest = bodies["error-in-stream"].partition(dialect.streams.write_error(503, "written error 503"))
     assert (good.body.startswith(begun), bool(error), rest) == (True, True, b"")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from art_compliance import Selection, certify, decode
 from art_compliance.dialects import DIALECTS
-from art_compliance.dialects.base import CannotWrite
+from art_compliance.dialects.writing import CannotWrite
 from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.adapters.answers import Answer, CallInfo
@@ -170,14 +170,14 @@ LOOKED = WrittenAnswer(content="There.", thinking="Where?", signature="c2ln", th
 
 
 def test_answers_are_written_in_the_words_of_each_relative():
-    told = {dialect: json.loads(DIALECTS[dialect].write_response(LOOKED)) for dialect in RELATIVES}
+    told = {dialect: json.loads(DIALECTS[dialect].answers.write(LOOKED)) for dialect in RELATIVES}
     said = {dialect: body["choices"][0]["message"] for dialect, body in told.items()}
     assert said["deepseek-chat"]["reasoning_content"] == said["openrouter-chat"]["reasoning"] == "Where?"
     assert said["mistral-chat"]["content"][0]["thinking"] == [{"type": "text", "text": "Where?"}]
     assert said["openrouter-chat"]["reasoning_details"][0]["signature"] == "c2ln"
     assert told["deepseek-chat"]["usage"]["prompt_cache_hit_tokens"] == 4
     signed = WrittenAnswer(content="There.", signature="c2ln")
-    body = json.loads(DIALECTS["openrouter-chat"].write_response(signed))
+    body = json.loads(DIALECTS["openrouter-chat"].answers.write(signed))
     assert body["choices"][0]["message"]["reasoning_details"][0]["data"] == "c2ln"
 
 
@@ -192,12 +192,12 @@ def test_answers_are_written_in_the_words_of_each_relative():
 )
 def test_what_a_relative_never_answers_is_not_written(dialect, answer):
     with pytest.raises(CannotWrite):
-        DIALECTS[dialect].write_response(answer)
+        DIALECTS[dialect].answers.write(answer)
 
 
 def test_a_refusal_at_openrouter_is_told_apart_from_content():
     refused = WrittenAnswer(content="No.", is_refusal=True, finish="content_filter")
-    message = json.loads(DIALECTS["openrouter-chat"].write_response(refused))["choices"][0]["message"]
+    message = json.loads(DIALECTS["openrouter-chat"].answers.write(refused))["choices"][0]["message"]
     assert (message["content"], message["refusal"]) == (None, "No.")
 
 
@@ -209,5 +209,5 @@ def test_a_refusal_at_openrouter_is_told_apart_from_content():
     ],
 )
 def test_errors_are_told_in_the_form_that_was_recorded(dialect, status, told):
-    assert json.loads(DIALECTS[dialect].write_error(status, "no")) == told
-    assert "no" in str(json.loads(DIALECTS[dialect].write_error(500, "no")))
+    assert json.loads(DIALECTS[dialect].answers.write_error(status, "no")) == told
+    assert "no" in str(json.loads(DIALECTS[dialect].answers.write_error(500, "no")))

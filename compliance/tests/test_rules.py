@@ -310,7 +310,7 @@ def test_models_that_want_the_newer_token_limit_are_told_from_others(model: str,
 def test_every_rule_that_an_adapter_names_is_a_rule():
     named = {
         name
-        for path in sorted((ROOT / "art_sdk" / "adapters").glob("*.py"))
+        for path in sorted((ROOT / "art_sdk" / "adapters").rglob("*.py"))
         for name in re.findall(r"\b(?:openai|anthropic|gemini)\.[a-z0-9]+(?:-[a-z0-9]+)+", path.read_text("utf-8"))
     }
     assert len(named) > 30

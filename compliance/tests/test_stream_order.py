@@ -31,11 +31,11 @@ def test_every_stream_that_is_written_is_in_order(dialect: Dialect):
         if scenario.answer is None:
             continue
         try:
-            events = dialect.write_stream(scenario.answer)
+            events = dialect.streams.write(scenario.answer)
         except CannotWrite:
             continue
         judged += 1
-        assert dialect.stream_order.judge(b"".join(events)) == []
+        assert dialect.streams.order.judge(b"".join(events)) == []
     assert judged > 15
 
 
@@ -47,21 +47,21 @@ def test_benign_faults_leave_the_order_alone(dialect: Dialect):
         steps = FAULTS[name].make(SAID, asked).steps or ()
         stream = b"".join(step.data for step in steps if isinstance(step, Send))
         assert stream
-        assert dialect.stream_order.judge(stream) == [], name
-    assert dialect.stream_order.judge(good_answer(SAID, asked).body) == []
+        assert dialect.streams.order.judge(stream) == [], name
+    assert dialect.streams.order.judge(good_answer(SAID, asked).body) == []
 
 
 @needs_traffic
 def test_every_good_stream_that_was_recorded_is_in_order():
     streams = [one for one in accepted() if one.data is None]
-    faults = {one.name: DIALECTS[one.dialect].stream_order.judge(one.answer) for one in streams}
+    faults = {one.name: DIALECTS[one.dialect].streams.order.judge(one.answer) for one in streams}
     assert {name: told for name, told in faults.items() if told} == {}
     assert len(streams) >= 41
 
 
 @each
 def test_a_stream_without_its_end_or_with_two_is_told(dialect: Dialect):
-    events, order = dialect.write_stream(SAID), dialect.stream_order
+    events, order = dialect.streams.write(SAID), dialect.streams.order
     for cut in range(len(events)):
         assert order.judge(b"".join(events[:cut]))[0].startswith("it ends when the stream is ")
     assert "may not come when the stream is ended" in order.judge(b"".join([*events, events[-1]]))[0]
@@ -71,16 +71,16 @@ def test_a_stream_without_its_end_or_with_two_is_told(dialect: Dialect):
 
 @each
 def test_an_error_may_end_a_stream_anywhere(dialect: Dialect):
-    events, error = dialect.write_stream(SAID), dialect.write_stream_error(503, "no")
+    events, error = dialect.streams.write(SAID), dialect.streams.write_error(503, "no")
     for cut in range(len(events)):
-        judged = dialect.stream_order.judge(b"".join([*events[:cut], error]))
+        judged = dialect.streams.order.judge(b"".join([*events[:cut], error]))
         assert [fault for fault in judged if "may not come" in fault or "it ends" in fault] == []
 
 
 def anthropic(**changes: Any) -> bytes:
     """The stream, each event given to the change of its type, which may return another or none."""
     told = []
-    for event in DIALECTS["anthropic-messages"].write_stream(SAID):
+    for event in DIALECTS["anthropic-messages"].streams.write(SAID):
         body = json.loads(event.partition(b"data: ")[2])
         changed = changes.get(body["type"], lambda body: body)(body)
         if changed is not None:
@@ -90,7 +90,7 @@ def anthropic(**changes: Any) -> bytes:
 
 def chat(change: Any) -> bytes:
     told = []
-    for event in DIALECTS["openai-chat"].write_stream(SAID)[:-1]:
+    for event in DIALECTS["openai-chat"].streams.write(SAID)[:-1]:
         body = json.loads(event.removeprefix(b"data: "))
         calls = [call for choice in body["choices"] for call in choice["delta"].get("tool_calls", ())]
         change(body, *calls)
@@ -126,7 +126,7 @@ WRONG = [
 @pytest.mark.parametrize(("stream", "said"), WRONG, ids=[said for _, said in WRONG])
 def test_what_is_wrong_with_a_message_is_told(stream: bytes, said: str):
     assert anthropic() != stream
-    assert any(said in fault for fault in DIALECTS["anthropic-messages"].stream_order.judge(stream))
+    assert any(said in fault for fault in DIALECTS["anthropic-messages"].streams.order.judge(stream))
 
 
 def nameless(_: Any, *calls: Any) -> None:
@@ -171,16 +171,16 @@ CHAT_WRONG = [
 
 @pytest.mark.parametrize(("change", "said"), CHAT_WRONG)
 def test_what_is_wrong_with_a_chat_completion_is_told(change: Any, said: str):
-    assert DIALECTS["openai-chat"].stream_order.judge(chat(lambda *_: None)) == []
-    assert any(said in fault for fault in DIALECTS["openai-chat"].stream_order.judge(chat(change)))
+    assert DIALECTS["openai-chat"].streams.order.judge(chat(lambda *_: None)) == []
+    assert any(said in fault for fault in DIALECTS["openai-chat"].streams.order.judge(chat(change)))
 
 
 def test_calls_that_are_mixed_up_are_told():
-    events = DIALECTS["openai-chat"].write_stream(SAID)
+    events = DIALECTS["openai-chat"].streams.write(SAID)
     first = next(at for at, event in enumerate(events) if b'"index":0,"function"' in event)
     second = next(at for at, event in enumerate(events) if b'"id":"b"' in event)
     mixed = [*events[:first], *events[first + 1 : second + 1], events[first], *events[second + 1 :]]
-    assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].stream_order.judge(b"".join(mixed)))
+    assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].streams.order.judge(b"".join(mixed)))
 
 
 def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
@@ -213,16 +213,16 @@ def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
     ],
 )
 def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], told: list[str]):
-    found = DIALECTS["openai-chat"].stream_order.judge(called(*pieces))
+    found = DIALECTS["openai-chat"].streams.order.judge(called(*pieces))
     assert [one.partition(": ")[2] if one.startswith("event") else one for one in found] == told
 
 
 def test_each_piece_may_repeat_the_id_of_its_call():
     stream = called((0, "{"), (0, "}"), (1, "{"), (1, "}"), repeats_id=True)
-    assert DIALECTS["openai-chat"].stream_order.judge(stream) == []
+    assert DIALECTS["openai-chat"].streams.order.judge(stream) == []
 
 
 def test_an_event_of_geminis_is_a_whole_response():
-    good = b"".join(DIALECTS["gemini-generate"].write_stream(SAID))
+    good = b"".join(DIALECTS["gemini-generate"].streams.write(SAID))
     for wrong in (b"data: [DONE]\n\n", b"event: x\ndata: {}\n\n"):
-        assert DIALECTS["gemini-generate"].stream_order.judge(good + wrong)[-1].endswith("it is no response")
+        assert DIALECTS["gemini-generate"].streams.order.judge(good + wrong)[-1].endswith("it is no response")

@@ -10,14 +10,15 @@ import pytest
 from art_compliance.checks.streamed import (
     differences,
     half_of,
+    has_finish,
     in_pieces,
     require_read,
     require_streams,
-    tells_finish,
     text_in,
     wrong_failure,
 )
 from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.dialects import DIALECTS
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -25,6 +26,7 @@ from art_compliance.subject.observations import Crashed, Refused
 from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
 
+CHAT = DIALECTS["openai-chat"].streams
 IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}
 TOKEN, OTHER = ({**IDS, "type": "TOKEN", "token_type": "LLM_RESPONSE", "text": text} for text in ("wri", "tten"))
 
@@ -82,31 +84,31 @@ def test_characters_and_line_ends_are_cut_likelier_than_by_chance():
 WRITTEN = WrittenAnswer(content="0123456789abcdefghijklmnopqrstuvwxyz")
 
 
-PIECES = (b'{"text":"0123456789ab"}', b'{"text":"cdefghijklmn"}', b'{"text":"opqrstuvwxyz"}')
+PIECES = (b'{"content":"0123456789ab"}', b'{"content":"cdefghijklmn"}', b'{"content":"opqrstuvwxyz"}')
 
 
 @pytest.mark.parametrize(
     ("events", "text"),
     [
         ([], ""),
-        ([b'{"text":"0123456789ab"}'], "0123456789ab"),
+        ([b'{"content":"0123456789ab"}'], "0123456789ab"),
         ([b'{"refusal":"0123456789ab"}'], "0123456789ab"),
-        ([b'{"text":"cdefghijklmn"}'], ""),
+        ([b'{"content":"cdefghijklmn"}'], ""),
         (
             [b"start", b'{"content":"0123456789ab"}', b": more", b'{"content":"cdefghijklmn"}'],
             "0123456789abcdefghijklmn",
         ),
-        ([b'{"text":"0123456789abcdefghijklmn"}'], ""),
+        ([b'{"content":"0123456789abcdefghijklmn"}'], ""),
         ([b'{"0123456789ab":"","id":"0123456789ab","more_text":"0123456789ab"}'], ""),
         (
-            [b'{"text":"0123456789ab"}', b'{"text":"cdefghijklmn"}', b'{"text":"opqrstuvwxyz"}', b"more"],
+            [b'{"content":"0123456789ab"}', b'{"content":"cdefghijklmn"}', b'{"content":"opqrstuvwxyz"}', b"more"],
             WRITTEN.content,
         ),
     ],
     ids=["nothing", "a piece", "a refusal's", "a later piece alone", "two pieces", "two in one", "elsewhere", "all"],
 )
 def test_of_a_text_as_much_has_arrived_as_its_pieces_in_order(events: list[bytes], text: str):
-    assert text_in(WRITTEN, events) == text
+    assert text_in(WRITTEN, events, CHAT.text_fields) == text
 
 
 @pytest.mark.parametrize(
@@ -119,23 +121,25 @@ def test_of_a_text_as_much_has_arrived_as_its_pieces_in_order(events: list[bytes
     ],
 )
 def test_reasoning_may_stand_for_the_text(written: WrittenAnswer, text: str | None):
-    assert text_in(written, []) == text
+    assert text_in(written, [], CHAT.text_fields) == text
 
 
 @pytest.mark.parametrize(
-    ("event", "is_told"),
+    ("dialect", "event", "is_finish"),
     [
-        (b'{"finish_reason":"stop"}', True),
-        (b'{"finishReason": "STOP"}', True),
-        (b'{"stop_reason":"end_turn"}', True),
-        (b'{"blockReason":"SAFETY"}', True),
-        (b'{"finish_reason":null}', False),
-        (b"{}", False),
+        ("openai-chat", b'{"finish_reason":"stop"}', True),
+        ("gemini-generate", b'{"finishReason": "STOP"}', True),
+        ("anthropic-messages", b'{"stop_reason":"end_turn"}', True),
+        ("gemini-generate", b'{"blockReason":"SAFETY"}', True),
+        ("openai-chat", b'{"finish_reason":null}', False),
+        ("openai-chat", b'{"stop_reason":"end_turn"}', False),
+        ("openai-chat", b"{}", False),
     ],
 )
-def test_a_finish_is_told_by_its_field(event: bytes, is_told: bool):  # noqa: FBT001
-    assert tells_finish([b"{}", event]) is is_told
-    assert not tells_finish([])
+def test_the_finish_is_found_in_the_dialects_own_field(dialect: str, event: bytes, is_finish: bool):  # noqa: FBT001
+    fields = DIALECTS[dialect].streams.finish_fields
+    assert has_finish([b"{}", event], fields) is is_finish
+    assert not has_finish([], fields)
 
 
 @pytest.mark.parametrize(

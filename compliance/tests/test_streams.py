@@ -28,9 +28,9 @@ def has_form(write: Callable[[WrittenAnswer], object], name: str) -> bool:
 
 
 PAIRS = [(dialect, name) for dialect in DIALECTS.values() for name in ANSWERS]
-STREAMED = [pair for pair in PAIRS if has_form(pair[0].write_stream, pair[1])]
+STREAMED = [pair for pair in PAIRS if has_form(pair[0].streams.write, pair[1])]
 CASES = [pytest.param(*pair, id=f"{pair[0].name}-{pair[1]}") for pair in STREAMED]
-BOTH = [pair for pair in STREAMED if has_form(pair[0].write_response, pair[1])]
+BOTH = [pair for pair in STREAMED if has_form(pair[0].answers.write, pair[1])]
 
 
 def items(events: tuple[bytes, ...]) -> Iterator[Any]:
@@ -44,7 +44,7 @@ def items(events: tuple[bytes, ...]) -> Iterator[Any]:
 
 
 def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_that_were_cut():
-    answered = [pair for pair in PAIRS if has_form(pair[0].write_response, pair[1])]
+    answered = [pair for pair in PAIRS if has_form(pair[0].answers.write, pair[1])]
     more = [(dialect.name, name) for dialect, name in STREAMED if (dialect, name) not in answered]
     assert more == [("anthropic-messages", "answer-call-cut-by-length")]
     assert [pair for pair in answered if pair not in STREAMED] == []
@@ -53,7 +53,7 @@ def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_th
 @pytest.mark.parametrize(("dialect", "name"), CASES)
 def test_every_item_of_a_stream_is_of_the_providers_types(dialect: Dialect, name: str):
     schema = kept(f"{dialect.name}.stream")
-    found = [fault for item in items(dialect.write_stream(ANSWERS[name])) for fault in schema.faults(item)]
+    found = [fault for item in items(dialect.streams.write(ANSWERS[name])) for fault in schema.faults(item)]
     assert found == []
 
 
@@ -146,7 +146,7 @@ READINGS: dict[str, Any] = {
 @pytest.mark.parametrize(("dialect", "name"), BOTH)
 def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: str):
     join, tell = READINGS[dialect.name]
-    assert join(dialect.write_stream(ANSWERS[name])) == tell(json.loads(dialect.write_response(ANSWERS[name])))
+    assert join(dialect.streams.write(ANSWERS[name])) == tell(json.loads(dialect.answers.write(ANSWERS[name])))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_pieces_are_the_text_and_not_too_many(text: str):
     ],
 )
 def test_openai_tells_the_usage_in_a_stream_only_where_that_is_asked_for(payload: Any, *, told: bool):
-    chunks = list(items(DIALECTS["openai-chat"].write_stream(WrittenAnswer(content="hi"), payload)))
+    chunks = list(items(DIALECTS["openai-chat"].streams.write(WrittenAnswer(content="hi"), payload)))
     assert [chunk.get("usage", "absent") for chunk in chunks[:-1]] == [None if told else "absent"] * (len(chunks) - 1)
     assert (chunks[-1]["choices"] == []) is told
 
@@ -197,16 +197,16 @@ CUT = WrittenAnswer(tool_calls=(ToolCall("c", FunctionCall("f", '{"a": "b')),), 
 
 def test_anthropic_streams_arguments_that_length_cut_and_has_no_other_form_for_them():
     dialect = DIALECTS["anthropic-messages"]
-    deltas = [event["delta"] for event in items(dialect.write_stream(CUT)) if event["type"] == "content_block_delta"]
+    deltas = [event["delta"] for event in items(dialect.streams.write(CUT)) if event["type"] == "content_block_delta"]
     assert "".join(delta["partial_json"] for delta in deltas) == '{"a": "b'
     with pytest.raises(CannotWrite):
-        dialect.write_response(CUT)
+        dialect.answers.write(CUT)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Dialect):
-    (item,) = items((dialect.write_stream_error(529, "busy \u2713"),))
-    assert item == json.loads(dialect.write_error(529, "busy \u2713"))
+    (item,) = items((dialect.streams.write_error(529, "busy \u2713"),))
+    assert item == json.loads(dialect.answers.write_error(529, "busy \u2713"))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Di
     ],
 )
 def test_each_dialect_knows_who_asks_for_a_stream(name: str, payload: Any, target: str, *, wants: bool):
-    assert DIALECTS[name].wants_stream(payload, target) is wants
+    assert DIALECTS[name].streams.is_requested(payload, target) is wants
 
 
 def reasoned(answer: WrittenAnswer, **fields: Any) -> bytes:
@@ -272,7 +272,7 @@ def test_reasoning_items_go_along_with_the_reasoning_and_the_signature_with_the_
 def test_calls_that_come_in_turns_are_the_same_calls_in_the_same_place(content: str | None):
     calls = tuple(ToolCall(f"c{at}", FunctionCall("look", json.dumps({"at": "x" * 9 * at}))) for at in (1, 2, 3))
     answer = WrittenAnswer(content=content, tool_calls=calls, finish="tool_calls")
-    mix, events = DIALECTS["openai-chat"].mix_calls, DIALECTS["openai-chat"].write_stream(answer)
+    mix, events = DIALECTS["openai-chat"].streams.interleave_calls, DIALECTS["openai-chat"].streams.write(answer)
     assert mix is not None
     mixed = mix(events)
     assert mixed != events

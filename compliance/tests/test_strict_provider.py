@@ -73,7 +73,7 @@ def post(provider: StrictProvider, dialect: str, payload: Any, **settings: Any) 
 def words(dialect: str, response: httpx2.Response) -> str:
     """The provider's words, out of an error of its own form."""
     body = response.json()
-    form = json.loads(DIALECTS[dialect].write_error(response.status_code, body["error"]["message"]))
+    form = json.loads(DIALECTS[dialect].answers.write_error(response.status_code, body["error"]["message"]))
     assert body == form
     return body["error"]["message"]
 
@@ -397,7 +397,9 @@ def test_a_relative_of_openais_is_served_under_its_name(dialect: str, answer: st
             assert (response.status_code, one.seen()[-1].dialect) == (200, dialect), response.text
         refused = httpx2.post(f"{one.base_url}/chat/completions", json=HELLO["openai-chat"])
         assert refused.status_code == 401
-        assert refused.content == DIALECTS[dialect].write_error(401, one.seen()[-1].findings[0].provider_text or "")
+        assert refused.content == DIALECTS[dialect].answers.write_error(
+            401, one.seen()[-1].findings[0].provider_text or ""
+        )
 
 
 def test_a_fault_is_done_where_it_fits_and_told():

@@ -15,8 +15,9 @@ import pytest
 from google import genai
 from google.genai import errors as genai_errors
 
+from art_compliance.dialects import DIALECTS
 from art_compliance.provider import StrictProvider
-from art_compliance.provider.faults import FAULTS, STUMBLES, find_fault
+from art_compliance.provider.faults import FAULTS, find_fault
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 
@@ -294,7 +295,7 @@ def test_the_official_client_reads_through_what_is_benign(make: Any, name: str):
     with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:
         with using(make, provider.url) as client:
             assert client.ask() == client.expected(said)
-            assert reads(client, said) is (make.dialect not in STUMBLES.get(name, ()))
+            assert reads(client, said) is (name not in DIALECTS[make.dialect].streams.client_failures)
         assert provider.seen()[-1].fault == name
 
 

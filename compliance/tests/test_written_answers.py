@@ -48,21 +48,21 @@ def written(write: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_text_is_written_as_it_is(dialect: Dialect):
     answer = WrittenAnswer(content="naïve 日本 🎉")
-    assert "naïve 日本 🎉".encode() in dialect.write_response(answer)
-    assert b"\\u" not in b"".join(dialect.write_stream(answer))
+    assert "naïve 日本 🎉".encode() in dialect.answers.write(answer)
+    assert b"\\u" not in b"".join(dialect.streams.write(answer))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: SnapshotAssertion):
     told: dict[str, Any] = {}
     for name, answer in ANSWERS.items():
-        told[name] = written(lambda answer=answer: json.loads(dialect.write_response(answer)))
+        told[name] = written(lambda answer=answer: json.loads(dialect.answers.write(answer)))
         told[f"{name}, streamed"] = written(
-            lambda answer=answer: [one.decode() for one in dialect.write_stream(answer)]
+            lambda answer=answer: [one.decode() for one in dialect.streams.write(answer)]
         )
     for status in STATUSES:
-        told[f"error {status}"] = json.loads(dialect.write_error(status, "no"))
-        told[f"error {status}, streamed"] = dialect.write_stream_error(status, "no").decode()
+        told[f"error {status}"] = json.loads(dialect.answers.write_error(status, "no"))
+        told[f"error {status}, streamed"] = dialect.streams.write_error(status, "no").decode()
     assert told == snapshot(extension_class=JSONSnapshotExtension)
 
 
@@ -87,7 +87,7 @@ def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
 @pytest.mark.parametrize(("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("sig!", False)])
 def test_a_signature_of_geminis_is_bytes(signature: str, is_bytes: bool):  # noqa: FBT001
     answer = WrittenAnswer(content="said", signature=signature)
-    told = written(lambda: json.loads(DIALECTS["gemini-generate"].write_response(answer)))
+    told = written(lambda: json.loads(DIALECTS["gemini-generate"].answers.write(answer)))
     if is_bytes:
         assert told["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
     else:

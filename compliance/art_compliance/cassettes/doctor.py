@@ -174,7 +174,7 @@ def _doubled(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
 
 def _dialect(one: Exchange) -> str | None:
     path = one.uri.partition("?")[0]
-    return next((name for name, dialect in DIALECTS.items() if re.search(dialect.path, path)), None)
+    return next((name for name, dialect in DIALECTS.items() if re.search(dialect.service.path, path)), None)
 
 
 _LOOKS: Final[tuple[Callable[[Cassette, Practice], Iterator[Complaint]], ...]] = (

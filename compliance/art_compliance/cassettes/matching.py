@@ -58,14 +58,14 @@ def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
 
 
 def _is_of(dialect: Dialect, asked: Asked) -> bool:
-    return re.search(dialect.path, urlsplit(asked.uri).path) is not None
+    return re.search(dialect.service.path, urlsplit(asked.uri).path) is not None
 
 
 def meaning(dialect: Dialect, asked: Asked) -> Any:
     """The request's normal form as JSON data; its path and raw body where it cannot be decoded."""
     raw = asked.raw
     try:
-        decoded = dialect.decode(raw, url=asked.uri)
+        decoded = dialect.requests.decode(raw, url=asked.uri)
     except DecodeFailed:
         return {"path": urlsplit(asked.uri).path, "body": raw}
     ids: dict[str, str] = {}

@@ -67,9 +67,9 @@ def _echo_most(asked: Asked) -> Response:
     found = _MARK.search(str(asked.payload))
     if found is None or not _is_to_fail(int(found[1])):
         return _echo(asked)
-    begun = Send(asked.dialect.write_stream(_BEGUN, asked.payload)[0])
-    cut = Response(200, content_type=asked.dialect.stream_type, steps=(begun, Pause(0.05), Drop()))
-    return cut if asked.wants_stream else Response(400, asked.dialect.write_error(400, "written error 400"))
+    begun = Send(asked.dialect.streams.write(_BEGUN, asked.payload)[0])
+    cut = Response(200, content_type=asked.dialect.streams.content_type, steps=(begun, Pause(0.05), Drop()))
+    return cut if asked.wants_stream else Response(400, asked.dialect.answers.write_error(400, "written error 400"))
 
 
 _BEGUN: Final = WrittenAnswer(content="This answer is never told to its end.")

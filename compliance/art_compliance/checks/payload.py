@@ -49,7 +49,7 @@ def canonical(dialect: str, scenario: str) -> Any:
 def _differences(trial: Trial, kept: Any) -> tuple[Difference, ...]:
     """By their meaning: model and token limit are everybody's own choice."""
     try:
-        wanted, found = trial.dialect.decode(kept), trial.decoded
+        wanted, found = trial.dialect.requests.decode(kept), trial.decoded
     except DecodeFailed as error:
         message = "the request cannot be decoded: see translation.request-is-of-its-dialect"
         raise NotApplicable(message) from error

@@ -39,7 +39,7 @@ def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     require_streams(trial)
     told = {**trial.scenario.call_options(), "stream": True, **options}
     try:
-        trial.dialect.write_stream(trial.written)
+        trial.dialect.streams.write(trial.written)
     except CannotWrite as error:
         raise NotApplicable(str(error)) from error
     return trial.subject.call(trial.scenario.prompt, told, answerer)
@@ -65,12 +65,12 @@ def require_read(reply: Reply) -> Answered:
 
 def events_of(trial: Trial, asked: Asked) -> tuple[bytes, ...]:
     """The events of the scenario's answer to a request."""
-    return trial.dialect.write_stream(trial.written, asked.payload)
+    return trial.dialect.streams.write(trial.written, asked.payload)
 
 
 def script(trial: Trial, steps: Iterable[Step]) -> Response:
     """A streamed answer that goes so."""
-    return Response(200, content_type=trial.dialect.stream_type, steps=tuple(steps))
+    return Response(200, content_type=trial.dialect.streams.content_type, steps=tuple(steps))
 
 
 def paused(trial: Trial, asked: Asked, seconds: float) -> Response:
@@ -126,8 +126,8 @@ def _plain_call(call: Any) -> Any:
     return {**call, "function": {**function, "arguments": arguments}}
 
 
-def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
-    """The text that stands in some of the answer's events: they carry its pieces in order, at most one each.
+def text_in(written: WrittenAnswer, events: Iterable[bytes], fields: Iterable[str]) -> str | None:
+    """The text in some of the answer's events: these fields carry its pieces in order, at most one per event.
 
     None where something else is told by the same fields: the reasoning.
     """
@@ -135,24 +135,20 @@ def text_in(written: WrittenAnswer, events: Iterable[bytes]) -> str | None:
         return None
     waiting, arrived = list(pieces(written.content or "")), 0
     for event in events:
-        if arrived < len(waiting) and _carries(event, waiting[arrived]):
+        if arrived < len(waiting) and _carries(event, waiting[arrived], fields):
             arrived += 1
     return "".join(waiting[:arrived])
 
 
-def _carries(event: bytes, piece: str) -> bool:
+def _carries(event: bytes, piece: str, fields: Iterable[str]) -> bool:
     """Whether the piece is all of a text in the event: a part of a field's name may read like it."""
-    return any(f'"{name}":{to_json(piece)}'.encode() in event for name in _TEXTS)
+    return any(f'"{name}":{to_json(piece)}'.encode() in event for name in fields)
 
 
-_TEXTS: Final = ("content", "text", "refusal")
-
-_FINISH: Final = re.compile(rb'"(?:finish_?[rR]eason|stop_reason|blockReason)": ?"')
-
-
-def tells_finish(events: Iterable[bytes]) -> bool:
-    """Whether one of the events says why the answer ended: all of it is known then."""
-    return any(_FINISH.search(event) for event in events)
+def has_finish(events: Iterable[bytes], fields: Iterable[str]) -> bool:
+    """Whether one of these fields of the events says why the answer ended: all of it is known then."""
+    finish = re.compile(rf'"(?:{"|".join(fields)})": ?"'.encode())
+    return any(finish.search(event) for event in events)
 
 
 def wrong_failure(trial: Trial, reply: Reply, arrived: str | None = None) -> Iterator[str]:

@@ -152,7 +152,7 @@ class Trial:
     def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
         """What a call gives when it is answered so. Raises NotApplicable for what the dialect has no form for."""
         try:
-            body = self.dialect.write_response(answer)
+            body = self.dialect.answers.write(answer)
         except CannotWrite as error:
             raise NotApplicable(str(error)) from error
         return self.call_with(Response(200, body), **options)
@@ -248,7 +248,7 @@ class Trial:
 
     def decode(self, sent: Sent) -> Decoded:
         """A request in the standard format. Raises DecodeFailed."""
-        return self.dialect.decode(sent.payload, url=sent.url)
+        return self.dialect.requests.decode(sent.payload, url=sent.url)
 
     def compare(
         self, decoded: Decoded, prompt: list[dict[str, Any]], options: dict[str, Any], sent: Sent

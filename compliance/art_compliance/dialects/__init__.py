@@ -6,36 +6,37 @@ from collections.abc import Mapping
 from typing import Final
 
 from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
-from art_compliance.dialects.base import CannotWrite, Decoded, DecodeFailed, Dialect
+from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.decoding import Decoded, DecodeFailed
 from art_compliance.dialects.deepseek_chat import DEEPSEEK_CHAT
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
+from art_compliance.dialects.writing import CannotWrite
 from art_compliance.findings import HarnessError
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect
     for dialect in (ANTHROPIC_MESSAGES, GEMINI_GENERATE, OPENAI_CHAT, MISTRAL_CHAT, DEEPSEEK_CHAT, OPENROUTER_CHAT)
 }
-"""To add one: its room, a line here; its schema, a line in `wire/sources.py`; its rules, a file in `fixtures/rules`."""
+"""Every dialect; `base` says what a new one takes."""
 
 
 def find_dialect(name: str) -> Dialect:
-    """The dialect of that name. Raises HarnessError with the names that there are."""
+    """The dialect of that name. Raises HarnessError, which lists the known names."""
     dialect = DIALECTS.get(name)
     if dialect is None:
-        message = f"unknown dialect {name!r}; known: {', '.join(sorted(DIALECTS))}"
-        raise HarnessError(message)
+        raise HarnessError(f"unknown dialect {name!r}; known: {', '.join(sorted(DIALECTS))}")
     return dialect
 
 
 def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
     """A request of the dialect in the standard format.
 
-    Raises DecodeFailed, with a JSON pointer, for a request that is not of the dialect.
+    Raises DecodeFailed, with a JSON pointer, for a request that the dialect cannot have.
     """
-    return find_dialect(dialect).decode(payload, url=url)
+    return find_dialect(dialect).requests.decode(payload, url=url)
 
 
 __all__ = ["DIALECTS", "CannotWrite", "DecodeFailed", "Decoded", "Dialect", "decode", "find_dialect"]

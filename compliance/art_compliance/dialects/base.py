@@ -1,204 +1,189 @@
-"""Dialect: a wire format as a frozen value; and what decoding a request gives.
+"""Dialect: one wire format as a frozen value. It shares no code with an adapter.
 
-A dialect's module states which forms it takes for the same thing. It shares no code with an adapter.
+To add one: a folder here whose `__init__` fills in this form, a line in `dialects/__init__.py`, its schemas' sources
+in `judging/wire/sources.py` (`art wire rebuild` writes the schemas), and `fixtures/rules/<name>.toml` with examples.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from art_compliance.dialects.decoding import Decode
 from art_compliance.dialects.order import StreamOrder
-from art_compliance.dialects.ruling import Request, RuleCheck
+from art_compliance.dialects.recorded import ReadRecorded, TokenCounts
+from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of, is_one_of
-from art_compliance.pointers import escape
+from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk.json_data import is_array, is_object, json_type
-from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolCall, ToolSchema, UserMessage
 
 
-class DecodeFailed(ValueError):
-    """A request that is not of the dialect. `pointer` says where."""
+class Denial(Struct, frozen=True):
+    """An error answer of the provider's: its status, and the provider's own text."""
 
-    def __init__(self, pointer: str, message: str) -> None:
-        super().__init__(f"{pointer or '/'}: {message}")
-        self.pointer = pointer
-
-
-class Decoded(Struct, frozen=True, kw_only=True):
-    """A request in the standard format. Two requests mean the same when their decodings are equal.
-
-    `options` has the names of `CallOptions`. `opaque` holds, by JSON pointer, what the standard
-    format has no slot for. `places` says where each thing stood: `prompt/2`,
-    `prompt/2/tool_calls/0`, `tools/0`, `options/model` to a JSON pointer.
-    """
-
-    prompt: ArtStandardPrompt
-    tools: tuple[ToolSchema, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict[str, Any])
-    opaque: dict[str, Any] = field(default_factory=dict[str, Any])
-    places: dict[str, str] = field(default_factory=dict[str, str])
+    status: int
+    text: str
 
 
-class Decode(Protocol):
-    """Decodes a request body, with its URL where the dialect keeps model and stream in it."""
+class Access(Struct, frozen=True, kw_only=True):
+    """How a request shows its key, and how the provider answers one that does not."""
 
-    def __call__(self, payload: object, *, url: str | None = None) -> Decoded:
-        """Raises DecodeFailed."""
-        ...
-
-
-class CannotWrite(ValueError):
-    """An answer that the dialect has no form for."""
-
-
-class WriteStream(Protocol):
-    """Writes a streamed answer: one element an event, framed as the provider frames it, its end mark included.
-
-    `payload` is the request's body, where what is asked there changes what is told; without it everything is.
-    Joined, the events say what `write_response` says. Raises CannotWrite.
-    """
-
-    def __call__(self, answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
-        """The events, in the provider's own order."""
-        ...
+    find_key: Callable[[Mapping[str, str], str], str | None]
+    """Finds the key in a request's headers (lower-case names) and target (path and query). None: there is none."""
+    advice: str
+    """Where the key belongs, as advice to people."""
+    no_key: Denial
+    """The answer to a request without a key."""
+    wrong_key: Denial
+    """The answer to a key that the provider does not know."""
+    headers: Mapping[str, Denial] = {}
+    """Other headers that every request needs (lower-case names), each with the answer to a request without it."""
 
 
-class Dialect(Struct, frozen=True, kw_only=True):
-    """One wire format, whole. Its wire schema and its rules' words lie in `fixtures/` under its name.
+class Service(Struct, frozen=True, kw_only=True):
+    """Where the format is spoken."""
 
-    `hosts` are those whom the published types speak for, `kin` others that have the same rules. `path`
-    matches the end of a request's URL path, `base_path` is what stands before it at the provider;
-    `history` is the JSON pointer of the list that grows with the conversation; `marks` are fields of a turn or
-    of its parts that may come and go as it grows, and change nothing of what was said: "continue from here", "cache
-    up to here". `rules` are its rules' functions, each given what `read_request` makes of a body, a model and a URL.
-
-    `write_response` and `write_error` (of a status and a message) give the bodies of answers; `write_stream`
-    the events of a streamed one, of the content type `stream_type`, `write_stream_error` the event that ends
-    one after its status 200; `unknown_event` is one that a reader passes over; `mix_calls` has the pieces
-    of a stream's calls come in turns, where the format can tell them apart; `stream_order` judges the events'
-    order. `wants_stream` looks at a request's body and target, `wants_array` at the target alone: whether the
-    stream is to be a JSON array. By JSON pointer, `finish` is where an unstreamed answer says why it ended,
-    `essential` are fields without which it cannot be read. Of the reasoning, the text goes back where it
-    `wants_thinking`, a signature where it `signs_thinking`.
-    """
-
-    name: str
     hosts: tuple[str, ...]
-    path: str
-    base_path: str
-    history: str
-    marks: tuple[str, ...] = ()
-    decode: Decode
-    read_request: Callable[[object, str | None, str | None], Request]
-    rules: tuple[RuleCheck, ...]
-    write_response: Callable[[WrittenAnswer], bytes]
-    write_error: Callable[[int, str], bytes]
-    write_stream: WriteStream
-    write_stream_error: Callable[[int, str], bytes]
-    wants_stream: Callable[[object, str], bool]
-    wants_array: Callable[[str], bool] | None = None
-    mix_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
-    unknown_event: bytes
-    stream_order: StreamOrder
-    stream_type: str = "text/event-stream"
-    essential: tuple[str, ...]
-    finish: str
-    wants_thinking: bool = False
-    signs_thinking: bool = True
+    """Hosts of the provider whose published types and rules these are."""
     kin: tuple[str, ...] = ()
+    """Hosts of others that follow the same rules."""
+    path: str
+    """A regular expression that finds the end of a request URL's path."""
+    base_path: str
+    """What comes before that path at the provider."""
+    access: Access
+    """Keys and other headers."""
+    shape: str | None = None
+    """The name that recordings give to this format, whoever speaks it. Relatives of another format have none."""
 
-    def rules_hold_at(self, url: str | None) -> bool:
-        """Whether the rules are those of the service that the URL names; so it is where it names none."""
+    def covers(self, url: str | None) -> bool:
+        """Whether the rules apply to the service that the URL names; they do where it names none."""
         host = host_of(url)
         return host is None or is_one_of(host, (*self.hosts, *self.kin))
 
 
-def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:
-    """What stands together in a user's message: one text alone is a text, all else is parts."""
-    only = parts[0] if len(parts) == 1 else None
-    return UserMessage(only.text if isinstance(only, TextPart) else tuple(parts), name)
+class WiderSchema(Struct, frozen=True):
+    """A second wire schema that takes more fields: its name after the dialect's, and a note on what it alone takes."""
+
+    name: str
+    note: str
 
 
-def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """A call's arguments, for a dialect that has objects for them. Raises CannotWrite for what is none."""
-    try:
-        value: Any = json.loads(call.function.arguments or "{}")
-    except ValueError:
-        value = None
-    if not is_object(value):
-        message = "the dialect has an object in the place of arguments"
-        raise CannotWrite(message)
-    return value
+class Signature(Struct, frozen=True, kw_only=True):
+    """A signature of reasoning that came back with a request."""
+
+    pointer: str
+    """The JSON pointer of the signature."""
+    value: object
+    """The signature as it stands there."""
+    thinking: str | None = None
+    """The text that it signs. None: the format does not tie it to a text."""
+    provider_text: str
+    """What the provider says if it was changed."""
+    source: str
+    """Where that text is quoted."""
 
 
-class Ledger:
-    """Keeps account while a request is decoded: where things stood, and what nobody took."""
-
-    def __init__(self) -> None:
-        self.opaque: dict[str, Any] = {}
-        self.places: dict[str, str] = {}
-
-    @contextmanager
-    def open(self, value: object, pointer: str) -> Generator[Fields]:
-        """The fields of an object; those that nobody took are opaque when it closes."""
-        if not is_object(value):
-            raise wrong_kind(pointer, "an object", value)
-        fields = Fields(dict(value), pointer)
-        yield fields
-        for name, rest in fields.left.items():
-            if rest is not None:
-                self.opaque[f"{pointer}/{escape(name)}"] = rest
+def _no_signatures(payload: dict[str, Any]) -> Iterator[Signature]:
+    del payload
+    return iter(())
 
 
-class Fields:
-    """An object's fields, to be taken one by one. A field that is null counts as absent."""
+class Requests(Struct, frozen=True, kw_only=True):
+    """What is sent."""
 
-    def __init__(self, left: dict[str, Any], pointer: str) -> None:
-        self.left = left
-        self.pointer = pointer
-
-    def take(self, *names: str) -> Any:
-        """The value under the first of the names that is there, or None."""
-        for name in names:
-            if self.left.get(name) is not None:
-                return self.left.pop(name)
-        return None
-
-    def take_list(self, *names: str) -> list[Any]:
-        """As `take`, for a list; one object alone counts as a list of one (protobuf's JSON reads it so)."""
-        value = self.take(*names)
-        if value is None:
-            return []
-        if is_object(value):
-            return [value]
-        if not is_array(value):
-            raise wrong_kind(f"{self.pointer}/{names[0]}", "a list", value)
-        return list(value)
-
-    def take_text(self, *names: str) -> str | None:
-        """As `take`, for text."""
-        value = self.take(*names)
-        if value is not None and not isinstance(value, str):
-            raise wrong_kind(f"{self.pointer}/{names[0]}", "text", value)
-        return value
-
-    def take_object(self, *names: str) -> dict[str, Any] | None:
-        """As `take`, for an object."""
-        value = self.take(*names)
-        if value is None or is_object(value):
-            return value
-        raise wrong_kind(f"{self.pointer}/{names[0]}", "an object", value)
-
-    def put_back(self, name: str, value: object) -> None:
-        """Gives back what turned out to have no slot: it becomes opaque."""
-        self.left[name] = value
+    decode: Decode
+    """Decodes a request into the standard format."""
+    read: Callable[[object, str | None, str | None], JudgedRequest]
+    """Reads a body, with its model and URL where known, for the rules' functions."""
+    rules: tuple[RuleCheck, ...]
+    """The rules' functions."""
+    not_json: Denial
+    """The answer to a body that is not JSON."""
+    history: str
+    """The JSON pointer of the list that grows with the conversation."""
+    marks: tuple[str, ...] = ()
+    """Fields of a turn or its parts that may come and go as the conversation grows, such as cache marks."""
+    has_thinking: bool = False
+    """Whether the text of earlier reasoning goes back with the next request."""
+    has_signature: bool = True
+    """Whether the signature of earlier reasoning goes back with the next request."""
+    find_signatures: Callable[[dict[str, Any]], Iterator[Signature]] = _no_signatures
+    """The signatures in a body that the provider would verify."""
+    wider_schema: WiderSchema | None = None
+    """A schema that takes more, by which a refusal becomes a note."""
 
 
-def wrong_kind(pointer: str, wanted: str, value: object) -> DecodeFailed:
-    """The error for a value of another type than the dialect has there."""
-    return DecodeFailed(pointer, f"expected {wanted}, got {json_type(value)}")
+class Reasoning(Struct, frozen=True, kw_only=True):
+    """What an answer shows of its reasoning. Tokens are counted in any case."""
+
+    text: bool = False
+    """Whether the text is shown."""
+    signature: bool = False
+    """Whether it comes with a signature."""
+
+
+def no_reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
+    """What most services show of their reasoning: nothing."""
+    del payload, model
+    return None
+
+
+class Answers(Struct, frozen=True, kw_only=True):
+    """What comes back."""
+
+    write: Callable[[WrittenAnswer], bytes]
+    """Writes the body of an unstreamed answer. Raises CannotWrite."""
+    write_error: Callable[[int, str], bytes]
+    """Writes the body of an error answer with this status and message."""
+    essential: tuple[str, ...]
+    """JSON pointers of fields without which an unstreamed answer cannot be read."""
+    finish: str
+    """The JSON pointer of the reason why an unstreamed answer ended."""
+    read: ReadRecorded
+    """Reads a recorded answer, or one event of a streamed one."""
+    counts: TokenCounts
+    """Where an answer counts its tokens."""
+    reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
+    """What the answer to this request body and model shows of its reasoning. None: there is no reasoning."""
+    call_id_prefix: str = ""
+    """How the provider's ids of tool calls begin."""
+
+
+class Streams(Struct, frozen=True, kw_only=True):
+    """What comes back piece by piece."""
+
+    write: WriteStream
+    """Writes the events of a streamed answer."""
+    write_error: Callable[[int, str], bytes]
+    """Writes the event that ends a stream with an error, after its status 200."""
+    is_requested: Callable[[object, str], bool]
+    """Whether a request with this body and target asks for a stream."""
+    is_array: Callable[[str], bool] | None = None
+    """Whether the target of a request asks for the stream as one JSON array."""
+    content_type: str = "text/event-stream"
+    """The content type of a stream that is not an array."""
+    order: StreamOrder
+    """Judges the order of events."""
+    unknown_event: bytes
+    """An event that readers must skip."""
+    text_fields: tuple[str, ...]
+    """The fields that carry pieces of the answer's text."""
+    finish_fields: tuple[str, ...]
+    """The fields that say why the answer ended."""
+    interleave_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
+    """Rewrites a stream so that the pieces of its calls alternate. None: the format cannot express that."""
+    client_failures: frozenset[str] = frozenset()
+    """Benign faults (by id) that the provider's own client fails on."""
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """One wire format, whole. Its wire schemas and the words of its rules are files in `fixtures`, under its name."""
+
+    name: str
+    service: Service
+    requests: Requests
+    answers: Answers
+    streams: Streams

@@ -47,8 +47,8 @@ class Place(Struct, frozen=True, gc=False):
         return "".join(f"/{step}" for step in reversed(steps))
 
 
-class Request:
-    """A request of any dialect: `body` is empty where the payload is no object; `root` is its place."""
+class JudgedRequest:
+    """A request as rules read it: `body` is empty where the payload is not an object; `root` is its place."""
 
     def __init__(self, payload: object, model: str | None = None, url: str | None = None) -> None:
         self.body: dict[str, Any] = payload if is_object(payload) else {}
@@ -65,7 +65,7 @@ class Request:
 
 
 class RuleCheck(Struct, frozen=True):
-    """A rule's function. It is given the dialect's own kind of Request, and yields what breaks the rule."""
+    """A rule's function. It is given the dialect's own kind of JudgedRequest, and yields what breaks the rule."""
 
     id: str
     run: Callable[[Any], Iterator[Broken]]

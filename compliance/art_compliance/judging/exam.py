@@ -22,9 +22,7 @@ from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
 
 SHAPES: Final[Mapping[str, str]] = {
-    "chat_completions": "openai-chat",
-    "anthropic_messages": "anthropic-messages",
-    "gemini_generate": "gemini-generate",
+    dialect.service.shape: name for name, dialect in DIALECTS.items() if dialect.service.shape is not None
 }
 """The dialect of each shape that recordings name, whoever speaks it."""
 
@@ -55,9 +53,9 @@ def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
     general = SHAPES.get(shape)
     if general is None:
         return ()
-    host, path = host_of(url), DIALECTS[general].path
-    same = (dialect for dialect in DIALECTS.values() if dialect.path == path)
-    own = (dialect.name for dialect in same if host is not None and is_one_of(host, dialect.hosts))
+    host, path = host_of(url), DIALECTS[general].service.path
+    same = (dialect for dialect in DIALECTS.values() if dialect.service.path == path)
+    own = (dialect.name for dialect in same if host is not None and is_one_of(host, dialect.service.hosts))
     return tuple(dict.fromkeys((general, *own)))
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS
-from art_compliance.dialects.ruling import Request, RuleCheck
+from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of
 from art_compliance.findings import Finding, HarnessError, Severity
 from art_compliance.resources import data_folder
@@ -52,7 +52,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Rulebook(NamedTuple):
     """A dialect's rules that can be checked, each with its models and its function; and what these are given."""
 
-    read: Callable[[object, str | None, str | None], Request]
+    read: Callable[[object, str | None, str | None], JudgedRequest]
     entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
 
 
@@ -69,7 +69,7 @@ def judge_rules(dialect: str, payload: object, *, model: str | None = None, url:
     """
     book = rulebook(dialect)
     request = book.read(payload, model, url)
-    host = None if DIALECTS[dialect].rules_hold_at(url) else host_of(url)
+    host = None if DIALECTS[dialect].service.covers(url) else host_of(url)
     return [
         _finding(rule, pointer, message, host)
         for rule, models, code in book.entries
@@ -94,7 +94,7 @@ def _finding(rule: Rule, pointer: str, message: str, elsewhere: str | None) -> F
 def rulebook(dialect: str) -> Rulebook:
     """The rules that can be checked, with their functions. Raises HarnessError where the two do not match."""
     rules = load_rules(dialect)
-    code = DIALECTS[dialect].rules
+    code = DIALECTS[dialect].requests.rules
     wanted = sorted(rule.id for rule in rules if rule.excluded is None)
     found = sorted(one.id for one in code)
     if wanted != found:
@@ -104,7 +104,7 @@ def rulebook(dialect: str) -> Rulebook:
     functions = {one.id: one for one in code}
     entries = ((rule, re.compile(rule.models) if rule.models else None) for rule in rules if rule.excluded is None)
     return Rulebook(
-        DIALECTS[dialect].read_request, tuple((rule, models, functions[rule.id]) for rule, models in entries)
+        DIALECTS[dialect].requests.read, tuple((rule, models, functions[rule.id]) for rule, models in entries)
     )
 
 

@@ -47,7 +47,7 @@ class LoopbackProvider(LoopbackServer):
 
 
 def _explain_path(target: str) -> Response:
-    paths = ", ".join(sorted({dialect.path for dialect in DIALECTS.values()}))
+    paths = ", ".join(sorted({dialect.service.path for dialect in DIALECTS.values()}))
     error = {"error": {"message": f"no dialect answers {target!r}; known paths end in {paths}", "code": 404}}
     return Response(404, json.dumps(error).encode())
 

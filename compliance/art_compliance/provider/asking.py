@@ -31,21 +31,21 @@ class Asked(Struct, frozen=True):
     @property
     def wants_stream(self) -> bool:
         """Whether the answer is to be streamed."""
-        return self.dialect.wants_stream(self.payload, self.request.target)
+        return self.dialect.streams.is_requested(self.payload, self.request.target)
 
     def answer(self, written: WrittenAnswer) -> Response:
         """The answer as the dialect has it: streamed where that was asked for. Raises CannotWrite."""
         if not self.wants_stream:
-            return Response(200, self.dialect.write_response(written))
+            return Response(200, self.dialect.answers.write(written))
         return stream_of(*self.stream(written))
 
     def stream(self, written: WrittenAnswer) -> tuple[tuple[bytes, ...], str]:
         """The pieces of a streamed answer, and their content type. Raises CannotWrite."""
-        events = self.dialect.write_stream(written, self.payload)
-        wants_array = self.dialect.wants_array
+        events = self.dialect.streams.write(written, self.payload)
+        wants_array = self.dialect.streams.is_array
         if wants_array is not None and wants_array(self.request.target):
             return as_array(events), "application/json"
-        return events, self.dialect.stream_type
+        return events, self.dialect.streams.content_type
 
 
 Answerer = Callable[[Asked], Response]
@@ -73,4 +73,4 @@ def find_by_path(target: str, only: Dialect | None = None) -> Dialect | None:
 
 def is_path_of(dialect: Dialect, target: str) -> bool:
     """Whether requests of the dialect go to such a path."""
-    return re.search(dialect.path, urlsplit(target).path) is not None
+    return re.search(dialect.service.path, urlsplit(target).path) is not None

@@ -56,7 +56,7 @@ def compose(asked: Asked) -> WrittenAnswer:
 
 def _wish(asked: Asked) -> _Wish:
     try:
-        decoded = asked.dialect.decode(asked.payload, url=asked.request.target)
+        decoded = asked.dialect.requests.decode(asked.payload, url=asked.request.target)
     except DecodeFailed:
         decoded = Decoded(prompt=())
     return _Wish(asked, decoded, hashlib.sha256(asked.request.target.encode() + asked.request.body).hexdigest())
@@ -74,16 +74,12 @@ def _called_tools(wish: _Wish) -> list[ToolSchema]:
 
 
 def _calls(wish: _Wish, tools: list[ToolSchema]) -> WrittenAnswer:
-    prefix = _ID_PREFIXES.get(wish.asked.dialect.name, "")
+    prefix = wish.asked.dialect.answers.call_id_prefix  # nine letters and digits are an id everywhere, Mistral included
     calls = tuple(
         ToolCall(f"{prefix}{wish.digest[:8]}{index}", FunctionCall(tool.name, to_json(_arguments(tool))))
         for index, tool in enumerate(tools)
     )
     return WrittenAnswer(tool_calls=calls, finish="tool_calls")
-
-
-_ID_PREFIXES: Final = {"openai-chat": "call_", "anthropic-messages": "toolu_"}
-"""Where a provider's ids begin so; nine letters and digits are an id everywhere, Mistral included."""
 
 
 def _arguments(tool: ToolSchema) -> dict[str, Any]:
@@ -98,54 +94,12 @@ def _text(wish: _Wish) -> str:
 
 def _reasoned(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
     payload = wish.asked.payload if is_object(wish.asked.payload) else {}
-    wants = _REASONING.get(wish.asked.dialect.name)
-    how = wants(payload, str(wish.options.get("model"))) if wants else None
-    if how is None:
+    shown = wish.asked.dialect.answers.reasoning(payload, str(wish.options.get("model")))
+    if shown is None:
         return said
     thought = f"{THOUGHT} ({wish.digest[:8]})"
-    tokens = _tokens(thought)
-    signature = sign(thought) if "signature" in how else None
-    return replace(said, thinking=thought if "text" in how else "", signature=signature, thinking_tokens=tokens)
-
-
-def _thinks_anthropic(payload: dict[str, Any], _: str) -> str | None:
-    thinking = payload.get("thinking")
-    return "text, signature" if is_object(thinking) and thinking.get("type") in {"enabled", "adaptive"} else None
-
-
-def _thinks_gemini(payload: dict[str, Any], model: str) -> str | None:
-    """Gemini 3 signs whether or not its thoughts are wanted."""
-    settings: Any = payload.get("generationConfig", payload.get("generation_config"))
-    thinking: Any = settings.get("thinkingConfig", settings.get("thinking_config")) if is_object(settings) else None
-    if is_object(thinking) and (thinking.get("includeThoughts") or thinking.get("include_thoughts")):
-        return "text, signature"
-    return "signature" if is_object(thinking) or model.startswith("gemini-3") else None
-
-
-def _thinks_openai(payload: dict[str, Any], model: str) -> str | None:
-    """Reasoning is counted, and not shown."""
-    effort = payload.get("reasoning_effort")
-    return "tokens" if effort not in {None, "none"} or model.startswith(("o1", "o3", "o4")) else None
-
-
-def _thinks_deepseek(payload: dict[str, Any], model: str) -> str | None:
-    thinking = payload.get("thinking")
-    asked = is_object(thinking) and thinking.get("type") == "enabled"
-    return "text" if asked or "reasoner" in model else None
-
-
-def _thinks_openrouter(payload: dict[str, Any], _: str) -> str | None:
-    return "text" if is_object(payload.get("reasoning")) or payload.get("include_reasoning") is True else None
-
-
-_REASONING: Final[Mapping[str, Callable[[dict[str, Any], str], str | None]]] = {
-    "anthropic-messages": _thinks_anthropic,
-    "deepseek-chat": _thinks_deepseek,
-    "gemini-generate": _thinks_gemini,
-    "openai-chat": _thinks_openai,
-    "openrouter-chat": _thinks_openrouter,
-}
-"""What of its reasoning a provider gives, by what a request asks for: text, a signature, or the count alone."""
+    signature = sign(thought) if shown.signature else None
+    return replace(said, thinking=thought if shown.text else "", signature=signature, thinking_tokens=_tokens(thought))
 
 
 def _tokens(text: str) -> int:

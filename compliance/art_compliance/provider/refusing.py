@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from typing import Final
 
 from msgspec import Struct
 
+from art_compliance.dialects.base import Denial
 from art_compliance.findings import Finding
 from art_compliance.judging import judge
-from art_compliance.judging.rules import RULED, load_rules
+from art_compliance.judging.rules import load_rules
 from art_compliance.provider.asking import Asked
-from art_compliance.provider.server import Request
 from art_compliance.provider.signatures import find_changed
 
 CHECK: Final = "provider.request-is-taken"
@@ -29,54 +28,6 @@ class Refusal(Struct, frozen=True):
     status: int
     words: str
     findings: tuple[Finding, ...] = ()
-
-
-class _Words(NamedTuple):
-    """How a provider tells that it wants a key, and that it does not know one: status and words."""
-
-    no_key: tuple[int, str]
-    wrong_key: tuple[int, str]
-    no_json: str
-
-
-_OPENAI_NO_KEY: Final = (  # https://github.com/continuedev/continue/issues/9973
-    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
-    "(i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank username) if you're accessing the "
-    "API from your browser and are prompted for a username and password. You can obtain an API key from "
-    "https://platform.openai.com/account/api-keys."
-)
-_OPENAI_WRONG_KEY: Final = (  # recorded, but for the key's first letters, which it repeats
-    "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys."
-)
-_GEMINI_NO_KEY: Final = (  # https://github.com/PublicAffairs/openai-gemini/issues/92
-    "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other "
-    "form of API consumer identity to call this API."
-)
-
-_OPENAI: Final = _Words(
-    (401, _OPENAI_NO_KEY),
-    (401, _OPENAI_WRONG_KEY),
-    "We could not parse the JSON body of your request.",  # inferred
-)
-
-_WORDS: Final[Mapping[str, _Words]] = {
-    "anthropic-messages": _Words(
-        (401, "x-api-key header is required"),  # https://github.com/stackblitz-labs/bolt.diy/issues/156
-        (401, "invalid x-api-key"),  # recorded
-        "The request body is not valid JSON",  # https://github.com/anthropics/claude-code/issues/4932
-    ),
-    "gemini-generate": _Words(
-        (403, _GEMINI_NO_KEY),
-        (400, "API key not valid. Please pass a valid API key."),  # https://github.com/can1357/oh-my-pi/issues/449
-        "Invalid JSON payload received.",  # inferred
-    ),
-    "deepseek-chat": _OPENAI._replace(wrong_key=(401, "Authentication Fails, Your api key is invalid")),  # recorded
-    "mistral-chat": _OPENAI._replace(no_key=(401, "Invalid API Key"), wrong_key=(401, "Invalid API Key")),  # recorded
-    "openrouter-chat": _OPENAI._replace(
-        no_key=(401, "Missing Authentication header"),  # recorded
-        wrong_key=(401, "No cookie auth credentials found"),  # recorded
-    ),
-}
 
 
 def refuse(asked: Asked) -> Refusal | None:
@@ -96,60 +47,32 @@ def _length(asked: Asked) -> Refusal | None:
 
 
 def _key(asked: Asked) -> Refusal | None:
-    words = _WORDS.get(asked.dialect.name, _OPENAI)
-    find = _KEYS.get(asked.dialect.name, _bearer)
-    key = find(asked.request)
+    access = asked.dialect.service.access
+    key = access.find_key(asked.request.headers, asked.request.target)
     if key is None:
-        return _told(words.no_key, f"there is no key: {_WHERE.get(asked.dialect.name, _BEARER)}")
+        return _denied(access.no_key, f"the request has no key; {access.advice}")
     if not re.fullmatch(r"[!-~]+", key):
-        return _told(words.wrong_key, "the key is empty, or has blanks or letters that no key has")
+        return _denied(access.wrong_key, "the key is empty, or contains spaces or characters outside ASCII")
     return None
 
 
-def _bearer(request: Request) -> str | None:
-    """The key of a header `authorization: Bearer ...`."""
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else None
-
-
-def _anthropic_key(request: Request) -> str | None:
-    return request.headers.get("x-api-key", _bearer(request))
-
-
-def _gemini_key(request: Request) -> str | None:
-    query = parse_qs(urlsplit(request.target).query, keep_blank_values=True).get("key", [_bearer(request)])
-    return request.headers.get("x-goog-api-key", query[0])
-
-
-_KEYS: Final[Mapping[str, Callable[[Request], str | None]]] = {
-    "anthropic-messages": _anthropic_key,
-    "gemini-generate": _gemini_key,
-}
-_BEARER: Final = "it is sent as the header authorization: Bearer KEY"
-_WHERE: Final[Mapping[str, str]] = {
-    "anthropic-messages": "it is sent as the header x-api-key",
-    "gemini-generate": "it is sent as the header x-goog-api-key",
-}
-
-
-def _version(asked: Asked) -> Refusal | None:
-    """Anthropic wants the version of its API in a header (its documentation of versioning)."""
-    if asked.dialect.name != "anthropic-messages" or "anthropic-version" in asked.request.headers:
-        return None
-    return _told((400, "anthropic-version: header is required"), "the header anthropic-version is missing")
+def _headers(asked: Asked) -> Refusal | None:
+    for name, denial in asked.dialect.service.access.headers.items():
+        if name not in asked.request.headers:
+            return _denied(denial, f"the header {name} is missing")
+    return None
 
 
 def _json(asked: Asked) -> Refusal | None:
     if asked.trouble is None:
         return None
-    words = _WORDS.get(asked.dialect.name, _OPENAI).no_json
-    return _told((400, words), f"the body is not JSON: {asked.trouble}")
+    return _denied(asked.dialect.requests.not_json, f"the body is not JSON: {asked.trouble}")
 
 
 def find_wrong(asked: Asked) -> tuple[Finding, ...]:
     """What the judges find in the body, and in the signatures that come back. Raises HarnessError."""
-    dialect = asked.dialect.name
-    return (*judge(dialect, asked.payload, url=asked.request.target), *find_changed(dialect, asked.payload))
+    judged = judge(asked.dialect.name, asked.payload, url=asked.request.target)
+    return (*judged, *find_changed(asked.dialect, asked.payload))
 
 
 def refuse_for(asked: Asked, findings: tuple[Finding, ...]) -> Refusal | None:
@@ -158,7 +81,7 @@ def refuse_for(asked: Asked, findings: tuple[Finding, ...]) -> Refusal | None:
     return None if first is None else Refusal(_status(asked.dialect.name, first), _words(first), findings)
 
 
-_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _length, _key, _version, _json)
+_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _length, _key, _headers, _json)
 
 
 def _words(finding: Finding) -> str:
@@ -175,13 +98,13 @@ def _status(dialect: str, finding: Finding) -> int:
 @cache
 def _statuses(dialect: str) -> Mapping[str, int]:
     """The status of each rule that has one, by its id."""
-    return {rule.id: rule.status for rule in load_rules(dialect) if rule.status} if dialect in RULED else {}
+    return {rule.id: rule.status for rule in load_rules(dialect) if rule.status}
 
 
 def _plain(status: int, words: str) -> Refusal:
     return Refusal(status, words, (Finding(check=CHECK, message=words),))
 
 
-def _told(answer: tuple[int, str], message: str) -> Refusal:
-    status, words = answer
-    return Refusal(status, words, (Finding(check=CHECK, message=message, provider_text=words),))
+def _denied(denial: Denial, message: str) -> Refusal:
+    finding = Finding(check=CHECK, message=message, provider_text=denial.text)
+    return Refusal(denial.status, denial.text, (finding,))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from art_compliance.dialects.ruling import Place, objects
+from art_compliance.dialects.base import Dialect, Signature
 from art_compliance.findings import Finding
 from art_sdk.json_data import is_object
 
@@ -16,9 +15,6 @@ CHECK: Final = "provider.signature-comes-back-unchanged"
 
 _SECRET: Final = b"written, not generated"
 _NONCE: Final = 12
-
-_UNCHECKED: Final = "skip_thought_signature_validator"
-"""Google's documentation of thought signatures names it for turns that no model of its wrote."""
 
 
 def sign(thought: str) -> str:
@@ -40,44 +36,23 @@ def _mark(nonce: bytes) -> bytes:
     return hmac.digest(_SECRET, nonce, "sha256")[:24]
 
 
-def find_changed(dialect: str, payload: object) -> list[Finding]:
-    """The signatures in a request that were not given out so."""
-    look = _LOOKS.get(dialect)
-    return list(look(payload)) if look and is_object(payload) else []
+def find_changed(dialect: Dialect, payload: object) -> list[Finding]:
+    """The signatures in a request that were not given with the reasoning that they stand beside."""
+    signatures = dialect.requests.find_signatures(payload) if is_object(payload) else ()
+    return [_finding(one) for one in signatures if not _is_unchanged(one)]
 
 
-def _anthropic(payload: dict[str, Any]) -> Iterator[Finding]:
-    for message in objects(Place(payload), "messages"):
-        for block in objects(message, "content"):
-            told = block.value
-            if told.get("type") == "thinking" and told.get("signature") != sign(str(told.get("thinking"))):
-                place = block.pointer.removeprefix("/").replace("/", ".")
-                words = f"{place}: Invalid `signature` in `thinking` block"
-                yield _finding(f"{block.pointer}/signature", words, "https://github.com/microsoft/vscode/issues/322138")
+def _is_unchanged(signature: Signature) -> bool:
+    if signature.thinking is None:
+        return is_ours(str(signature.value))
+    return signature.value == sign(signature.thinking)
 
 
-def _gemini(payload: dict[str, Any]) -> Iterator[Finding]:
-    for content in objects(Place(payload), "contents"):
-        for part in objects(content, "parts"):
-            signature = part.value.get("thoughtSignature", part.value.get("thought_signature"))
-            if signature is None or signature == _UNCHECKED or is_ours(_padded(str(signature))):
-                continue
-            source = "https://github.com/google-gemini/gemini-cli/issues/13467"
-            yield _finding(f"{part.pointer}/thoughtSignature", "Corrupted thought signature.", source)
-
-
-def _padded(signature: str) -> str:
-    """As protobuf's JSON reads bytes: of either alphabet, with or without padding."""
-    plain = signature.rstrip("=").replace("-", "+").replace("_", "/")
-    return plain + "=" * (-len(plain) % 4)
-
-
-def _finding(pointer: str, words: str, source: str) -> Finding:
-    message = "the signature is not the one that was given with this reasoning"
-    return Finding(check=CHECK, message=message, pointer=pointer, provider_text=words, source=source)
-
-
-_LOOKS: Final[Mapping[str, Callable[[dict[str, Any]], Iterator[Finding]]]] = {
-    "anthropic-messages": _anthropic,
-    "gemini-generate": _gemini,
-}
+def _finding(signature: Signature) -> Finding:
+    return Finding(
+        check=CHECK,
+        message="the signature is not the one that was given with this reasoning",
+        pointer=signature.pointer,
+        provider_text=signature.provider_text,
+        source=signature.source,
+    )

@@ -84,7 +84,7 @@ class StrictProvider:
         if self._dialect is None:
             message = "a provider of every dialect has no base URL of its own; use `url` and the dialect's base_path"
             raise HarnessError(message)
-        return self.url + self._dialect.base_path
+        return self.url + self._dialect.service.base_path
 
     def __enter__(self) -> Self:
         self._server.__enter__()
@@ -135,15 +135,15 @@ def _answer(said: WrittenAnswer, asked: Asked) -> Response:
 
 def _response(dialect: Dialect, refusal: Refusal) -> Response:
     allow = (("allow", "POST"),) if refusal.status == 405 else ()
-    return Response(refusal.status, dialect.write_error(refusal.status, refusal.words), headers=allow)
+    return Response(refusal.status, dialect.answers.write_error(refusal.status, refusal.words), headers=allow)
 
 
 def _unknown_path(request: Request, dialect: Dialect | None) -> Exchange:
     """In the provider's words where there is but one provider."""
     known = (dialect,) if dialect else tuple(DIALECTS.values())
-    paths = ", ".join(f"{one.base_path} … {one.path}" for one in known)
+    paths = ", ".join(f"{one.service.base_path} … {one.service.path}" for one in known)
     words = f"nothing answers {request.method} {request.target.partition('?')[0]}; known paths: {paths}"
-    body = known[0].write_error(404, words)
+    body = known[0].answers.write_error(404, words)
     finding = Finding(check=CHECK, message=words)
     return Exchange(request, None, (finding,), Response(404, body))
 

@@ -109,7 +109,7 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
         raise HarnessError(message)
     with recording() as heard:
         told = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
-    kept = [one for one in heard if re.search(subject.dialect.path, urlsplit(one.uri).path)]
+    kept = [one for one in heard if re.search(subject.dialect.service.path, urlsplit(one.uri).path)]
     if isinstance(told, Refused) and not kept:
         return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
     if not kept:
@@ -154,7 +154,7 @@ def answerer_for(scenario: Scenario) -> Answerer:
 def _explain_silence(told: object, others: list[Exchange], dialect: Dialect, scrubber: Scrubber) -> str:
     if others:
         paths = ", ".join(sorted({scrubber.text(urlsplit(one.uri).path) for one in others}))
-        return f"it asked {paths}, and requests of {dialect.name} go to a path like {dialect.path}"
+        return f"it asked {paths}, and requests of {dialect.name} go to a path like {dialect.service.path}"
     failure = _failure(told, scrubber)
     if failure is not None:
         return f"nothing was answered: {failure}; is the provider at the URL that the adapter asks? {_SEEN}"

@@ -101,7 +101,7 @@ class _Opening(Struct, frozen=True, kw_only=True):
         return None
 
     def _make(self, dialect: Dialect | None) -> Any:
-        base_url = self.server.url + ("" if dialect is None else dialect.base_path)
+        base_url = self.server.url + ("" if dialect is None else dialect.service.base_path)
         own = self.access or Access(key=TEST_KEY, base_url=base_url)
         try:
             return run_bounded(lambda: self.make(api_key=own.key, base_url=own.base_url, model=own.model))

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from art_compliance.checks.streamed import require_read
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.provider import Request
-from art_compliance.provider.faults import FAULTS, STUMBLES, Fault
+from art_compliance.provider.faults import FAULTS, Fault
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -43,7 +43,9 @@ def cases(trial: Trial) -> list[Case]:
     kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
     faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
     return [
-        Case(fault, kind == "streamed", "either" if trial.dialect.name in STUMBLES.get(fault.id, ()) else fault.expects)
+        Case(
+            fault, kind == "streamed", "either" if fault.id in trial.dialect.streams.client_failures else fault.expects
+        )
         for fault in faults
         for kind in kinds
         if kind in fault.on

@@ -176,9 +176,11 @@ def _with_the_key(trial: Trial) -> Iterator[tuple[str, Reply]]:
         return
     words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)
     dialect = trial.dialect
-    event = Response(200, content_type=dialect.stream_type, steps=(Send(dialect.write_stream_error(401, words)),))
+    event = Response(
+        200, content_type=dialect.streams.content_type, steps=(Send(dialect.streams.write_error(401, words)),)
+    )
     for what, response in (
-        ("status 401 that repeats the key (streamed)", Response(401, dialect.write_error(401, words))),
+        ("status 401 that repeats the key (streamed)", Response(401, dialect.answers.write_error(401, words))),
         ("an error event that repeats the key", event),
     ):
         yield what, trial.subject.call(trial.scenario.prompt, options, partial(_answer_with, response))

@@ -60,19 +60,19 @@ def _times(trial: Trial, make: Make, *, streamed: bool) -> list[float]:
 
 
 def _cut(asked: Asked, _: int) -> Response:
-    events = asked.dialect.write_stream(ANSWER, asked.payload)
+    events = asked.dialect.streams.write(ANSWER, asked.payload)
     return Response(
-        200, content_type=asked.dialect.stream_type, steps=(*map(Send, events[: -(-len(events) // 2)]), Drop())
+        200, content_type=asked.dialect.streams.content_type, steps=(*map(Send, events[: -(-len(events) // 2)]), Drop())
     )
 
 
 def _refused(asked: Asked, _: int) -> Response:
-    return Response(400, asked.dialect.write_error(400, "written error 400"))
+    return Response(400, asked.dialect.answers.write_error(400, "written error 400"))
 
 
 def _busy(asked: Asked, count: int) -> Response:
     """The first is told to wait."""
     if count > 1:
         return asked.answer(ANSWER)
-    body = asked.dialect.write_error(429, "written error 429")
+    body = asked.dialect.answers.write_error(429, "written error 429")
     return Response(429, body, headers=(("retry-after", str(_WAIT)),))

@@ -104,7 +104,7 @@ class Dialogue:
         if said.thinking and "reasoning" in self._can:
             said = replace(said, signature=sign(said.thinking))
             try:
-                self._dialect.write_response(said)
+                self._dialect.answers.write(said)
             except CannotWrite:
                 pass
             else:
@@ -151,7 +151,10 @@ _TOLD: Final = ("code", "message", "status", "provider_message")
 
 def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
     """What of an answer's reasoning stands in the next request, to the letter."""
-    texts = [said.signature if dialect.signs_thinking else None, said.thinking if dialect.wants_thinking else None]
+    texts = [
+        said.signature if dialect.requests.has_signature else None,
+        said.thinking if dialect.requests.has_thinking else None,
+    ]
     return [text for text in texts if text]
 
 

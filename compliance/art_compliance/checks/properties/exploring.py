@@ -93,7 +93,7 @@ def _trial_of(trial: Trial, request: Request) -> Trial:
 def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
     """The answer, without its reasoning where the dialect has no place for it."""
     try:
-        dialect.write_response(answer)
+        dialect.answers.write(answer)
     except CannotWrite:
         return structs.replace(answer, thinking="", signature=None, thinking_tokens=None)
     return answer

@@ -187,7 +187,7 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
         message = "the recorded answer is no stream"
         raise NotApplicable(message)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
-    kind = last.answer_headers.get("content-type", trial.dialect.stream_type)
+    kind = last.answer_headers.get("content-type", trial.dialect.streams.content_type)
     steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, _CUTS))
     reply = trial.subject.call(
         trial.scenario.prompt,

@@ -65,8 +65,8 @@ def _relevant(way: str, reply: Answered, whole: Answered) -> Iterator[str]:
 )
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and none of them was ever good news."""
-    body = json.loads(trial.dialect.write_response(_ANSWER))
-    parent, _, step = trial.dialect.finish.rpartition("/")
+    body = json.loads(trial.dialect.answers.write(_ANSWER))
+    parent, _, step = trial.dialect.answers.finish.rpartition("/")
     holder: Any = look_up(body, parent)
     assert is_object(holder)  # noqa: S101 - the dialect's own answer
     holder[step] = _WORD

@@ -36,7 +36,7 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
     """The caller decides by the status whether to try again, and reads the words."""
     for status in _STATUSES:
         words, before = f"written error {status}", trial.subject.request_count
-        body = trial.dialect.write_error(status, words)
+        body = trial.dialect.answers.write_error(status, words)
         headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
         reply = trial.call_with(Response(status, body, headers=headers))
         faults = list(wrong_failure(trial, reply))
@@ -73,7 +73,7 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
 
 
 def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
-    text, call = (trial.dialect.write_response(answer) for answer in (_TEXT, _CALL))
+    text, call = (trial.dialect.answers.write(answer) for answer in (_TEXT, _CALL))
     yield "an empty body", Response(200, b"")
     yield "a page", Response(200, _PAGE, "text/html")
     yield "a page of 10 MB", Response(200, _PAGE * (10_000_000 // len(_PAGE)), "text/html")
@@ -82,7 +82,7 @@ def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
     yield "half of an answer", Response(200, text[: len(text) // 2])
     yield "text that is not UTF-8", Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
     for body in (text, call) if "tools" in trial.subject.capabilities else (text,):
-        yield from _spoiled(json.loads(body), trial.dialect.essential)
+        yield from _spoiled(json.loads(body), trial.dialect.answers.essential)
 
 
 _PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>"
@@ -119,9 +119,9 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
     """Some providers repeat the key in their words, and events go into logs."""
     words = f"Incorrect API key provided: {TEST_KEY}"
     answers = {
-        "with an error": Response(401, trial.dialect.write_error(401, words)),
-        "200 and an error": Response(200, trial.dialect.write_error(401, words)),
-        "with a text": Response(200, trial.dialect.write_response(_TEXT)),
+        "with an error": Response(401, trial.dialect.answers.write_error(401, words)),
+        "200 and an error": Response(200, trial.dialect.answers.write_error(401, words)),
+        "with a text": Response(200, trial.dialect.answers.write(_TEXT)),
     }
     for what, response in answers.items():
         reply = trial.call_with(response)

@@ -112,8 +112,8 @@ def signatures_go_back(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable(reason)
     dialect = trial.dialect
     wanted = [
-        *([signature] if dialect.signs_thinking else []),
-        *([trial.written.thinking] if dialect.wants_thinking else []),
+        *([signature] if dialect.requests.has_signature else []),
+        *([trial.written.thinking] if dialect.requests.has_thinking else []),
     ]
     if not wanted:
         reason = f"nothing goes back with reasoning in {dialect.name}"
@@ -170,7 +170,7 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""
     first = trial.answered
-    body = json.loads(trial.dialect.write_response(trial.written))
+    body = json.loads(trial.dialect.answers.write(trial.written))
     reply = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
     if not isinstance(reply, Answered) or reply.error is not None:
         yield Problem(f"with unknown fields it is not read: {_explain_unread(reply)}")

@@ -13,6 +13,7 @@ from art_compliance.checks.streamed import (
     differences,
     events_of,
     half_of,
+    has_finish,
     in_pieces,
     paused,
     require_read,
@@ -21,7 +22,6 @@ from art_compliance.checks.streamed import (
     stream,
     streamed,
     streamed_reply,
-    tells_finish,
     text_in,
     wrong_failure,
 )
@@ -122,10 +122,16 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
         )
         for what, last, how in ways if at == places[-1] else ways[number % 3 :][:1]:
             reply = _hear_some(trial, events[:at], last, how)
-            if tells_finish(events[:at]) and isinstance(reply, Answered) and reply.error is None:
+            if (
+                has_finish(events[:at], trial.dialect.streams.finish_fields)
+                and isinstance(reply, Answered)
+                and reply.error is None
+            ):
                 faults = [f"another answer is read: {difference}" for difference in _lost(reply, whole)]
             else:
-                faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at])))
+                faults = list(
+                    wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields))
+                )
                 faults += _half_calls(reply, whole)
             yield from (Problem(f"{what} of {len(events)}: {fault}") for fault in faults)
 
@@ -178,11 +184,11 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     words = "written error of a stream"
     _, events = streamed(trial), trial.once(_events_asked_for)
     at = len(events) // 2
-    if tells_finish(events[:at]):
+    if has_finish(events[:at], trial.dialect.streams.finish_fields):
         message = "half of the answer says all of it"
         raise NotApplicable(message)
-    reply = _hear_some(trial, events[:at], trial.dialect.write_stream_error(503, words), ())
-    faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at])))
+    reply = _hear_some(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
+    faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields)))
     error = reply.error or {} if isinstance(reply, Answered) else {}
     if not faults and words not in str(error.get("provider_message") or error.get("message")):
         faults.append(f"the provider's words {words!r} are not told")
@@ -207,7 +213,7 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
 
 def _sent_before_the_pause(trial: Trial) -> str:
     events = _events_asked_for(trial)
-    return text_in(trial.written, events[: half_of(events)]) or ""
+    return text_in(trial.written, events[: half_of(events)], trial.dialect.streams.text_fields) or ""
 
 
 _PAUSE: Final = 0.2
@@ -270,7 +276,7 @@ def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 def _hang_after_half(trial: Trial) -> Any:
     def hang(asked: Asked) -> Response:
-        events = trial.dialect.write_stream(_TEXT, asked.payload)
+        events = trial.dialect.streams.write(_TEXT, asked.payload)
         return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
 
     return hang

@@ -18,8 +18,6 @@ from art_compliance.subject.events import Answered
 from art_sdk import FunctionCall, ToolCall
 
 _WORD: Final = "a_reason_of_tomorrow"
-_END: Final = re.compile(rb'("(?:finish_reason|finishReason|stop_reason)": ?)"[^"]*"')
-_OTHER: Final = rb'\1"%b"' % _WORD.encode()
 _CALLS: Final = WrittenAnswer(
     tool_calls=(
         ToolCall("call_w1", FunctionCall("look", '{"at": "the first of two things"}')),
@@ -78,7 +76,9 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and none of them was ever good news."""
     asked = trial.with_answer(WrittenAnswer(content="This answer was written."))
-    reply = require_read(_told_so(asked, lambda events: tuple(_END.sub(_OTHER, event) for event in events)))
+    end = re.compile(rf'("(?:{"|".join(trial.dialect.streams.finish_fields)})": ?)"[^"]*"'.encode())
+    other = rf'\1"{_WORD}"'.encode()
+    reply = require_read(_told_so(asked, lambda events: tuple(end.sub(other, event) for event in events)))
     if reply.finish != "other" or reply.text != asked.written.content:
         message = f"the provider ended by {_WORD!r}; END says {reply.finish!r}, and the text {reply.text!r}"
         yield Problem(message)
@@ -91,7 +91,7 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
 )
 def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
     """The index is what they have it for."""
-    mix = trial.dialect.mix_calls
+    mix = trial.dialect.streams.interleave_calls
     if mix is None:
         message = "the dialect tells a call whole, or one after the other"
         raise NotApplicable(message)

@@ -98,7 +98,7 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 )
 def prefix_is_stable(trial: Trial) -> Iterator[Problem]:
     """Providers' prompt caches depend on it."""
-    history, marks = trial.dialect.history, trial.dialect.marks
+    history, marks = trial.dialect.requests.history, trial.dialect.requests.marks
     whole = look_up(trial.sent.payload, history)
     if not is_array(whole):
         message = f"the request has no list at {history}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import CannotWrite, arguments_of
+from art_compliance.dialects.writing import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
 ESSENTIAL: Final = (

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
+from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
     ArtStandardMessage,

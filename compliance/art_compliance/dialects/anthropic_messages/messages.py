@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from art_compliance.dialects.ruling import Place, Request, objects
+from art_compliance.dialects.ruling import JudgedRequest, Place, objects
 from art_sdk.json_data import is_array, is_object
 
 
@@ -36,7 +36,7 @@ class Message(Place, frozen=True, gc=False, kw_only=True):
     marks: int
 
 
-class Messages(Request):
+class Messages(JudgedRequest):
     """The raw body, with messages, turns and tools found once."""
 
     @cached_property

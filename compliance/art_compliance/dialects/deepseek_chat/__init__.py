@@ -1,26 +1,29 @@
-"""`deepseek-chat`: chat completions, as DeepSeek takes and answers them."""
+"""`deepseek-chat`: chat completions, as DeepSeek takes and answers them.
+
+`reasoning_content` of an assistant message goes back as it came while calls are answered, even where it is empty.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.deepseek_chat.answers import write_error, write_response
-from art_compliance.dialects.deepseek_chat.decode import decode
+from art_compliance.dialects.deepseek_chat.answers import reasoning, write_error, write_response
 from art_compliance.dialects.deepseek_chat.rules import RULES
-from art_compliance.dialects.deepseek_chat.streams import write_stream, write_stream_error
-from art_compliance.dialects.openai_chat.family import CHAT
+from art_compliance.dialects.openai_chat.access import chat_access
+from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.streams import ChatStyle
 
-DEEPSEEK_CHAT: Final = CHAT(
+DEEPSEEK_CHAT: Final = ChatForm(
     name="deepseek-chat",
     hosts=("api.deepseek.com",),
     base_path="",
-    marks=("prefix",),
-    decode=decode,
+    access=chat_access(wrong_key="Authentication Fails, Your api key is invalid"),  # recorded
     rules=RULES,
-    write_response=write_response,
+    marks=("prefix",),
+    kept_fields=("reasoning_content",),
+    has_thinking=True,
+    write=write_response,
     write_error=write_error,
-    write_stream=write_stream,
-    write_stream_error=write_stream_error,
-    wants_thinking=True,
-    signs_thinking=False,
-)
+    reasoning=reasoning,
+    style=ChatStyle(texts=("reasoning_content", "content"), usage_at_finish=True),  # recorded in 2026
+).dialect()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from art_compliance.dialects.base import Reasoning
 from art_compliance.dialects.openai_chat.answers import (
     WRITTEN_AT,
     finish_of,
@@ -12,6 +13,7 @@ from art_compliance.dialects.openai_chat.answers import (
     refuse_refusal,
 )
 from art_compliance.scenarios import WrittenAnswer
+from art_sdk.json_data import is_object
 
 
 def write_response(answer: WrittenAnswer) -> bytes:
@@ -66,3 +68,10 @@ def write_error(status: int, message: str) -> bytes:
         "code": "invalid_request_error",
     }
     return json.dumps({"error": error}).encode()
+
+
+def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
+    """Its text is shown, and has no signature."""
+    thinking = payload.get("thinking")
+    is_on = is_object(thinking) and thinking.get("type") == "enabled"
+    return Reasoning(text=True) if is_on or "reasoner" in model else None

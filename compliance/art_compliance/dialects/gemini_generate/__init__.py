@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
+from art_compliance.dialects.gemini_generate.access import ACCESS, NOT_JSON
 from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
 from art_compliance.dialects.gemini_generate.decode import decode
 from art_compliance.dialects.gemini_generate.order import ORDER
+from art_compliance.dialects.gemini_generate.reasoning import find_signatures, reasoning
+from art_compliance.dialects.gemini_generate.recorded import COUNTS, read_recorded
 from art_compliance.dialects.gemini_generate.rules import RULES, Contents
 from art_compliance.dialects.gemini_generate.streams import (
     UNKNOWN_EVENT,
@@ -19,21 +22,41 @@ from art_compliance.dialects.gemini_generate.streams import (
 
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
-    hosts=("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
-    path=r"/models/[^/]+:(generateContent|streamGenerateContent)$",
-    base_path="/v1beta",
-    history="/contents",
-    decode=decode,
-    read_request=Contents,
-    rules=RULES,
-    write_response=write_response,
-    write_error=write_error,
-    write_stream=write_stream,
-    write_stream_error=write_stream_error,
-    wants_stream=wants_stream,
-    wants_array=wants_array,
-    unknown_event=UNKNOWN_EVENT,
-    stream_order=ORDER,
-    essential=ESSENTIAL,
-    finish="/candidates/0/finishReason",
+    service=Service(
+        hosts=("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
+        path=r"/models/[^/]+:(generateContent|streamGenerateContent)$",
+        base_path="/v1beta",
+        access=ACCESS,
+        shape="gemini_generate",
+    ),
+    requests=Requests(
+        decode=decode,
+        read=Contents,
+        rules=RULES,
+        not_json=NOT_JSON,
+        history="/contents",
+        find_signatures=find_signatures,
+    ),
+    answers=Answers(
+        write=write_response,
+        write_error=write_error,
+        essential=ESSENTIAL,
+        finish="/candidates/0/finishReason",
+        read=read_recorded,
+        counts=COUNTS,
+        reasoning=reasoning,
+    ),
+    streams=Streams(
+        write=write_stream,
+        write_error=write_stream_error,
+        is_requested=wants_stream,
+        is_array=wants_array,
+        order=ORDER,
+        unknown_event=UNKNOWN_EVENT,
+        text_fields=("text",),
+        finish_fields=("finishReason", "blockReason"),
+        client_failures=frozenset(  # google-genai 3.4, which our tests drive through each fault
+            {"byte-order-mark", "comments", "further-fields", "no-blank-after-colon"}
+        ),
+    ),
 )

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import CannotWrite, arguments_of
+from art_compliance.dialects.writing import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
 ESSENTIAL: Final = (

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from art_compliance.dialects.ruling import Place, Request, child, objects, schemas
+from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects, schemas
 from art_sdk.json_data import is_object
 
 
@@ -38,7 +38,7 @@ class Content(Place, frozen=True, gc=False, kw_only=True):
         return bool(self.role == "model")
 
 
-class Contents(Request):
+class Contents(JudgedRequest):
     """The raw body, with contents, turns, declarations and their schemas found once."""
 
     @cached_property

@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from art_compliance.dialects.base import Decoded, DecodeFailed, Fields, Ledger, user_message
+from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, user_message
 from art_compliance.dialects.numbering import OpenCalls
 from art_compliance.dialects.urls import model_of
 from art_sdk.json_data import is_array, is_object

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import CannotWrite
 from art_compliance.dialects.openai_chat.answers import (
     WRITTEN_AT,
     finish_of,
     numbered_calls_of,
     refuse_refusal,
 )
+from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.openai_chat.answers import write_error, write_response
-from art_compliance.dialects.openai_chat.decode import decode
-from art_compliance.dialects.openai_chat.family import CHAT
+from art_compliance.dialects.openai_chat.answers import reasoning, write_error, write_response
+from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.rules import RULES
-from art_compliance.dialects.openai_chat.streams import mix_calls, write_stream, write_stream_error
+from art_compliance.dialects.openai_chat.streams import OPENAI, interleave_calls
 
-OPENAI_CHAT: Final = CHAT(
+OPENAI_CHAT: Final = ChatForm(
     name="openai-chat",
+    shape="chat_completions",
     hosts=("api.openai.com",),
-    base_path="/v1",
-    decode=decode,
-    rules=RULES,
-    write_response=write_response,
-    write_error=write_error,
-    write_stream=write_stream,
-    write_stream_error=write_stream_error,
-    mix_calls=mix_calls,
-    signs_thinking=False,
     kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
-)
+    base_path="/v1",
+    rules=RULES,
+    write=write_response,
+    write_error=write_error,
+    reasoning=reasoning,
+    call_id_prefix="call_",
+    style=OPENAI,
+    interleave_calls=interleave_calls,
+).dialect()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import CannotWrite
+from art_compliance.dialects.base import Reasoning
+from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
 FINISH: Final = "/choices/0/finish_reason"
@@ -108,3 +109,9 @@ def write_error(status: int, message: str) -> bytes:
     """An error answer, in the form of recorded ones."""
     kind, code = _TYPES.get(status, ("server_error", None))
     return json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}}).encode()
+
+
+def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
+    """Reasoning is counted and not shown."""
+    effort = payload.get("reasoning_effort")
+    return Reasoning() if effort not in {None, "none"} or model.startswith(("o1", "o3", "o4")) else None

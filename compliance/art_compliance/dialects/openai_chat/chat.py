@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.dialects.ruling import Place, Request, child, objects
+from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects
 
 
 class Function(Place, frozen=True, gc=False, kw_only=True):
@@ -46,7 +46,7 @@ class Round(Struct, frozen=True, gc=False):
     results: list[Message]
 
 
-class Chat(Request):
+class Chat(JudgedRequest):
     """The raw body, with messages, calls and functions found once."""
 
     @cached_property

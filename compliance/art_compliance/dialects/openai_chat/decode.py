@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.dialects.base import Decode, Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
+from art_compliance.dialects.decoding import Decode, Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
 from art_compliance.dialects.numbering import OpenCalls
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
@@ -67,9 +67,6 @@ def _decode(variant: Variant, payload: object, *, url: str | None = None) -> Dec
 
 
 _AZURE: Final = re.compile(r"/deployments/([^/]+)/")
-
-decode: Final = decoder(Variant(name="openai-chat"))
-"""OpenAI's own."""
 
 
 class _Messages:

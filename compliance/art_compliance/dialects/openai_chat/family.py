@@ -1,26 +1,117 @@
-"""What every dialect of chat completions has in common: OpenAI's own and its relatives' are made of it."""
+"""The family of chat completions: a form that OpenAI and each of its relatives fill in."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+from collections.abc import Callable
+from typing import Any
 
-from art_compliance.dialects.base import Dialect
+from msgspec import Struct
+
+from art_compliance.dialects.base import Access, Answers, Dialect, Reasoning, Requests, Service, Streams, no_reasoning
 from art_compliance.dialects.framing import body_wants_stream
+from art_compliance.dialects.openai_chat.access import NOT_JSON, chat_access
 from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
 from art_compliance.dialects.openai_chat.chat import Chat
+from art_compliance.dialects.openai_chat.decode import Variant, decoder
 from art_compliance.dialects.openai_chat.order import ORDER
-from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT
+from art_compliance.dialects.openai_chat.recorded import COUNTS, read_recorded
+from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, ChatStyle, chat_stream, error_event
+from art_compliance.dialects.ruling import RuleCheck
+from art_compliance.scenarios import WrittenAnswer
 
-CHAT: Final = partial(
-    Dialect,
-    path=r"/chat/completions$",
-    history="/messages",
-    read_request=Chat,
-    wants_stream=body_wants_stream,
-    unknown_event=UNKNOWN_EVENT,
-    stream_order=ORDER,
-    essential=ESSENTIAL,
-    finish=FINISH,
-)
-"""A dialect of chat completions, for the rest of its fields."""
+
+class ChatForm(Struct, frozen=True, kw_only=True):
+    """A service of the family. What is not asked here is the same for all of them."""
+
+    name: str
+    """The dialect's name."""
+    shape: str | None = None
+    """As in `Service`."""
+    hosts: tuple[str, ...]
+    """As in `Service`."""
+    kin: tuple[str, ...] = ()
+    """As in `Service`."""
+    base_path: str
+    """As in `Service`."""
+    access: Access = chat_access()
+    """As in `Service`."""
+    rules: tuple[RuleCheck, ...]
+    """As in `Requests`."""
+    marks: tuple[str, ...] = ()
+    """As in `Requests`."""
+    kept_fields: tuple[str, ...] = ()
+    """Fields of an assistant's message that go back as they came, such as its reasoning."""
+    kept_parts: frozenset[str] = frozenset()
+    """Types of parts of an assistant's content that go back as they came."""
+    has_thinking: bool = False
+    """As in `Requests`."""
+    has_signature: bool = False
+    """As in `Requests`."""
+    write: Callable[[WrittenAnswer], bytes]
+    """As in `Answers`."""
+    write_error: Callable[[int, str], bytes]
+    """As in `Answers`."""
+    reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
+    """As in `Answers`."""
+    call_id_prefix: str = ""
+    """As in `Answers`."""
+    style: ChatStyle
+    """How its chunks differ from OpenAI's."""
+    interleave_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
+    """As in `Streams`."""
+
+    def dialect(self) -> Dialect:
+        """The dialect that the form describes."""
+        return Dialect(
+            name=self.name,
+            service=self._service(),
+            requests=self._requests(),
+            answers=self._answers(),
+            streams=self._streams(),
+        )
+
+    def _service(self) -> Service:
+        return Service(
+            hosts=self.hosts,
+            kin=self.kin,
+            path=r"/chat/completions$",
+            base_path=self.base_path,
+            access=self.access,
+            shape=self.shape,
+        )
+
+    def _requests(self) -> Requests:
+        return Requests(
+            decode=decoder(Variant(name=self.name, fields=self.kept_fields, parts=self.kept_parts)),
+            read=Chat,
+            rules=self.rules,
+            not_json=NOT_JSON,
+            history="/messages",
+            marks=self.marks,
+            has_thinking=self.has_thinking,
+            has_signature=self.has_signature,
+        )
+
+    def _answers(self) -> Answers:
+        return Answers(
+            write=self.write,
+            write_error=self.write_error,
+            essential=ESSENTIAL,
+            finish=FINISH,
+            read=read_recorded,
+            counts=COUNTS,
+            reasoning=self.reasoning,
+            call_id_prefix=self.call_id_prefix,
+        )
+
+    def _streams(self) -> Streams:
+        return Streams(
+            write=chat_stream(self.write, self.style),
+            write_error=error_event(self.write_error),
+            is_requested=body_wants_stream,
+            order=ORDER,
+            unknown_event=UNKNOWN_EVENT,
+            text_fields=("content", "refusal"),
+            finish_fields=("finish_reason",),
+            interleave_calls=self.interleave_calls,
+        )

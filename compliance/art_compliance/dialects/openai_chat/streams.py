@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.dialects.base import WriteStream
 from art_compliance.dialects.framing import change_data, data_frame, pieces
-from art_compliance.dialects.openai_chat.answers import write_error, write_response
+from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_array, is_object
 
@@ -61,18 +60,12 @@ def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> Wr
     return write_stream
 
 
-write_stream: Final = chat_stream(write_response, OPENAI)
-
-
 def error_event(write: Callable[[int, str], bytes]) -> Callable[[int, str], bytes]:
     """The writer of errors in a stream: the body as an event. That no `[DONE]` follows is inferred."""
     return lambda status, message: data_frame(json.loads(write(status, message)))
 
 
-write_stream_error: Final = error_event(write_error)
-
-
-def mix_calls(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
+def interleave_calls(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """The same calls, their pieces in turns: all begin in one chunk, each with the first of its arguments.
 
     Nothing but `index` says then whose they are. That providers begin calls so was recorded; in turns is inferred

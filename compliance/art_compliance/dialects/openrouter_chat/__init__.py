@@ -1,25 +1,38 @@
-"""`openrouter-chat`: chat completions, as OpenRouter takes and answers them."""
+"""`openrouter-chat`: chat completions, as OpenRouter takes and answers them.
+
+`reasoning` and `reasoning_details` of an assistant message go back as they came, whichever model wrote them.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.openai_chat.family import CHAT
-from art_compliance.dialects.openrouter_chat.answers import write_error, write_response
-from art_compliance.dialects.openrouter_chat.decode import decode
+from art_compliance.dialects.openai_chat.access import chat_access
+from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.streams import ChatStyle
+from art_compliance.dialects.openrouter_chat.answers import reasoning, write_error, write_response
 from art_compliance.dialects.openrouter_chat.rules import RULES
-from art_compliance.dialects.openrouter_chat.streams import write_stream, write_stream_error
 
-OPENROUTER_CHAT: Final = CHAT(
+OPENROUTER_CHAT: Final = ChatForm(
     name="openrouter-chat",
     hosts=("openrouter.ai",),
     base_path="/api/v1",
-    marks=("cache_control",),
-    decode=decode,
+    access=chat_access(  # both recorded
+        no_key="Missing Authentication header", wrong_key="No cookie auth credentials found"
+    ),
     rules=RULES,
-    write_response=write_response,
+    marks=("cache_control",),
+    kept_fields=("reasoning", "reasoning_details"),
+    has_thinking=True,
+    has_signature=True,
+    write=write_response,
     write_error=write_error,
-    write_stream=write_stream,
-    write_stream_error=write_stream_error,
-    wants_thinking=True,
-)
+    reasoning=reasoning,
+    style=ChatStyle(  # recorded in 2025 and 2026
+        texts=("reasoning", "content", "refusal"),
+        details="reasoning_details",
+        usage_at_finish=True,
+        says_finish_twice=True,
+        comments=(b": OPENROUTER PROCESSING\n\n",) * 2,
+    ),
+).dialect()

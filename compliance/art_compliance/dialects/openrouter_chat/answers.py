@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from art_compliance.dialects.base import Reasoning
 from art_compliance.dialects.openai_chat.answers import WRITTEN_AT, finish_of, numbered_calls_of
 from art_compliance.scenarios import WrittenAnswer
+from art_sdk.json_data import is_object
 
 
 def write_response(answer: WrittenAnswer) -> bytes:
@@ -70,3 +72,10 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
 def write_error(status: int, message: str) -> bytes:
     """An error answer, in the form of recorded ones: the code is the status."""
     return json.dumps({"error": {"message": message, "code": status}}).encode()
+
+
+def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
+    """Its text is shown where the request has one of two fields."""
+    del model
+    is_on = is_object(payload.get("reasoning")) or payload.get("include_reasoning") is True
+    return Reasoning(text=True) if is_on else None

@@ -83,7 +83,7 @@ def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
         return Settled(general.message or fault.message, general.severity, general.evidence)
     if host is not None and any(is_one_of(host, row.hosts) for row in rows):
         return None
-    if host is not None and is_one_of(host, find_dialect(dialect).hosts):
+    if host is not None and is_one_of(host, find_dialect(dialect).service.hosts):
         return Settled(fault.message)
     if rows:
         told = f"{fault.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"

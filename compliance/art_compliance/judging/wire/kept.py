@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from jsonschema_rs import Draft202012Validator
 from msgspec import Struct
 
+from art_compliance.dialects import find_dialect
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging.wire.allowances import is_answered, settle
 from art_compliance.judging.wire.explain import Fault, explain
@@ -17,10 +18,6 @@ from art_compliance.resources import data_folder
 from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 CHECK: Final = "wire.request-is-of-the-schema"
-
-
-_WIDER: Final = {"anthropic-messages": ("beta", "the beta alone knows it: it needs the header anthropic-beta")}
-"""A second schema that takes more, and what its taking a fault means. Headers are no part of what is judged."""
 
 
 class Kept(Struct, frozen=True):
@@ -53,9 +50,10 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
             return [Finding(check=CHECK, message=message, path=unsendable.path)]
         data = cast("object", json.loads(json.dumps(payload)))  # of types derived from JSON's own
     faults = known.faults(data)
-    if not faults or dialect not in _WIDER:
+    second = find_dialect(dialect).requests.wider_schema
+    if not faults or second is None:
         return [finding for fault in faults if (finding := _finding(known, fault, url)) is not None]
-    wider, why = kept(f"{dialect}.{_WIDER[dialect][0]}"), _WIDER[dialect][1]
+    wider, why = kept(f"{dialect}.{second.name}"), second.note
     refused = wider.faults(data)
     places = {fault.pointer for fault in refused}
     notes = [_note(known, fault, why) for fault in faults if fault.pointer not in places]

@@ -13,7 +13,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.provider.faults.base import BOTH, STREAMED, Fault, Good, good_answer
 from art_compliance.provider.faults.bodies import LONG, RETRY_AFTER
 from art_compliance.provider.faults.numbered import NUMBERED, faults_at_events, numbered_fault
-from art_compliance.provider.faults.table import FAULTS, STEADY, STUMBLES
+from art_compliance.provider.faults.table import FAULTS, STEADY
 
 
 def find_fault(name: str) -> Fault:
@@ -37,7 +37,6 @@ __all__ = [
     "RETRY_AFTER",
     "STEADY",
     "STREAMED",
-    "STUMBLES",
     "Fault",
     "Good",
     "faults_at_events",

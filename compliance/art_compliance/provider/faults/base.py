@@ -78,4 +78,4 @@ def good_answer(written: WrittenAnswer, asked: Asked) -> Good:
     dialect = asked.dialect
     if asked.wants_stream:
         return Good(written, dialect, *asked.stream(written))
-    return Good(written, dialect, (dialect.write_response(written),), "application/json")
+    return Good(written, dialect, (dialect.answers.write(written),), "application/json")

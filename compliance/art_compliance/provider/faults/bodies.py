@@ -21,7 +21,7 @@ _PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>\n"
 def refuse(status: int, good: Good) -> Response:
     """The provider's own error body under the status."""
     headers = (("retry-after", str(RETRY_AFTER)),) if status == 429 else ()
-    return Response(status, good.dialect.write_error(status, f"written error {status}"), headers=headers)
+    return Response(status, good.dialect.answers.write_error(status, f"written error {status}"), headers=headers)
 
 
 def page(status: int, size: int, _: Good) -> Response:
@@ -54,7 +54,7 @@ def other_json(_: Good) -> Response:
 
 def unstream(good: Good) -> Response:
     """The whole answer as one body."""
-    return Response(200, good.dialect.write_response(good.written))
+    return Response(200, good.dialect.answers.write(good.written))
 
 
 def lengthen(good: Good) -> Response:

@@ -18,7 +18,7 @@ def malform(good: Good) -> Response:
 
 def add_unknown_event(good: Good) -> Response:
     """An event after the first whose kind the dialect does not know."""
-    return good.resend([good.events[0], good.dialect.unknown_event, *good.events[1:]])
+    return good.resend([good.events[0], good.dialect.streams.unknown_event, *good.events[1:]])
 
 
 def add_comments(good: Good) -> Response:
@@ -50,4 +50,4 @@ def split_lines(good: Good) -> Response:
 def end_in_error(good: Good) -> Response:
     """The provider's own error event in the place of the second half."""
     at = max(1, len(good.events) // 2)
-    return good.resend([*good.events[:at], good.dialect.write_stream_error(503, "written error 503")])
+    return good.resend([*good.events[:at], good.dialect.streams.write_error(503, "written error 503")])

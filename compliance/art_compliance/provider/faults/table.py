@@ -232,17 +232,6 @@ _TABLE: Final = (
 FAULTS: Final[Mapping[str, Fault]] = {fault.id: fault for fault in _TABLE}
 """Every fault that needs no number."""
 
-STUMBLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "byte-order-mark": ("anthropic-messages", "gemini-generate"),
-    "comments": ("gemini-generate",),
-    "further-fields": ("gemini-generate",),
-    "no-blank-after-colon": ("gemini-generate",),
-}
-"""What the standard of server-sent events takes, and the provider's own client of today does not, by dialect.
-
-Source: anthropic 2.12 and google-genai 3.4, whose clients our tests drive through each.
-"""
-
 STEADY: Final = Fault(
     id="steady",
     words="a good answer that takes 0.9 s in all, and never pauses for long",

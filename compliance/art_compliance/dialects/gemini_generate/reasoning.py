@@ -1,0 +1,46 @@
+"""Gemini's reasoning: when an answer has some, and the signatures that come back with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.dialects.base import Reasoning, Signature
+from art_compliance.dialects.ruling import Place, objects
+from art_sdk.json_data import is_object
+
+_UNCHECKED: Final = "skip_thought_signature_validator"
+"""Google's documentation of thought signatures names it for turns that none of its models wrote."""
+
+
+def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
+    """Gemini 3 signs its thoughts whether or not they are requested."""
+    settings: Any = payload.get("generationConfig", payload.get("generation_config"))
+    thinking: Any = settings.get("thinkingConfig", settings.get("thinking_config")) if is_object(settings) else None
+    if is_object(thinking) and (thinking.get("includeThoughts") or thinking.get("include_thoughts")):
+        return Reasoning(text=True, signature=True)
+    return Reasoning(signature=True) if is_object(thinking) or model.startswith("gemini-3") else None
+
+
+def find_signatures(payload: dict[str, Any]) -> Iterator[Signature]:
+    """Those of the parts. A signature may stand beside a call, so nothing ties it to a text."""
+    for content in objects(Place(payload), "contents"):
+        for part in objects(content, "parts"):
+            value = part.value.get("thoughtSignature", part.value.get("thought_signature"))
+            if value is not None and value != _UNCHECKED:
+                yield _signature(part, str(value))
+
+
+def _signature(part: Place, value: str) -> Signature:
+    return Signature(
+        pointer=f"{part.pointer}/thoughtSignature",
+        value=_padded(value),
+        provider_text="Corrupted thought signature.",
+        source="https://github.com/google-gemini/gemini-cli/issues/13467",
+    )
+
+
+def _padded(signature: str) -> str:
+    """As protobuf's JSON reads bytes: in either alphabet, with or without padding."""
+    plain = signature.rstrip("=").replace("-", "+").replace("_", "/")
+    return plain + "=" * (-len(plain) % 4)

@@ -1,0 +1,38 @@
+"""What the writers of answers have in common."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+
+from art_compliance.scenarios import WrittenAnswer
+from art_sdk.json_data import is_object
+from art_sdk.messages import ToolCall
+
+
+class CannotWrite(ValueError):
+    """An answer that the dialect cannot express."""
+
+
+class WriteStream(Protocol):
+    """Writes a streamed answer: one element per event, framed as the provider frames it, the end mark included.
+
+    `payload` is the request's body. Where it asks for less (no usage, say), less is written; without it everything is.
+    The joined events say the same as the unstreamed answer. Raises CannotWrite.
+    """
+
+    def __call__(self, answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
+        """Returns the events in the provider's order."""
+        ...
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """A call's arguments, for a dialect that has objects for them. Raises CannotWrite for what is none."""
+    try:
+        value: Any = json.loads(call.function.arguments or "{}")
+    except ValueError:
+        value = None
+    if not is_object(value):
+        message = "the dialect has an object in the place of arguments"
+        raise CannotWrite(message)
+    return value

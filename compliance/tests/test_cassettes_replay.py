@@ -24,9 +24,9 @@ from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.miniatures.base import change_events
-from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
 from art_compliance.run.recorder import choose
+from art_compliance.run.rerun import Rerun
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import CHEAP
 from art_compliance.run.summary import describe_counts

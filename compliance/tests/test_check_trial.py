@@ -10,7 +10,6 @@ import pytest
 
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.trial import expected_options, is_json
-from art_compliance.rerun import Rerun
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.access import Access
@@ -120,7 +119,7 @@ def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: S
     with pytest.raises(NotApplicable, match="no cassette is kept for it"):
         _ = gone.cassette
     assert gone.source is None
-    assert gone.rerun == Rerun(adapter="openai", seed=1)
+    assert gone.describe_recording(["--key-from", "KEY"]) == "art record"
 
 
 def test_a_cassettes_source_and_model_are_known(subject: Subject, tmp_path: Path):

@@ -22,8 +22,8 @@ from art_compliance.generating.requests import FAMILIES, Request, needs_of
 from art_compliance.generating.searching import make_requests
 from art_compliance.miniatures import MINIATURES
 from art_compliance.miniatures.content import drops_system_messages, trims_user_text
-from art_compliance.rerun import Rerun
 from art_compliance.run.report import Report
+from art_compliance.run.rerun import Rerun
 from art_compliance.run.sensitivity import describe_sight, look
 from art_sdk import BUILT_IN, AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 

@@ -18,7 +18,6 @@ from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Response
-from art_compliance.rerun import Rerun
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent, Watched
@@ -30,6 +29,9 @@ T = TypeVar("T")
 
 Player = Callable[[Cassette, Dialect], AbstractContextManager[Tape]]
 """Puts a cassette in force for a while: what records and plays is not the checks' business."""
+
+RecordCommand = Callable[[str, Sequence[str]], str]
+"""The command line that records a scenario again, from its id and the options that say who is to answer."""
 
 
 _USUAL: Final = Search()
@@ -67,10 +69,10 @@ class Trial:
         player: Player | None = None,
         live: Subject | None = None,
         turns: Sequence[dict[str, Any]] = (),
-        rerun: Rerun | None = None,
+        record_command: RecordCommand | None = None,
     ) -> None:
         self._live = live
-        self.rerun = rerun or Rerun(adapter=subject.name, seed=seed)
+        self._record_command = record_command
         self.turns = turns
         self.judged: dict[str, int] = {}
         """By check: how many generated requests it had something to say of."""
@@ -81,6 +83,10 @@ class Trial:
         self.seed = seed
         self.search = search
         self._looked: dict[Callable[[Trial], Any], Any] = {}
+
+    def describe_recording(self, source_options: Sequence[str]) -> str:
+        """How to record this scenario again; `source_options` say who is to answer."""
+        return "art record" if self._record_command is None else self._record_command(self.scenario.id, source_options)
 
     @cached_property
     def undeclared(self) -> tuple[Capability, ...]:

@@ -7,15 +7,14 @@ under pytest than in a command. What fails is made smaller by `shrinking.py` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from art_compliance.findings import HarnessError
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Callable
 
     from hypothesis.strategies import SearchStrategy
 
@@ -24,22 +23,12 @@ if TYPE_CHECKING:
 _SIZE: Final = 8 * 1024
 """Bytes for one request. Those that need more are left out, and another one is made."""
 
-_STRATEGIES: Final[Mapping[str, Callable[[ModuleType], SearchStrategy[Request]]]] = {
-    "generated-conversations": lambda strategies: strategies.requests(),
-    "generated-broken-conversations": lambda strategies: strategies.requests(broken=True),
-    "generated-answers": lambda strategies: strategies.exchanges(),
-    "generated-dialogues": lambda strategies: strategies.dialogues(),
-}
-"""Each family's strategy, out of `art_compliance.strategies`, which is imported only when it is needed."""
-
 
 @lru_cache(maxsize=8)
 def make_requests(family: str, seed: int, count: int) -> tuple[Request, ...]:
     """The requests of a family that a seed gives, the simplest one first. Raises HarnessError without Hypothesis."""
     try:
         from hypothesis import HealthCheck, given, settings  # noqa: PLC0415 - slow, and only needed here
-
-        from art_compliance import strategies  # noqa: PLC0415 - likewise
     except ModuleNotFoundError as error:
         raise HarnessError(
             "hypothesis is not installed; install the suite with: pip install 'art-adapter-sdk[compliance]'"
@@ -48,7 +37,7 @@ def make_requests(family: str, seed: int, count: int) -> tuple[Request, ...]:
     quiet: Any = list(HealthCheck)
 
     @settings(database=None, suppress_health_check=quiet)
-    @given(_STRATEGIES[family](strategies))
+    @given(_strategy_of(family))
     def collect(request: Request) -> None:
         made.append(request)
 
@@ -58,3 +47,16 @@ def make_requests(family: str, seed: int, count: int) -> tuple[Request, ...]:
     while len(made) < count:
         make_one(random.randbytes(_SIZE))
     return tuple(made[:count])
+
+
+def _strategy_of(family: str) -> SearchStrategy[Request]:
+    from art_compliance.generating.strategies.answers import dialogues, exchanges  # noqa: PLC0415 - as above
+    from art_compliance.generating.strategies.options import requests  # noqa: PLC0415 - as above
+
+    strategies: dict[str, Callable[[], SearchStrategy[Request]]] = {
+        "generated-conversations": requests,
+        "generated-broken-conversations": partial(requests, broken=True),
+        "generated-answers": exchanges,
+        "generated-dialogues": dialogues,
+    }
+    return strategies[family]()

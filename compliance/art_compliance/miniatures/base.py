@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -36,9 +37,9 @@ class Miniature(Struct, frozen=True):
         """The factory of the wrong adapter."""
         return Spoiled(self, make)
 
-    def __reduce__(self) -> tuple[Callable[[str], Miniature], tuple[str]]:
-        """A miniature goes to another process by its name."""
-        return find_miniature, (self.id,)
+    def __reduce__(self) -> tuple[Callable[[str, str], Miniature], tuple[str, str]]:
+        """Another process imports the miniature by its module and name."""
+        return _import_miniature, (self.spoil.__module__, self.spoil.__name__)
 
 
 class Spoiled(Struct, frozen=True):
@@ -59,14 +60,8 @@ class Spoiled(Struct, frozen=True):
         return getattr(self.make, "dialect", None)
 
 
-def find_miniature(name: str) -> Miniature:
-    """The miniature of that name. Raises LookupError."""
-    from art_compliance.miniatures import MINIATURES  # noqa: PLC0415 - they are made of what stands here
-
-    found = next((one for one in MINIATURES if one.id == name), None)
-    if found is None:
-        message = f"there is no miniature {name!r}"
-        raise LookupError(message)
+def _import_miniature(module: str, name: str) -> Miniature:
+    found: Miniature = getattr(import_module(module), name)
     return found
 
 

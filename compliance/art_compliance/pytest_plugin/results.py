@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from art_compliance.rerun import Rerun
 from art_compliance.run.report import Adapter, Result
+from art_compliance.run.rerun import Rerun
 
 if TYPE_CHECKING:
     import pytest

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from art_compliance.cassettes import RECORDED_REALITY, SOURCES, Source
 from art_compliance.findings import Finding, HarnessError, Verdict
-from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
+from art_compliance.run.rerun import Rerun
 from art_compliance.scenarios import Level
 from art_sdk import ART_STANDARD_VERSION
 

@@ -18,9 +18,9 @@ from art_compliance.checks.trial import is_json
 from art_compliance.dialects import Dialect
 from art_compliance.findings import Example, Finding, Verdict
 from art_compliance.generating.profiles import Search
-from art_compliance.rerun import Rerun
 from art_compliance.resources import data_folder
 from art_compliance.run.report import Adapter, Report, Result, make_report
+from art_compliance.run.rerun import Rerun
 from art_compliance.run.selection import FOLDER, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.access import TEST_KEY
@@ -118,7 +118,7 @@ class Session:
                 cassette=kept,
                 player=_play,
                 live=self._live,
-                rerun=self.rerun,
+                record_command=self.rerun.recording,
             )
         return self._trials[scenario.id]
 

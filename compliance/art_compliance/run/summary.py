@@ -10,8 +10,8 @@ from typing import Any, Final
 from art_compliance.checks import CHECKS
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.quoting import AT_LENGTH, shorten
-from art_compliance.rerun import Rerun
 from art_compliance.run.report import Report, Result
+from art_compliance.run.rerun import Rerun
 
 _SCENARIOS_NAMED: Final = 6
 _FINDINGS_SHOWN: Final = 3

@@ -79,7 +79,7 @@ def _choice(trial: Trial, replayed: Replayed) -> str:
 
 
 def _again(trial: Trial) -> str:
-    return f"record again: {trial.rerun.recording(trial.scenario.id, _ASKING[trial.source or 'provider'])}"
+    return f"record again: {trial.describe_recording(_ASKING[trial.source or 'provider'])}"
 
 
 _ASKING: Final[Mapping[Source, tuple[str, ...]]] = {

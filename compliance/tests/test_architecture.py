@@ -1,0 +1,38 @@
+"""What the import contracts in `pyproject.toml` cannot say."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+import art_compliance
+
+
+def imports_of(*packages: str) -> dict[str, set[str]]:
+    graph = grimp.build_graph(*packages, cache_dir=None)
+    return {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    imports = imports_of("art_sdk", "art_compliance")
+    assert "art_compliance.pytest_plugin.run" in imports["art_compliance.plugin"]
+    TopologicalSorter(imports).prepare()
+
+
+def test_a_circle_of_two_modules_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package = tmp_path / "circular"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "one.py").write_text("def use():\n    from circular import two\n")
+    (package / "two.py").write_text("from circular.one import use\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(CycleError, match=r"circular\.(one|two)"):
+        TopologicalSorter(imports_of("circular")).prepare()
+
+
+def test_at_most_twelve_modules_stand_loose_at_the_top():
+    top = Path(art_compliance.__file__).parent
+    assert len([path for path in top.glob("*.py") if path.name != "__init__.py"]) <= 12

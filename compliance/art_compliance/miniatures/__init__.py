@@ -13,4 +13,13 @@ MINIATURES: Final[tuple[Miniature, ...]] = tuple(
     value for module in _MODULES for value in vars(module).values() if isinstance(value, Miniature)
 )
 
-__all__ = ["MINIATURES", "Miniature"]
+
+def find_miniature(name: str) -> Miniature:
+    """The miniature of that name. Raises LookupError."""
+    found = next((one for one in MINIATURES if one.id == name), None)
+    if found is None:
+        raise LookupError(f"there is no miniature {name!r}")
+    return found
+
+
+__all__ = ["MINIATURES", "Miniature", "find_miniature"]

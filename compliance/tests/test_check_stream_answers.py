@@ -10,7 +10,8 @@ import pytest
 from msgspec import structs
 
 from art_compliance.dialects import DIALECTS
-from art_compliance.miniatures.base import Events, find_miniature, retell
+from art_compliance.miniatures import find_miniature
+from art_compliance.miniatures.base import Events, retell
 from art_compliance.miniatures.streams import change_streams
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_sdk import FunctionCall, OpenAIAdapter, ToolCall

@@ -37,7 +37,7 @@ OPENAI = DIALECTS["openai-chat"]
 
 
 def events_of(written: WrittenAnswer) -> tuple[bytes, ...]:
-    return OPENAI.write_stream(written, {"stream_options": {"include_usage": True}})
+    return OPENAI.streams.write(written, {"stream_options": {"include_usage": True}})
 
 
 Came = list[list[Any]]
@@ -222,7 +222,7 @@ def test_an_error_inside_a_stream_is_told_after_what_arrived(events: Events, fra
 def test_the_error_comes_after_half_of_the_events():
     make, came = noting()
     assert messages_of(ERROR, make, scenario(WRITTEN)) == []
-    assert came[-1][0] == b"".join(events_of(WRITTEN)[:3]) + OPENAI.write_stream_error(503, WORDS)
+    assert came[-1][0] == b"".join(events_of(WRITTEN)[:3]) + OPENAI.streams.write_error(503, WORDS)
 
 
 def test_an_answer_that_is_all_said_by_half_of_it_is_not_judged():

@@ -3,225 +3,250 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from art_compliance.checks.translation import canary
-from art_compliance.checks.translation.canary import Planted, walk
-from art_compliance.comparison.normal_form import normal_form
-from art_sdk import parse_prompt
+from trials import assert_each_has, call_of, findings_of, scenario, translator
 
-
-def test_a_walk_finds_every_scalar_with_the_objects_around_it():
-    payload = {"a": [{"b/c": 1}, "x"], "d": {"e": None, "f": [[True]]}, "g": ' {"h": {"i": "{\\"j\\": 1}"}}'}
-    assert [tuple(leaf) for leaf in walk(payload)] == [
-        ("/a/0/b~1c", 1, ("", "/a/0")),
-        ("/a/1", "x", ("",)),
-        ("/d/e", None, ("", "/d")),
-        ("/d/f/0/0", True, ("", "/d")),
-        ("/g", payload["g"], ("",)),
-        ("/g/h/i", '{"j": 1}', ("", "/g")),
-    ]
-    assert [leaf.value for leaf in walk(["[1]", "{", '{"a": 1} x', "7", ""])] == ["[1]", "{", '{"a": 1} x', "7", ""]
-
-
-CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "canary-sea"}'}}
-OTHER = {"id": "call_2", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+CALL, OTHER = call_of("call_1", arguments='{"at": "sea"}'), call_of("call_2", arguments="{}")
 PROMPT = [
-    {"role": "system", "content": " canary-system "},
-    {"role": "user", "content": "canary-user"},
-    {"role": "assistant", "content": "canary-said", "tool_calls": [CALL, OTHER]},
-    {"role": "tool_result", "tool_call_id": "call_1", "content": "canary-one"},
-    {"role": "tool_result", "tool_call_id": "call_2", "content": "canary-two"},
+    {"role": "system", "content": "system"},
+    {"role": "user", "content": "user"},
+    {"role": "assistant", "content": "said", "tool_calls": [CALL, OTHER]},
+    {"role": "tool_result", "tool_call_id": "call_1", "content": "one"},
+    {"role": "tool_result", "tool_call_id": "call_2", "content": "two"},
 ]
-SEA = {"at": "canary-sea"}
-GOOD: dict[str, Any] = {
-    "system": " canary-system ",
-    "turns": [
-        {"text": "x canary-user x"},
-        {
-            "text": "canary-said",
-            "calls": [{"id": "call_1", "args": {"at": "canary-sea"}}, {"id": "call_2", "args": "{}"}],
-        },
-        {"results": [{"of": "call_1", "text": "canary-one"}, {"of": "call_2", "text": "canary-two"}]},
-    ],
-}
 
 
-Told = list[tuple[str, str | None]]
+class Texts:
+    """The prompt's texts and ids, canaries and all, as the adapter is given them."""
+
+    def __init__(self, prompt: Any) -> None:
+        self.system, self.user, self.said, self.one, self.two = (message["content"] for message in prompt)
+        self.calls = prompt[2]["tool_calls"]
+        self.first, self.second = (call["id"] for call in self.calls)
+        self.arguments = json.loads(self.calls[0]["function"]["arguments"])
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
-    payload = json.loads(json.dumps(GOOD))
-    *way, last = path.split("/")
-    target: Any = payload
-    for step in way:
-        target = target[int(step) if step.isdigit() else step]
-    target[int(last) if last.isdigit() else last] = value
+def payload_of(texts: Texts) -> dict[str, Any]:
+    """A request of no known form in which all of the prompt stands."""
+    calls = [{"id": texts.first, "args": texts.arguments}, {"id": texts.second, "args": "{}"}]
+    results = [{"of": texts.first, "text": texts.one}, {"of": texts.second, "text": texts.two}]
+    turns = [{"text": f"x {texts.user} x"}, {"text": texts.said, "calls": calls}, {"results": results}]
+    return {"system": texts.system, "turns": turns}
+
+
+Change = Callable[[dict[str, Any], Texts], Any]
+Found = list[tuple[str, str | None]]
+
+
+def sends(change: Change, **declared: Any) -> Any:
+    """An adapter that changes the good payload so."""
+
+    def translate(prompt: Any, _: Any) -> Any:
+        texts = Texts(prompt)
+        return change(payload_of(texts), texts)
+
+    return translator(translate, dialect=None, **declared)
+
+
+def found(check: str, adapter: Any, asked: Any = None) -> Found:
+    """Messages and places of what is found."""
+    seen = findings_of(f"translation.canary-{check}", adapter, asked or scenario(prompt=PROMPT))
+    return [(one.message, one.pointer or one.path) for one in seen]
+
+
+def put(path: str, value: Callable[[Texts], Any]) -> Change:
+    """The payload with another value at the path."""
+
+    def change(payload: dict[str, Any], texts: Texts) -> Any:
+        *way, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+        target: Any = payload
+        for step in way:
+            target = target[step]
+        target[last] = value(texts)
+        return payload
+
+    return change
+
+
+def good(payload: dict[str, Any], _: Texts) -> Any:
     return payload
 
 
-def found(
-    check: str, payload: Any, *, prompt: Any = PROMPT, options: Any = None, **subject: Any
-) -> list[tuple[Any, ...]]:
-    planted = Planted(prompt, options or {}, payload, normal_form(parse_prompt(prompt)), list(walk(payload)))
-    own = SimpleNamespace(**{"losses": frozenset(), "repairs": frozenset(), **subject})
-    trial: Any = SimpleNamespace(once=lambda _: planted, subject=own)
-    return [(one.message, one.pointer or one.path) for one in getattr(canary, check).run(trial)]
+def results(*rows: tuple[str, str]) -> Change:
+    """The results with these ids and texts, by their names in `Texts`."""
+    return put("turns/2/results", lambda texts: [{"of": getattr(texts, a), "text": getattr(texts, b)} for a, b in rows])
 
 
-RESULTS = GOOD["turns"][2]["results"]
-CASES: list[tuple[str, Any, Told]] = [
-    ("canary_texts_stand_whole", GOOD, []),
-    ("canary_texts_stand_whole", changed("system", "canary"), [("the text with canary-system : it is lost", None)]),
-    (
-        "canary_texts_stand_whole",
-        changed("system", "canary-system "),
-        [("the text with canary-system : it changed", "/system")],
-    ),
-    ("canary_texts_stand_whole", {**GOOD, "again": "canary-user"}, [("it stands 2 times: canary-user", "/again")]),
-    (
-        "canary_texts_stand_whole",
-        {**GOOD, "again": ["canary-user"] * 2},
-        [("it stands 3 times: canary-user", "/again/0")],
-    ),
-    ("canary_order_is_kept", GOOD, []),
-    ("canary_order_is_kept", {"turns": GOOD["turns"], "system": GOOD["system"]}, []),
-    ("canary_order_is_kept", changed("turns/2/results", RESULTS[::-1]), []),
-    ("canary_order_is_kept", changed("turns", GOOD["turns"][1:]), []),
-    (
-        "canary_order_is_kept",
-        changed("turns", [GOOD["turns"][1], GOOD["turns"][0], GOOD["turns"][2]]),
-        [("canary-said stands before canary-user, which comes first in the prompt", "/turns/0/text")],
-    ),
-    ("canary_order_is_kept", ["canary-user canary-said canary-one canary-two"], []),
-    (
-        "canary_order_is_kept",
-        ["canary-said canary-user canary-one canary-two"],
-        [("canary-said stands before canary-user, which comes first in the prompt", "/0")],
-    ),
-    (
-        "canary_order_is_kept",
-        ["canary-user", "canary-one", "canary-said", "canary-two"],
-        [("canary-one stands before canary-said, which comes first in the prompt", "/1")],
-    ),
-    ("canary_results_are_linked", GOOD, []),
-    (
-        "canary_results_are_linked",
-        changed("turns/2/results/0/of", "call_2"),
-        [
-            ("the id 'call_1' stands 1 times; 2 are to be there (call and result)", "$[2].tool_calls[0]"),
-            ("the id 'call_2' stands 3 times; 2 are to be there (call and result)", "$[2].tool_calls[1]"),
-        ],
-    ),
-    (
-        "canary_results_are_linked",
-        changed("turns/2/results", [{**RESULTS[0], "of": "call_2"}, {**RESULTS[1], "of": "call_1"}]),
-        [
-            ("the result of 'call_1' stands with the id 'call_2'", "/turns/2/results/0/text"),
-            ("the result of 'call_2' stands with the id 'call_1'", "/turns/2/results/1/text"),
-        ],
-    ),
-    (
-        "canary_results_are_linked",
-        changed("turns/2/results", [{"of": one["of"], "in": {"deep": {"text": one["text"]}}} for one in RESULTS]),
-        [],
-    ),
-    ("canary_arguments_decode_once", GOOD, []),
-    ("canary_arguments_decode_once", changed("turns/1/calls/1/args", ""), []),
-    ("canary_arguments_decode_once", changed("turns/1/calls/0/args", ' {"at": "canary-sea"}'), []),
-    (
-        "canary_arguments_decode_once",
-        changed("turns/1/calls/0/args", json.dumps('{"at": "canary-sea"}')),
-        [("the arguments of 'look' are nowhere: {'at': 'canary-sea'}", "$[2].tool_calls[0]")],
-    ),
-    (
-        "canary_arguments_decode_once",
-        changed("turns/1/calls/0/args", {"at": "canary-sea", "more": 1}),
-        [("the arguments of 'look' are nowhere: {'at': 'canary-sea'}", "$[2].tool_calls[0]")],
-    ),
-]
+def turns_in_order(*numbers: int) -> Change:
+    return lambda payload, _: {**payload, "turns": [payload["turns"][number] for number in numbers]}
 
 
-@pytest.mark.parametrize(("check", "payload", "told"), CASES)
-def test_a_check_finds(check: str, payload: Any, told: Told):
-    seen = found(check, payload)
-    assert [(message[: len(wanted[0])], place) for (message, place), wanted in zip(seen, told, strict=True)] == told
+def as_list(*names: str) -> Change:
+    """The texts in this order, in a list."""
+    return lambda _, texts: [getattr(texts, name) for name in names]
 
 
-@pytest.mark.parametrize(
-    ("text", "token"),
-    [("a canary-0123456789 b", "canary-0123456789 "), ("no such bird is in this text", "no such bird is in"), ("", "")],
-)
-def test_a_text_is_named_by_its_token_or_its_beginning(text: str, token: str):
-    assert canary._token(text) == token
+def as_text(*names: str) -> Change:
+    """The texts in this order, in one text."""
+    return lambda _, texts: [" ".join(getattr(texts, name) for name in names)]
 
 
-def test_blank_texts_are_nobodys():
-    prompt = [{"role": "user", "content": "  "}, {"role": "user", "content": "canary-b"}]
-    assert found("canary_texts_stand_whole", ["canary-b"], prompt=prompt) == []
-    assert found("canary_order_is_kept", ["canary-b", "  "], prompt=prompt) == []
-
-
-def test_ids_that_are_nowhere_are_mapped_or_lost_where_that_is_declared():
-    payload = json.loads(json.dumps(GOOD).replace("call_", "id-"))
-    assert len(found("canary_results_are_linked", payload)) == 2
-    assert found("canary_results_are_linked", payload, repairs={"maps_call_ids"}) == []
-    assert found("canary_results_are_linked", payload, losses={"call_ids"}) == []
-    assert len(found("canary_results_are_linked", payload, losses={"names"})) == 2
-    assert len(found("canary_results_are_linked", changed("turns/2/results/0/of", "x"), losses={"call_ids"})) == 1
-
-
-def test_a_call_that_waits_for_its_result_has_its_id_once():
-    prompt = [*PROMPT[:2], {**PROMPT[2], "tool_calls": [CALL]}]
-    assert found("canary_results_are_linked", ["call_1"], prompt=prompt) == []
-    told = "the id 'call_1' stands 2 times; 1 are to be there (call and result)"
-    assert found("canary_results_are_linked", ["call_1", "call_1"], prompt=prompt)[0][0] == told
-
-
-TOOL = {
-    "name": "look",
-    "description": "canary tool",
-    "inputSchema": {"type": "object", "properties": {"at": {}, "n": {}}},
+CASES: dict[str, list[tuple[Change, Found]]] = {
+    "texts-stand-whole": [
+        (good, []),
+        (put("system", lambda _: "canary"), [("it is lost", None)]),
+        (put("system", lambda texts: texts.system.lstrip()), [("it changed", "/system")]),
+        (put("again", lambda texts: texts.user), [("it stands 2 times: canary", "/again")]),
+        (put("again", lambda texts: [texts.user] * 2), [("it stands 3 times: canary", "/again/0")]),
+        (lambda good, texts: {**good, "a/b": [{"c": texts.user}]}, [("2 times", "/a~1b/0/c")]),
+        (put("again", lambda texts: json.dumps({"h": [1, texts.user]})), [("2 times", "/again/h/1")]),
+        (put("again", lambda texts: json.dumps([texts.user])), []),
+        (put("again", lambda texts: json.dumps({"h": json.dumps({"i": texts.user})})), []),
+        (put("again", lambda _: "{"), []),
+    ],
+    "order-is-kept": [
+        (good, []),
+        (lambda payload, _: dict(reversed(payload.items())), []),
+        (results(("second", "two"), ("first", "one")), []),
+        (turns_in_order(1, 2), []),
+        (turns_in_order(1, 0, 2), [("stands before", "/turns/0/text")]),
+        (as_text("user", "said", "one", "two"), []),
+        (as_text("said", "user", "one", "two"), [("stands before", "/0")]),
+        (as_list("user", "one", "said", "two"), [("stands before", "/1")]),
+    ],
+    "results-are-linked": [
+        (good, []),
+        (
+            put("turns/2/results/0/of", lambda texts: texts.second),
+            [("stands 1 times; 2 are to be", "$[2].tool_calls[0]"), ("stands 3 times; 2", "$[2].tool_calls[1]")],
+        ),
+        (
+            results(("second", "one"), ("first", "two")),
+            [("stands with the id", "/turns/2/results/0/text"), ("stands with the id", "/turns/2/results/1/text")],
+        ),
+        (
+            put(
+                "turns/2/results",
+                lambda texts: [
+                    {"of": texts.first, "in": {"deep": {"text": texts.one}}},
+                    {"of": texts.second, "in": {"deep": {"text": texts.two}}},
+                ],
+            ),
+            [],
+        ),
+    ],
+    "arguments-decode-once": [
+        (good, []),
+        (put("turns/1/calls/1/args", lambda _: ""), []),
+        (put("turns/1/calls/0/args", lambda texts: " " + json.dumps(texts.arguments)), []),
+        (
+            put("turns/1/calls/0/args", lambda texts: json.dumps(json.dumps(texts.arguments))),
+            [("'look'", "$[2].tool_calls[0]")],
+        ),
+        (
+            put("turns/1/calls/0/args", lambda texts: {**texts.arguments, "more": 1}),
+            [("'look'", "$[2].tool_calls[0]")],
+        ),
+    ],
 }
-TOLD = {"name": "look", "description": "canary tool", "parameters": {"at": {}, "n": {}}}
 
 
 @pytest.mark.parametrize(
-    ("tool", "payload", "told"),
+    ("check", "change", "wanted"), [(check, *case) for check, cases in CASES.items() for case in cases]
+)
+def test_what_is_wrong_with_a_payload_is_found(check: str, change: Change, wanted: Found):
+    seen = found(check, sends(change))
+    assert_each_has([message for message, _ in seen], [fragment for fragment, _ in wanted])
+    assert [place for _, place in seen] == [place for _, place in wanted]
+
+
+def test_a_text_is_named_by_its_canary():
+    ((message, _),) = found("texts-stand-whole", sends(put("system", lambda _: "x")))
+    (again,) = [one for one in message.split() if one.startswith("canary")]
+    assert len(again.rstrip(":")) == 18
+
+
+def test_blank_texts_need_not_be_sent():
+    asked = scenario(prompt=[{"role": "user", "content": "  "}, {"role": "user", "content": "b"}])
+    last = translator(lambda prompt, _: [prompt[-1]["content"]], dialect=None)
+    assert found("texts-stand-whole", last, asked) == []
+    before = translator(lambda prompt, _: [one["content"] for one in reversed(prompt)], dialect=None)
+    assert found("order-is-kept", before, asked) == []
+
+
+def mapped(payload: dict[str, Any], _: Texts) -> Any:
+    """No id stands as it was given."""
+    return json.loads(json.dumps(payload).replace("call_", "id-"))
+
+
+@pytest.mark.parametrize(
+    ("change", "declared", "count"),
     [
-        (TOOL, TOLD, []),
-        (TOOL, [{"look": 1}, TOLD], []),
-        (TOOL, {**TOLD, "name": "x"}, ["its name 'look'"]),
-        (TOOL, {**TOLD, "description": "canary"}, ["its description"]),
-        (TOOL, {**TOLD, "parameters": {"at": {}}}, ["its parameter 'n'"]),
-        (TOOL, {}, ["its name 'look'", "its description", "its parameter 'at'", "its parameter 'n'"]),
-        ({**TOOL, "description": " "}, {**TOLD, "description": "x"}, []),
-        ({"name": "look", "description": "canary tool", "inputSchema": {}}, {**TOLD, "parameters": 1}, []),
+        (mapped, {}, 2),
+        (mapped, {"repairs": {"maps_call_ids"}}, 0),
+        (mapped, {"losses": {"call_ids"}}, 0),
+        (mapped, {"losses": {"message_name"}}, 2),
+        (put("turns/2/results/0/of", lambda _: "x"), {"losses": {"call_ids"}}, 1),
     ],
 )
-def test_of_a_tool_is_missing(tool: Any, payload: Any, told: list[str]):
-    seen = found("canary_tools_are_told", payload, options={"tools": [tool]})
-    assert [message.removesuffix(" is missing") for message, _ in seen] == [
-        one.removesuffix(" is missing") for one in told
-    ]
+def test_ids_may_all_be_mapped_or_lost_where_that_is_declared(change: Change, declared: Any, count: int):
+    assert len(found("results-are-linked", sends(change, **declared))) == count
+
+
+@pytest.mark.parametrize(("times", "count"), [(1, 0), (2, 1)])
+def test_a_call_that_waits_for_its_result_has_its_id_once(times: int, count: int):
+    asked = scenario(prompt=[*PROMPT[:2], {**PROMPT[2], "tool_calls": [CALL]}])
+    adapter = translator(lambda prompt, _: [prompt[2]["tool_calls"][0]["id"]] * times, dialect=None)
+    seen = found("results-are-linked", adapter, asked)
+    assert_each_has([message for message, _ in seen], ["stands 2 times; 1 are to be there"] * count)
+
+
+SCHEMA = {"type": "object", "properties": {"at": {}, "n": {}}}
+TOOL = {"name": "look", "description": "a tool", "inputSchema": SCHEMA}
+
+
+@pytest.mark.parametrize(
+    ("tool", "change", "missing"),
+    [
+        (TOOL, lambda told: told, []),
+        (TOOL, lambda told: [{"look": 1}, told], []),
+        (TOOL, lambda told: {**told, "name": "x"}, ["'look'"]),
+        (TOOL, lambda told: {**told, "description": "canary"}, ["its description"]),
+        (TOOL, lambda told: {**told, "parameters": {"at": {}}}, ["'n'"]),
+        (TOOL, lambda _: {}, ["'look'", "its description", "'at'", "'n'"]),
+        ({**TOOL, "description": " "}, lambda told: {**told, "description": "x"}, []),
+        ({**TOOL, "inputSchema": {"type": "object"}}, lambda told: {**told, "parameters": 1}, []),
+    ],
+)
+def test_what_is_missing_of_a_tool_is_found(tool: Any, change: Callable[[Any], Any], missing: list[str]):
+    def translate(_: Any, options: Any) -> Any:
+        (given,) = options["tools"]
+        properties = given["inputSchema"].get("properties", {})
+        return change({"name": given["name"], "description": given["description"], "parameters": properties})
+
+    seen = found("tools-are-told", translator(translate, dialect=None), scenario(options={"tools": [tool]}))
+    assert_each_has([message for message, _ in seen], missing)
     assert {place for _, place in seen} <= {"options.tools[0]"}
 
 
 @pytest.mark.parametrize(
-    ("options", "payload", "told"),
+    ("options", "payload", "missing"),
     [
         ({"temperature": 0.5}, {"t": 0.5}, []),
-        ({"temperature": 0.5}, {"t": 0.25}, ["temperature = 0.5 is nowhere"]),
+        ({"temperature": 0.5}, {"t": 0.25}, ["temperature = 0.5"]),
         ({"stop": ["a", "b"]}, {"s": ["a", "b"]}, []),
-        ({"stop": ["a", "b"]}, {"s": ["a"]}, ["stop = ('a', 'b') is nowhere"]),
-        ({"max_tokens": 7, "top_p": 0.5}, [7], ["top_p = 0.5 is nowhere"]),
+        ({"stop": ["a", "b"]}, {"s": ["a"]}, ["stop = ('a', 'b')"]),
+        ({"max_tokens": 7, "top_p": 0.5}, [7], ["top_p = 0.5"]),
         ({"tool_choice": "auto"}, [], []),
     ],
 )
-def test_of_the_options_is_missing(options: Any, payload: Any, told: list[str]):
-    assert [message for message, _ in found("canary_options_are_told", payload, options=options)] == told
-    lost = frozenset(f"sampling_option:{name}" for name in options)
-    assert found("canary_options_are_told", payload, options=options, losses=lost) == []
+def test_what_is_missing_of_the_options_is_found(options: Any, payload: Any, missing: list[str]):
+    asked = scenario(options=options)
+    seen = found("options-are-told", translator(lambda *_: payload, dialect=None), asked)
+    assert_each_has([message for message, _ in seen], missing)
+    lost = {f"sampling_option:{name}" for name in ("temperature", "stop", "max_tokens", "top_p")}
+    assert found("options-are-told", translator(lambda *_: payload, dialect=None, losses=lost), asked) == []

@@ -1,121 +1,136 @@
-"""What of a request counts as invented."""
+"""What of a request counts as invented or lost, and which outcomes are right."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from art_compliance.checks.response.reading import _cut, _next_turn
-from art_compliance.checks.translation import conservation
-from art_compliance.subject.observations import Refused, Sent
-
-BOOKS = {"thread_id": "th-1"}
+from art_sdk import AnthropicAdapter, OpenAIAdapter
+from trials import Event, assert_each_has, findings_of, messages_of, reason_of, scenario, translating, translator
 
 
-def invented(
-    *, opaque: Any = None, options: Any = None, asked: Any = None, provider: Any = None
-) -> list[tuple[str, Any]]:
-    trial: Any = SimpleNamespace(
-        comparison=SimpleNamespace(differences=()),
-        provider_fields=provider or {},
-        decoded=SimpleNamespace(opaque=opaque or {}, options=options or {}, places={"options/seed": "/seed"}),
-        scenario=SimpleNamespace(options=asked or {}, call_options=lambda: {**(asked or {}), **BOOKS}),
-        subject=SimpleNamespace(),
-    )
-    return [(one.message, one.pointer) for one in conservation.nothing_is_invented.run(trial)]
+def adds(fields: dict[str, Any]) -> Any:
+    """An adapter whose requests have these fields besides."""
+    return translating(lambda payload, *_: {**payload, **fields})
+
+
+KIND = "Be kind to him."
+THREAD = scenario().call_options()["thread_id"]
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("fields", "options", "invented"),
     [
-        ({}, []),
-        (
-            {"opaque": {"/x": "Be kind to him."}},
-            [("text that is not in the prompt: 'Be kind to him.'", "/x")],
-        ),
-        (
-            {"opaque": {"/x": {"y": ["Be kind to him."]}}},
-            [("text that is not in the prompt: 'Be kind to him.'", "/x/y/0")],
-        ),
-        ({"opaque": {"/x": "Be kind to him."}, "provider": {"x": "Be kind to him."}}, []),
-        ({"opaque": {"/x": 7, "/y": True, "/z": None, "/word": "ephemeral"}}, []),
-        ({"opaque": {"/x": "th-1"}}, [("text that is not in the prompt: 'th-1'", "/x")]),
-        ({"opaque": {"/x": "x" * 24}}, []),
-        ({"opaque": {"/x": "x" * 25}}, [(f"text that is not in the prompt: {'x' * 25!r}", "/x")]),
-        ({"options": {"seed": 7}}, [("the option seed was not asked for: 7", "/seed")]),
-        ({"options": {"seed": 7}, "asked": {"seed": 7}}, []),
-        ({"options": {"model": "m", "max_tokens": 9, "tool_choice": "auto", "stream": False}}, []),
-        ({"options": {"tool_choice": "none"}}, [("the option tool_choice was not asked for: 'none'", None)]),
+        ({}, {}, []),
+        ({"x": KIND}, {}, [(KIND, "/x")]),
+        ({"x": {"y": [KIND]}}, {}, [(KIND, "/x/y/0")]),
+        ({}, {"provider": {"openai-chat": {"x": KIND}}}, []),
+        ({"y": KIND}, {"provider": {"openai-chat": {"x": KIND}}}, [(KIND, "/y")]),
+        ({"x": 7, "y": True, "z": None, "word": "ephemeral"}, {}, []),
+        ({"x": THREAD}, {}, [(THREAD, "/x")]),
+        ({"x": "x" * 24}, {}, []),
+        ({"x": "x" * 25}, {}, [("x" * 25, "/x")]),
+        ({"temperature": 0.5}, {}, [(0.5, "/temperature")]),
+        ({}, {"temperature": 0.5}, []),
+        ({"model": "m", "max_completion_tokens": 9, "tool_choice": "auto", "stream": False}, {}, []),
+        ({"tool_choice": "none"}, {}, [("none", "/tool_choice")]),
     ],
 )
-def test_of_a_request_is_invented(given: Any, told: list[Any]):
-    assert invented(**given) == told
+def test_what_nobody_wrote_is_found(fields: Any, options: Any, invented: list[tuple[Any, str]]):
+    found = findings_of("translation.nothing-is-invented", adds(fields), scenario(options=options))
+    assert_each_has([one.message for one in found], [repr(value) for value, _ in invented])
+    assert [one.pointer for one in found] == [pointer for _, pointer in invented]
 
 
 @pytest.mark.parametrize(
     ("sent", "is_lost"),
-    [({"/seed": 7}, False), ({"/seed": 6}, True), ({"/seed": 8}, True), ({"/x": 7}, True), ({}, True)],
+    [({"seed": 7}, False), ({"seed": 6}, True), ({"seed": 8}, True), ({"x": 7}, True), ({}, True)],
 )
 def test_the_providers_own_fields_are_found_as_they_were_given(sent: Any, is_lost: bool):  # noqa: FBT001
-    trial: Any = SimpleNamespace(
-        comparison=SimpleNamespace(differences=()),
-        provider_fields={"seed": 7},
-        decoded=SimpleNamespace(opaque=sent),
-        dialect=SimpleNamespace(name="openai-chat"),
-        subject=SimpleNamespace(losses=()),
-    )
-    told = [(one.message, one.path, one.pointer) for one in conservation.options_survive.run(trial)]
-    lost = ("the provider's own field /seed = 7 is lost", "options.provider['openai-chat']", "/seed")
-    assert told == ([lost] if is_lost else [])
+    def replace(payload: Any, *_: Any) -> Any:
+        return {**{name: value for name, value in payload.items() if name != "seed"}, **sent}
+
+    asked = scenario(options={"provider": {"openai-chat": {"seed": 7}}})
+    found = findings_of("translation.options-survive", translating(replace), asked)
+    lost = [("options.provider['openai-chat']", "/seed")] if is_lost else []
+    assert [(one.path, one.pointer) for one in found] == lost
+    assert all("/seed = 7 is lost" in one.message for one in found)
 
 
-def outcome(*repairs: str, right: tuple[str, ...] = ("exact",), refused: str = "", hoist: bool = False) -> list[str]:
-    declared = frozenset({"joins_turns", "hoists_late_system"})
-    trial: Any = SimpleNamespace(
-        undeclared=(),
-        dialect=SimpleNamespace(name="openai-chat"),
-        scenario=SimpleNamespace(
-            needs=(), options={"late_system": "hoist"} if hoist else {}, outcomes_for=lambda _: right
-        ),
-        observation=Refused(refused, "why") if refused else Sent({}, None),
-        comparison=SimpleNamespace(repairs=frozenset(repairs)),
-        declared_repairs=declared,
-    )
-    return [one.message for one in conservation.outcome_is_right.run(trial)]
+class Hoists(AnthropicAdapter):
+    """It moves late system messages to the front, asked or not."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        return super().translate(prompt, structs.replace(options, late_system="hoist"))
 
 
-LATE = "hoists_late_system"
+class Undeclared(AnthropicAdapter):
+    repairs = frozenset({"maps_call_ids"})
+
+
+class Cannot(Exception):
+    code = "X"
+
+
+def refuse(*_: Any) -> Any:
+    raise Cannot("why")
+
+
+USER, ASSISTANT, SYSTEM = ({"role": role, "content": role} for role in ("user", "assistant", "system"))
+BLANK = [{"role": "user", "content": [{"type": "text", "text": text} for text in ("First.", " ")]}]
+LATE = [USER, ASSISTANT, SYSTEM, USER]
+HOIST = {"late_system": "hoist"}
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("make", "prompt", "options", "right", "fragments"),
     [
-        ({}, []),
-        ({"right": ("repair:joins_turns",)}, ["the outcome is exact; right is repair:joins_turns"]),
-        ({"repairs": ["joins_turns"]}, []),
-        ({"repairs": ["maps_call_ids"]}, ["the outcome is repair:maps_call_ids; right is exact"]),
-        ({"repairs": [LATE]}, ["the outcome is repair:hoists_late_system; right is exact"]),
-        ({"repairs": [LATE], "hoist": True}, []),
-        (
-            {"repairs": ["joins_turns"], "right": ("refused:X",)},
-            ["the outcome is repair:joins_turns; right is refused:X"],
-        ),
-        ({"refused": "X", "right": ("exact", "refused:X")}, []),
-        ({"refused": "X"}, ["the outcome is refused:X; right is exact: why"]),
+        (OpenAIAdapter, BLANK, {}, ("exact",), []),
+        (OpenAIAdapter, BLANK, {}, ("repair:drops_blank_text",), ["exact; right is repair:drops_blank_text"]),
+        (AnthropicAdapter, BLANK, {}, ("exact",), []),
+        (AnthropicAdapter, BLANK, {}, ("repair:drops_blank_text",), []),
+        (AnthropicAdapter, BLANK, {}, ("refused:X",), ["repair:drops_blank_text; right is refused:X"]),
+        (Undeclared, BLANK, {}, ("exact",), ["repair:drops_blank_text; right is exact"]),
+        (Hoists, LATE, {}, ("exact",), ["repair:hoists_late_system; right is exact"]),
+        (Hoists, LATE, HOIST, ("exact",), []),
+        (Hoists, LATE, HOIST, ("refused:X",), ["repair:hoists_late_system; right is refused:X"]),
+        (translator(refuse), [USER], {}, ("exact", "refused:X"), []),
+        (translator(refuse), [USER], {}, ("exact",), ["refused:X; right is exact: why"]),
     ],
 )
-def test_an_outcome_is_right(given: dict[str, Any], told: list[str]):
-    assert outcome(*given.pop("repairs", ()), **given) == told
+def test_an_outcome_is_right(make: Any, prompt: list[Event], options: Any, right: Any, fragments: list[str]):
+    asked = scenario(prompt=prompt, options=options, outcomes={"default": right})
+    assert_each_has(messages_of("translation.outcome-is-right", make, asked), fragments)
 
 
-@pytest.mark.parametrize(("arguments", "is_cut"), [("{}", False), ("", False), ('{"a', True), ("[1]", True)])
-def test_arguments_that_are_no_object_were_cut(arguments: str, is_cut: bool):  # noqa: FBT001
-    assert _cut(arguments) is is_cut
+@pytest.mark.parametrize(
+    ("make", "fragments"), [(AnthropicAdapter, []), (Undeclared, ["'drops_blank_text'"]), (OpenAIAdapter, [])]
+)
+def test_a_repair_that_is_not_declared_is_found(make: Any, fragments: list[str]):
+    found = messages_of("translation.repairs-are-declared", make, scenario(prompt=BLANK))
+    assert_each_has(found, fragments)
 
 
-def test_after_an_answer_its_calls_are_answered_or_the_user_speaks():
-    calls = [{"id": "c1"}, {"id": "c2"}]
-    assert _next_turn({"content": "a"}) == [{"role": "user", "content": "Go on."}]
-    assert [one["tool_call_id"] for one in _next_turn({"content": None, "tool_calls": calls})] == ["c1", "c2"]
+@pytest.mark.parametrize(
+    ("translate", "fragments"),
+    [
+        (lambda *_: {"a": 1}, []),
+        (lambda *_: {"a": float("nan")}, ["not JSON data"]),
+        (lambda *_: int("no"), ["ValueError"]),
+        (refuse, ["X"]),
+    ],
+)
+def test_a_prompt_that_gives_neither_request_nor_refusal_is_found(translate: Any, fragments: list[str]):
+    assert_each_has(messages_of("translation.is-total", translator(translate)), fragments)
+
+
+def test_what_is_not_declared_is_to_be_refused():
+    poor = {"capabilities": {"tools"}}
+    needy, check = scenario(needs=("images", "tools")), "translation.undeclared-use-is-refused"
+    sends = translator(lambda *_: {}, **poor)
+    assert_each_has(messages_of(check, sends, needy), ["images"])
+    assert messages_of(check, translator(refuse, **poor), needy) == []
+    assert reason_of(check, sends, scenario(needs=("tools",)))
+    assert "images" in reason_of("translation.outcome-is-right", sends, needy)

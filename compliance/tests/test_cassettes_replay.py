@@ -25,11 +25,11 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.miniatures.base import change_events
 from art_compliance.resources import data_folder
+from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.run.recorder import choose
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.runner import Session
-from art_compliance.run.selection import CHEAP
-from art_compliance.run.summary import describe_counts
+from art_compliance.run.summary import as_text, describe_counts
 from art_compliance.subject.events import Answered
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
@@ -51,7 +51,7 @@ def relabel(path: Path, **changed: Any) -> None:
 def test_each_reference_adapter_has_cassettes_of_twenty_scenarios_and_more_from_the_strict_provider(adapter: str):
     kept = [load_cassette(path) for path in (data_folder("cassettes") / adapter).glob("*.yaml")]
     assert [one.provenance.source for one in kept if one.provenance].count("strict provider") >= 20
-    assert {one.path.stem for one in kept} <= set(CHEAP)
+    assert {one.path.stem for one in kept} <= set(live_scenarios())
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -83,8 +83,10 @@ def test_an_answer_of_our_own_proves_nothing_of_a_provider():
     assert report.is_certified
     assert report.levels["replay"].passed > 100
     assert not report.levels["replay"].is_passed
-    assert report.recordings == {"strict provider": len(CHEAP)}
-    assert "  replay   not applicable: no answer of a real provider or engine was replayed" in describe_counts(report)
+    assert report.recordings == {"strict provider": len(live_scenarios())}
+    assert "  replay   not applicable: no answer of a real provider or engine was replayed" in as_text(
+        describe_counts(report)
+    )
 
 
 @pytest.mark.parametrize("adapter", ["openai", "anthropic"])

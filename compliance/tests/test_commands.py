@@ -71,7 +71,7 @@ def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
         (("certify",), "name an adapter"),
         (("certify", "openai", "--check", "x"), "there is no check 'x'"),
         (("certify", "openai", "--scenario", "one-question", "--report", "/dev/null/x"), "cannot write /dev/null/x"),
-        (("schema", "poem"), "no schema of 'poem'; there are prompt, scenario"),
+        (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_code_2(art, arguments, told):

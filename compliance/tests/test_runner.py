@@ -18,7 +18,7 @@ from art_compliance.resources import data_folder
 from art_compliance.run.report import LevelCount, Result, fixtures_digest, write_reports
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import GREETING_SCENARIO
-from art_compliance.run.summary import summarize
+from art_compliance.run.summary import as_text, summarize
 from art_compliance.subject.access import Access
 from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
@@ -103,7 +103,7 @@ def test_a_filtered_run_never_certifies():
     report = certify("openai", selection=FEW)
     assert not report.failures
     assert not report.is_certified
-    assert "a filtered run never certifies" in "\n".join(summarize(report))
+    assert "a filtered run never certifies" in as_text(summarize(report))
 
 
 def test_every_check_is_run_on_some_scenario():
@@ -138,8 +138,8 @@ def test_many_findings_are_told_short_and_the_rest_is_in_the_report():
         )
         for n in range(9)
     ]
-    text = "\n".join(summarize(type(report)(**{**_fields(report), "results": tuple(failed)})))
-    assert "2 findings more; all are in report.json" in text
+    text = as_text(summarize(type(report)(**{**_fields(report), "results": tuple(failed)})))
+    assert "2 more findings; report.json has all of them" in text
     assert "also    s1, s2, s3, s4, s5, s6 and 2 more" in text
     assert "says    No. (a page)" in text
 

@@ -16,7 +16,7 @@ import pytest
 from art_compliance import HarnessError, Report, Selection, certify
 from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.provider import Asked, Response
-from art_compliance.run.summary import summarize
+from art_compliance.run.summary import as_text, summarize
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject import deadlines as bounded
 from art_compliance.subject.events import Answered
@@ -416,7 +416,7 @@ def test_a_dialect_that_is_misspelt_is_told(declared: Any, told: str):
 
 
 def test_a_run_without_a_known_dialect_says_so():
-    assert "format-free checks" in "\n".join(summarize(certify(TranslateOnly, selection=SIMPLE)))
+    assert "format-free checks" in as_text(summarize(certify(TranslateOnly, selection=SIMPLE)))
 
 
 def test_declared_repairs_are_right_wherever_exact_is():

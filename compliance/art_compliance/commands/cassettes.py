@@ -13,7 +13,7 @@ import typer
 
 from art_compliance.cassettes import BadCassette, Source, corpus, doctor
 from art_compliance.checks import CHECKS
-from art_compliance.commands.console import CANNOT, FAILS, complain, say
+from art_compliance.commands.console import CANNOT, FAILS, complain, say, say_lines
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
 from art_compliance.run.recorder import Order, Recorded, choose, record
@@ -85,8 +85,7 @@ def _replay(name: str, selection: Selection, dialect: str | None, *, verbose: bo
     if not (_has_played(report) or report.harness_errors):
         message = f"{name}: no cassette of its provider is kept for these scenarios; art record makes them"
         raise HarnessError(message)
-    for line in summarize(report, verbose=verbose):
-        say(line)
+    say_lines(summarize(report, verbose=verbose))
     if report.harness_errors:
         raise typer.Exit(CANNOT)
     return bool(report.failures)

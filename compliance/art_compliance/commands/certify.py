@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from art_compliance.commands.console import CANNOT, FAILS, say
+from art_compliance.commands.console import CANNOT, FAILS, say, say_lines
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
@@ -83,10 +83,10 @@ def _certify(
 ) -> Report:
     with _progress() as progress:
         tell = _teller(progress, name)
-        told = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=tell)
-    for line in (*describe_failures(told, verbose=verbose, repros=repros), *describe_counts(told)):
-        say(line, style=_style(line))
-    return told
+        report = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=tell)
+    say_lines(describe_failures(report, verbose=verbose, repros=repros))
+    say_lines(describe_counts(report))
+    return report
 
 
 def _look_around(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
@@ -121,12 +121,6 @@ def _teller(progress: Progress, name: str) -> Callable[[Result, int, int], None]
         progress.update(task, completed=number, total=total, now=now)
 
     return tell
-
-
-def _style(line: str) -> str | None:
-    if line.startswith(("FAIL", "HARNESS")) or "NOT certified" in line or "FAIL " in line:
-        return "bold red"
-    return "bold green" if line.startswith("  certified") else None
 
 
 def _exit_code(reports: list[Report]) -> int:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from art_compliance.cassettes import BadCassette
 from art_compliance.findings import Finding, HarnessError
+from art_compliance.run.summary import Line, Style
 
 FAILS: Final = 1
 """What was judged is not good."""
@@ -28,6 +29,15 @@ Command = Callable[..., None]
 def say(line: str, *, style: str | None = None) -> None:
     """Prints a line as it is: no markup is read in it."""
     OUT.print(line, markup=False, style=style)
+
+
+def say_lines(lines: Iterable[Line]) -> None:
+    """Prints the lines of a summary in their styles."""
+    for line in lines:
+        say(line.text, style=_STYLES[line.style])
+
+
+_STYLES: Final[dict[Style, str | None]] = {"plain": None, "good": "bold green", "bad": "bold red"}
 
 
 def complain(error: Exception) -> None:

@@ -16,30 +16,32 @@ from art_compliance.schemas import SCHEMAS, published
 
 
 def checks_command() -> None:
-    """List every check with its law."""
+    """List every check with its law, and how many there are."""
     for check in CHECKS.values():
         say(f"{check.id}\n    {check.clause}")
+    say(f"{len(CHECKS)} checks")
 
 
 def scenarios_command() -> None:
-    """List every scenario with what it is for."""
-    for scenario in load_scenarios():
+    """List every scenario with its purpose, and how many there are."""
+    scenarios = load_scenarios()
+    for scenario in scenarios:
         say(f"{scenario.group}/{scenario.id}\n    {scenario.purpose}")
+    say(f"{len(scenarios)} scenarios")
 
 
 def schema_command(what: Annotated[str, typer.Argument(help="prompt or scenario")]) -> None:
-    """Print the JSON Schema of the prompt format, or of a scenario file."""
+    """Print the JSON Schema of the prompt format or of scenario files."""
     if what not in SCHEMAS:
-        message = f"no schema of {what!r}; there are {', '.join(SCHEMAS)}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no schema {what!r}; known: {', '.join(SCHEMAS)}")
     say(published(what))
 
 
 def explain_command(
-    rule: Annotated[str | None, typer.Argument(help="The rule's id; without it, all ids are listed.")] = None,
-    page: Annotated[bool, typer.Option("--page", help="Every rule, as Markdown.")] = False,
+    rule: Annotated[str | None, typer.Argument(help="The rule's id. Lists all ids if not given.")] = None,
+    page: Annotated[bool, typer.Option("--page", help="Print every rule as Markdown.")] = False,
 ) -> None:
-    """Tell a provider's rule: what it says, how it is known, and a request that breaks it."""
+    """Explain a provider's rule: its text, its source, and a request that breaks it."""
     for line in [rules_page().rstrip()] if page else explain(rule) if rule else rule_ids():
         say(line)
 

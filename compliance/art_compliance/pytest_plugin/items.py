@@ -11,7 +11,7 @@ import pytest
 from art_compliance.checks import Check
 from art_compliance.pytest_plugin.results import RunFacts, attach
 from art_compliance.run.runner import Session, describe
-from art_compliance.run.summary import describe_failure
+from art_compliance.run.summary import as_text, describe_failure
 from art_compliance.scenarios import Scenario
 
 Plan = list[tuple[Check, Scenario]]
@@ -84,4 +84,4 @@ def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Sce
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":
-        raise Failed("\n".join(describe_failure(result, session.rerun)))
+        raise Failed(as_text(describe_failure(result, session.rerun)))

@@ -17,7 +17,7 @@ from art_compliance.pytest_plugin.results import results_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import Selection, with_own_cassettes
-from art_compliance.run.summary import describe_failure
+from art_compliance.run.summary import as_text, describe_failure
 from art_compliance.subject.factories import Factory, find_factory
 from art_compliance.subject.opening import open_subject
 
@@ -65,7 +65,7 @@ class Run:
                 if check.stage == "preflight":
                     result = self.session().run(check, scenario)
                     if result.verdict == "harness error":
-                        leave("\n".join(describe_failure(result, self.session().rerun)))
+                        leave(as_text(describe_failure(result, self.session().rerun)))
         finally:
             self.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, option, selection_of
@@ -13,10 +13,17 @@ from art_compliance.pytest_plugin.results import read_facts, results_by_run
 from art_compliance.pytest_plugin.run import find_run
 from art_compliance.run.report import Report, make_report, write_reports
 from art_compliance.run.reproducing import write_repros
-from art_compliance.run.summary import describe_counts
+from art_compliance.run.summary import Style, describe_counts
 
 if TYPE_CHECKING:
     import pytest
+
+
+_MARKUP: Final[dict[Style, dict[str, bool]]] = {
+    "plain": {},
+    "good": {"green": True, "bold": True},
+    "bad": {"red": True, "bold": True},
+}
 
 
 def write_summary(reporter: Any, config: pytest.Config) -> None:
@@ -25,7 +32,7 @@ def write_summary(reporter: Any, config: pytest.Config) -> None:
     reporter.section("adapter conformance")
     for report in reports:
         for line in describe_counts(report):
-            reporter.write_line(line)
+            reporter.write_line(line.text, **_MARKUP[line.style])
     folder = option(config, "--art-report")
     if folder:
         _write(reporter, reports, Path(folder))

@@ -35,8 +35,8 @@ from art_compliance.provider import Answerer
 from art_compliance.provider.composing import compose
 from art_compliance.provider.strict import MARK, answer_strictly
 from art_compliance.quoting import AT_LENGTH, shorten
+from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.run.report import suite_version
-from art_compliance.run.selection import CHEAP
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.events import Answered
@@ -82,7 +82,7 @@ def choose(names: tuple[str, ...], extra: Path | None = None) -> tuple[Scenario,
     if unknown:
         message = f"there is no scenario {', '.join(map(repr, unknown))}; art scenarios lists what there is"
         raise HarnessError(message)
-    return tuple(known[name] for name in names or CHEAP)
+    return tuple(known[name] for name in names or live_scenarios())
 
 
 def record(

@@ -1,8 +1,9 @@
-"""What a run found: results, counts by level, the certificate, `report.json`."""
+"""The report of a run: its results, the counts of each level, the certificate, and `report.json`."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 from collections import Counter
 from collections.abc import Iterable
@@ -26,9 +27,10 @@ REPORT_VERSION: Final = 1
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One check on one scenario; `purpose` is the scenario's, `source` who gave what was replayed from `cassette`.
+    """One check on one scenario.
 
-    `judged` is how many generated requests the check had something to say of: the profile's time may end them.
+    `purpose` is the scenario's purpose. `source` says who gave the answers that were replayed from `cassette`.
+    `judged` is the number of generated requests that the check applied to: it stops when the profile's time is up.
     """
 
     check: str
@@ -45,9 +47,10 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LevelCount(Struct, frozen=True, kw_only=True):
-    """How the checks of a level went. A level is passed when none failed and at least one passed.
+    """The results of one level. A level is passed when no check failed and at least one passed.
 
-    A level that is not applicable proves nothing: `replay` is so while no answer of a real provider was replayed.
+    A level that is not applicable proves nothing: `replay` is not applicable unless a real provider's answer was
+    replayed.
     """
 
     passed: int
@@ -63,12 +66,12 @@ class LevelCount(Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether it does not stand in the way of a certificate."""
+        """Whether the level allows a certificate."""
         return self.is_passed or not (self.is_applicable or self.failed)
 
 
 class Adapter(Struct, frozen=True, kw_only=True):
-    """What was judged."""
+    """The adapter that was judged, and what it declares."""
 
     name: str
     kind: str
@@ -79,7 +82,7 @@ class Adapter(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One adapter's run. `is_filtered` runs never certify."""
+    """One adapter's run. A filtered run (`is_filtered`) never certifies."""
 
     adapter: Adapter
     seed: int
@@ -102,12 +105,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def harness_errors(self) -> list[Result]:
-        """The results in which the suite itself could not do its work."""
+        """The results for which the suite itself could not do its work."""
         return [result for result in self.results if result.verdict == "harness error"]
 
     @property
     def is_certified(self) -> bool:
-        """Whether every level that has checks is passed, in a whole run."""
+        """Whether a complete run passed every level that applies."""
         levels = self.levels.values()
         is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
         is_whole = is_judged and not self.is_filtered and not self.harness_errors
@@ -118,7 +121,7 @@ def make_report(
     adapter: Adapter, results: Iterable[Result], *, rerun: Rerun, is_filtered: bool, started: datetime, seconds: float
 ) -> Report:
     """The report of a run."""
-    told = tuple(results)
+    kept = tuple(results)
     return Report(
         adapter=adapter,
         seed=rerun.seed,
@@ -130,9 +133,9 @@ def make_report(
         standard_version=ART_STANDARD_VERSION,
         python=platform.python_version(),
         fixtures_digest=fixtures_digest(),
-        levels=_count(told),
-        recordings=_recordings(told),
-        results=told,
+        levels=_count(kept),
+        recordings=_recordings(kept),
+        results=kept,
     )
 
 
@@ -156,7 +159,7 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
 
 
 def _recordings(results: tuple[Result, ...]) -> dict[Source, int]:
-    """How many scenarios were replayed with nothing found wrong, by who gave the answers."""
+    """How many scenarios were replayed without a failure, by the source of their answers."""
     wrong = {result.scenario for result in results if result.source and result.verdict == "fail"}
     played = {
         result.scenario: result.source
@@ -174,24 +177,30 @@ def suite_version() -> str:
         return "0+not-installed"
 
 
-def fixtures_digest() -> str:
-    """One digest over every fixture file's name and bytes: two runs with equal digests were judged alike."""
-    root = data_folder("fixtures")
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.json")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return f"sha256:{digest.hexdigest()}"
+def fixtures_digest(folder: Path | None = None) -> str:
+    """A digest of every file below `fixtures/` (or another folder): runs with equal digests were judged by equal data.
+
+    It covers the files' names and bytes, and depends neither on where the folder is nor on the operating system.
+    Hidden files are left out.
+    """
+    root = folder or data_folder("fixtures")
+    files = {path.relative_to(root): path for path in root.rglob("*") if path.is_file()}
+    digests = {
+        name.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in files.items()
+        if not any(part.startswith(".") for part in name.parts)
+    }
+    return f"sha256:{hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()}"
 
 
 def write_reports(reports: Iterable[Report], folder: Path) -> Path:
-    """Writes `report.json` for one or more adapters and gives its path. Raises HarnessError."""
-    told = [{**msgspec.to_builtins(report), "is_certified": report.is_certified} for report in reports]
+    """Writes `report.json` for one or more adapters, and returns its path. Raises HarnessError."""
+    written = [{**msgspec.to_builtins(report), "is_certified": report.is_certified} for report in reports]
     path = folder / "report.json"
-    body = msgspec.json.encode({"report_version": REPORT_VERSION, "reports": told})
+    body = msgspec.json.encode({"report_version": REPORT_VERSION, "reports": written})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.format(body, indent=2) + b"\n")
     except OSError as error:
-        message = f"cannot write {path}: {error.strerror}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"cannot write {path}: {error.strerror}") from error
     return path

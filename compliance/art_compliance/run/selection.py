@@ -11,6 +11,7 @@ from art_compliance.checks import CHECKS, STAGES, Check
 from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
+from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subject.access import Access
 from art_compliance.subject.factories import Factory, name_of
@@ -26,45 +27,6 @@ GREETING_SCENARIO: Final = Scenario(
 
 FOLDER: Final = Path("cassettes")
 """Where cassettes are kept in an author's repository, unless another folder is named."""
-
-CHEAP: Final = (
-    "one-question",
-    "short-exchange",
-    "multi-turn-history",
-    "two-leading-systems",
-    "declared-tools",
-    "choice-required",
-    "choice-by-name",
-    "one-call-and-result",
-    "parallel-calls",
-    "several-rounds",
-    "text-beside-call",
-    "role-tool",
-    "same-tool-twice",
-    "results-reversed",
-    "plain-text",
-    "failed-result",
-    "unicode-result",
-    "sampling",
-    "one-stop",
-    "response-schema",
-    "answer-text",
-    "answer-text-with-blanks",
-    "answer-text-in-many-scripts",
-    "answer-one-call",
-    "answer-parallel-calls",
-    "answer-text-beside-calls",
-    "answer-call-with-rich-arguments",
-    "answer-in-the-second-round",
-    "answer-call-in-the-second-round",
-    "answer-cut-by-length",
-    "answer-usage-with-cache",
-    "streamed",
-    "streamed-call",
-    "streamed-parallel-calls",
-    "streamed-second-round",
-)
-"""What a real provider is asked where no scenario is named: each is short, and asks for something of its own."""
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -111,7 +73,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
         of_stage = {
             "replay": [scenario for scenario in chosen if scenario.id in names],
-            "live": [one for one in chosen if self.scenarios or one.id in CHEAP] if self.live else [],
+            "live": [one for one in chosen if self.scenarios or one.id in live_scenarios()] if self.live else [],
         }
         planned: list[tuple[Check, Scenario]] = []
         for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):

@@ -120,7 +120,7 @@ def test_these_statuses_are_answered_and_the_first_of_them_once(times: int):
 
     write_error = lambda status, words: f"{status} {words}".encode()  # noqa: E731 - a stub
     trial: Any = SimpleNamespace(
-        subject=Counting, dialect=SimpleNamespace(write_error=write_error), call_with=call_with
+        subject=Counting, dialect=SimpleNamespace(answers=SimpleNamespace(write_error=write_error)), call_with=call_with
     )
     found = [one.message for one in failures.error_answer_is_told.run(trial)]
     assert [status for status, _ in answered] == [400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529]

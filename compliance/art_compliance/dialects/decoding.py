@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -10,11 +10,20 @@ from msgspec import Struct, field
 
 from art_compliance.pointers import escape
 from art_sdk.json_data import is_array, is_object, json_type
-from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolSchema, UserMessage
+from art_sdk.messages import (
+    ArtStandardMessage,
+    ArtStandardPrompt,
+    FunctionCall,
+    Part,
+    TextPart,
+    ToolCall,
+    ToolSchema,
+    UserMessage,
+)
 
 
 class DecodeFailed(ValueError):
-    """A request that is not of the dialect. `pointer` says where."""
+    """A request that the dialect cannot have. `pointer` says where it is wrong."""
 
     def __init__(self, pointer: str, message: str) -> None:
         super().__init__(f"{pointer or '/'}: {message}")
@@ -24,9 +33,9 @@ class DecodeFailed(ValueError):
 class Decoded(Struct, frozen=True, kw_only=True):
     """A request in the standard format. Two requests mean the same when their decodings are equal.
 
-    `options` has the names of `CallOptions`. `opaque` holds, by JSON pointer, what the standard
-    format has no slot for. `places` says where each thing stood: `prompt/2`,
-    `prompt/2/tool_calls/0`, `tools/0`, `options/model` to a JSON pointer.
+    `options` has the names of `CallOptions`. `opaque` holds, by JSON pointer, what the standard format has no slot for.
+    `places` gives the JSON pointer of each message, call, tool and option: of `prompt/2`, `prompt/2/tool_calls/0`,
+    `tools/0`, `options/model`.
     """
 
     prompt: ArtStandardPrompt
@@ -37,29 +46,24 @@ class Decoded(Struct, frozen=True, kw_only=True):
 
 
 class Decode(Protocol):
-    """Decodes a request body, with its URL where the dialect keeps model and stream in it."""
+    """Decodes a request body; `url` is where dialects may keep the model and the wish for a stream."""
 
     def __call__(self, payload: object, *, url: str | None = None) -> Decoded:
         """Raises DecodeFailed."""
         ...
 
 
-def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:
-    """What stands together in a user's message: one text alone is a text, all else is parts."""
-    only = parts[0] if len(parts) == 1 else None
-    return UserMessage(only.text if isinstance(only, TextPart) else tuple(parts), name)
-
-
 class Ledger:
-    """Keeps account while a request is decoded: where things stood, and what nobody took."""
+    """Keeps account while a request is decoded: where things stood, and which fields nobody took."""
 
     def __init__(self) -> None:
         self.opaque: dict[str, Any] = {}
         self.places: dict[str, str] = {}
+        self._tools = 0
 
     @contextmanager
     def open(self, value: object, pointer: str) -> Generator[Fields]:
-        """The fields of an object; those that nobody took are opaque when it closes."""
+        """The fields of an object. When it closes, those that nobody took become opaque."""
         if not is_object(value):
             raise wrong_kind(pointer, "an object", value)
         fields = Fields(dict(value), pointer)
@@ -68,23 +72,94 @@ class Ledger:
             if rest is not None:
                 self.opaque[f"{pointer}/{escape(name)}"] = rest
 
+    def parts(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str | None]]:
+        """The parts of the content under that name, each with its type; a string is one part of text."""
+        content = fields.take(name)
+        pointer = f"{fields.pointer}/{name}"
+        if isinstance(content, str):
+            yield Fields({"text": content}, pointer), "text"
+            return
+        if content is not None and not is_array(content):
+            raise wrong_kind(pointer, "text or a list", content)
+        for index, item in enumerate(content or ()):
+            with self.open(item, f"{pointer}/{index}") as part:
+                yield part, part.take_text("type")
+
+    def place_tool(self, pointer: str) -> None:
+        """Notes where the next tool stands."""
+        self.places[f"tools/{self._tools}"] = pointer
+        self._tools += 1
+
+    def options(self, found: dict[str, tuple[Any, str]]) -> dict[str, Any]:
+        """The options that are set, each found with its JSON pointer, which is noted."""
+        given = {name: value for name, (value, _) in found.items() if value is not None}
+        self.places |= {f"options/{name}": found[name][1] for name in given}
+        return given
+
+
+class PromptBuilder:
+    """The prompt of a request while it is decoded, with the place of each message and call."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._messages: list[ArtStandardMessage] = []
+        self._said: list[tuple[Part, str]] = []
+
+    def add(self, message: ArtStandardMessage, pointer: str) -> None:
+        """The next message. It ends a user's message whose parts came before."""
+        self.end_user()
+        self.ledger.places[f"prompt/{len(self._messages)}"] = pointer
+        self._messages.append(message)
+
+    def add_part(self, part: Part, pointer: str) -> None:
+        """A part of a user's message: parts that stand together are one message."""
+        self._said.append((part, pointer))
+
+    def end_user(self) -> None:
+        """Ends the user's message, if there is one."""
+        if self._said:
+            parts, pointer = [part for part, _ in self._said], self._said[0][1]
+            self._said = []
+            self.add(user_message(parts), pointer)
+
+    def place_call(self, at: int, pointer: str) -> None:
+        """Notes where a call of the next message stands."""
+        self.ledger.places[f"prompt/{len(self._messages)}/tool_calls/{at}"] = pointer
+
+    @property
+    def messages(self) -> ArtStandardPrompt:
+        """All messages so far."""
+        self.end_user()
+        return tuple(self._messages)
+
+
+def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:
+    """A user's message: a single text is a plain text, everything else is parts."""
+    only = parts[0] if len(parts) == 1 else None
+    return UserMessage(only.text if isinstance(only, TextPart) else tuple(parts), name)
+
+
+def call_of(call_id: str, name: str, arguments: str) -> ToolCall:
+    """A call with these arguments, as JSON text."""
+    return ToolCall(call_id, FunctionCall(name, arguments))
+
 
 class Fields:
-    """An object's fields, to be taken one by one. A field that is null counts as absent."""
+    """The fields of an object, taken one by one. A field that is null counts as absent."""
 
     def __init__(self, left: dict[str, Any], pointer: str) -> None:
         self.left = left
         self.pointer = pointer
 
     def take(self, *names: str) -> Any:
-        """The value under the first of the names that is there, or None."""
+        """The value under the first of the names that has one, or None."""
         for name in names:
             if self.left.get(name) is not None:
                 return self.left.pop(name)
         return None
 
     def take_list(self, *names: str) -> list[Any]:
-        """As `take`, for a list; one object alone counts as a list of one (protobuf's JSON reads it so)."""
+        """As `take`, for a list; a single object counts as a list of one (protobuf's JSON reads it so)."""
         value = self.take(*names)
         if value is None:
             return []
@@ -109,10 +184,10 @@ class Fields:
         raise wrong_kind(f"{self.pointer}/{names[0]}", "an object", value)
 
     def put_back(self, name: str, value: object) -> None:
-        """Gives back what turned out to have no slot: it becomes opaque."""
+        """Gives back a value that has no slot after all: it becomes opaque."""
         self.left[name] = value
 
 
 def wrong_kind(pointer: str, wanted: str, value: object) -> DecodeFailed:
-    """The error for a value of another type than the dialect has there."""
+    """The error for a value of the wrong type."""
     return DecodeFailed(pointer, f"expected {wanted}, got {json_type(value)}")

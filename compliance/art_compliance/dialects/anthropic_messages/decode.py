@@ -13,19 +13,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
-from art_sdk.json_data import is_array, is_object
-from art_sdk.messages import (
-    ArtStandardMessage,
-    AssistantMessage,
-    FunctionCall,
-    ImagePart,
-    SystemMessage,
-    TextPart,
-    ToolCall,
-    ToolResultMessage,
-    ToolSchema,
-)
+from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk.json_data import is_object
 
 NAME: Final = "anthropic-messages"
 _SAME_NAME: Final = ("model", "max_tokens", "temperature", "top_p", "stream")
@@ -37,25 +27,24 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
     ledger = Ledger()
     with ledger.open(payload, "") as body:
         messages = _Messages(ledger)
-        messages.lead(body)
+        messages.read_system(body)
         for index, message in enumerate(body.take_list("messages")):
             messages.read(message, f"/messages/{index}")
         tools = tuple(_tools(ledger, body))
         options = _options(ledger, body)
-    return Decoded(
-        prompt=tuple(messages.prompt), tools=tools, options=options, opaque=ledger.opaque, places=ledger.places
-    )
+    prompt = messages.prompt.messages
+    return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
 
 
 class _Messages:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.prompt: list[ArtStandardMessage] = []
+        self.prompt = PromptBuilder(ledger)
 
-    def lead(self, body: Fields) -> None:
-        """The system prompt that stands apart."""
+    def read_system(self, body: Fields) -> None:
+        """The system prompt, which has a field of its own."""
         for text, pointer in self._texts(body, "system"):
-            self._append(SystemMessage(text), pointer)
+            self.prompt.add(SystemMessage(text), pointer)
 
     def read(self, message: object, pointer: str) -> None:
         with self._ledger.open(message, pointer) as fields:
@@ -66,28 +55,21 @@ class _Messages:
                 self._assistant(fields)
             elif role == "system":
                 for text, place in self._texts(fields, "content"):
-                    self._append(SystemMessage(text), place)
+                    self.prompt.add(SystemMessage(text), place)
             else:
                 raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
 
     def _user(self, fields: Fields) -> None:
-        said: list[tuple[TextPart | ImagePart, str]] = []
         for block, kind in self._blocks(fields, "content"):
             if kind == "tool_result":
-                self._flush_user(said)
-                self._append(self._result(block), block.pointer)
+                self.prompt.add(self._result(block), block.pointer)
             elif kind == "text":
-                said.append((TextPart(block.take_text("text") or ""), block.pointer))
+                self.prompt.add_part(TextPart(block.take_text("text") or ""), block.pointer)
             elif kind == "image" and not _is_file(block):
-                said.append((self._image(block), block.pointer))
+                self.prompt.add_part(self._image(block), block.pointer)
             else:
                 block.put_back("type", kind)
-        self._flush_user(said)
-
-    def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
-        if said:
-            self._append(user_message([part for part, _ in said]), said[0][1])
-            said.clear()
+        self.prompt.end_user()
 
     def _image(self, block: Fields) -> ImagePart:
         with self._ledger.open(block.take("source"), f"{block.pointer}/source") as source:
@@ -112,14 +94,14 @@ class _Messages:
             if kind == "text":
                 texts.append(block.take_text("text") or "")
             elif kind == "tool_use":
-                self._ledger.places[f"prompt/{len(self.prompt)}/tool_calls/{len(calls)}"] = block.pointer
+                self.prompt.place_call(len(calls), block.pointer)
                 calls.append(_call(block))
             else:
                 kept.append({"at": at, "block": {"type": kind, **block.left}})
                 block.left.clear()
         extensions = {NAME: {"blocks": kept}} if kept else None
         message = AssistantMessage("".join(texts) if texts else None, tuple(calls), extensions=extensions)
-        self._append(message, fields.pointer)
+        self.prompt.add(message, fields.pointer)
 
     def _texts(self, fields: Fields, name: str) -> Iterator[tuple[str, str]]:
         for block, kind in self._blocks(fields, name):
@@ -129,26 +111,11 @@ class _Messages:
                 block.put_back("type", kind)
 
     def _blocks(self, fields: Fields, name: str) -> Iterator[tuple[Fields, str]]:
-        """The blocks of a content, each with its type; a string is one block of text."""
-        content = fields.take(name)
-        pointer = f"{fields.pointer}/{name}"
-        if content is None:
-            return
-        if isinstance(content, str):
-            yield Fields({"text": content}, pointer), "text"
-            return
-        if not is_array(content):
-            raise wrong_kind(pointer, "text or a list", content)
-        for index, item in enumerate(content):
-            with self._ledger.open(item, f"{pointer}/{index}") as block:
-                kind = block.take_text("type")
-                if kind is None:
-                    raise DecodeFailed(f"{block.pointer}/type", "a block has no type")
-                yield block, kind
-
-    def _append(self, message: ArtStandardMessage, pointer: str) -> None:
-        self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
-        self.prompt.append(message)
+        """The blocks of a content, each with its type."""
+        for block, kind in self._ledger.parts(fields, name):
+            if kind is None:
+                raise DecodeFailed(f"{block.pointer}/type", "the block has no type")
+            yield block, kind
 
 
 def _is_file(block: Fields) -> bool:
@@ -161,12 +128,11 @@ def _call(block: Fields) -> ToolCall:
     call_id, name = block.take_text("id") or "", block.take_text("name") or ""
     arguments = block.take_object("input")
     if arguments is None:
-        raise DecodeFailed(f"{block.pointer}/input", "a call has no input; an object is demanded")
-    return ToolCall(call_id, FunctionCall(name, json.dumps(arguments, ensure_ascii=False)))
+        raise DecodeFailed(f"{block.pointer}/input", "the call has no input; it must be an object")
+    return call_of(call_id, name, json.dumps(arguments, ensure_ascii=False))
 
 
 def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
-    number = 0
     for index, item in enumerate(body.take_list("tools")):
         pointer = f"/tools/{index}"
         with ledger.open(item, pointer) as tool:
@@ -174,21 +140,19 @@ def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
             if kind not in (None, "custom"):
                 tool.put_back("type", kind)
                 continue
-            ledger.places[f"tools/{number}"] = pointer
-            number += 1
+            ledger.place_tool(pointer)
             takes = tool.take_object("input_schema") or {}
             yield ToolSchema(tool.take_text("name") or "", tool.take_text("description") or "", takes)
 
 
 def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
-    found: dict[str, tuple[Any, str]] = {name: (body.take(name), name) for name in _SAME_NAME}
-    found["stop"] = (tuple(body.take_list("stop_sequences")) or None, "stop_sequences")
-    found["response_schema"] = (_response_schema(ledger, body), "output_config/format")
+    found: dict[str, tuple[Any, str]] = {name: (body.take(name), f"/{name}") for name in _SAME_NAME}
+    found["stop"] = (tuple(body.take_list("stop_sequences")) or None, "/stop_sequences")
+    found["response_schema"] = (_response_schema(ledger, body), "/output_config/format")
     choice, parallel = _tool_choice(ledger, body)
-    found["tool_choice"] = (choice, "tool_choice")
-    found["parallel_tool_calls"] = (parallel, "tool_choice/disable_parallel_tool_use")
-    ledger.places |= {f"options/{name}": f"/{place}" for name, (value, place) in found.items() if value is not None}
-    return {name: value for name, (value, _) in found.items() if value is not None}
+    found["tool_choice"] = (choice, "/tool_choice")
+    found["parallel_tool_calls"] = (parallel, "/tool_choice/disable_parallel_tool_use")
+    return ledger.options(found)
 
 
 _CHOICES: Final[Mapping[str | None, str]] = {"auto": "auto", "none": "none", "any": "required"}

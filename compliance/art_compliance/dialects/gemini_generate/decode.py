@@ -15,21 +15,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, user_message
+from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
 from art_compliance.dialects.numbering import OpenCalls
 from art_compliance.dialects.urls import model_of
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_array, is_object
-from art_sdk.messages import (
-    ArtStandardMessage,
-    AssistantMessage,
-    FunctionCall,
-    ImagePart,
-    SystemMessage,
-    TextPart,
-    ToolCall,
-    ToolResultMessage,
-    ToolSchema,
-)
 
 
 def decode(payload: object, *, url: str | None = None) -> Decoded:
@@ -43,9 +33,8 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
         tools = tuple(_tools(ledger, body.take_list("tools")))
         options = _options(ledger, body)
     options |= _from_url(url)
-    return Decoded(
-        prompt=tuple(contents.prompt), tools=tools, options=options, opaque=ledger.opaque, places=ledger.places
-    )
+    prompt = contents.prompt.messages
+    return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
 
 
 def _from_url(url: str | None) -> dict[str, Any]:
@@ -58,7 +47,7 @@ class _Contents:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._calls = OpenCalls()
-        self.prompt: list[ArtStandardMessage] = []
+        self.prompt = PromptBuilder(ledger)
 
     def system(self, instruction: object) -> None:
         if instruction is None:
@@ -68,7 +57,7 @@ class _Contents:
             for part, pointer in self._parts(content):
                 text = part.take_text("text")
                 if text is not None:
-                    self._append(SystemMessage(text), pointer)
+                    self.prompt.add(SystemMessage(text), pointer)
 
     def turn(self, item: object, pointer: str) -> None:
         with self._ledger.open(item, pointer) as content:
@@ -81,21 +70,14 @@ class _Contents:
                 raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
 
     def _user(self, content: Fields) -> None:
-        """Texts and images that stand together are one message; results stand alone."""
-        said: list[tuple[TextPart | ImagePart, str]] = []
         for part, pointer in self._parts(content):
             answer = part.take("functionResponse", "function_response")
             if answer is not None:
-                self._flush_user(said)
-                self._append(self._result(answer, f"{pointer}/functionResponse"), pointer)
-            else:
-                said += [(one, pointer) for one in self._said(part, pointer)]
-        self._flush_user(said)
-
-    def _flush_user(self, said: list[tuple[TextPart | ImagePart, str]]) -> None:
-        if said:
-            self._append(user_message([part for part, _ in said]), said[0][1])
-            said.clear()
+                self.prompt.add(self._result(answer, f"{pointer}/functionResponse"), pointer)
+                continue
+            for one in self._said(part, pointer):
+                self.prompt.add_part(one, pointer)
+        self.prompt.end_user()
 
     def _said(self, part: Fields, pointer: str) -> Iterator[TextPart | ImagePart]:
         text = part.take_text("text")
@@ -120,20 +102,20 @@ class _Contents:
             call = part.take("functionCall", "function_call")
             signed.note(part, None if call is None else len(calls))
             if call is not None:
-                self._ledger.places[f"prompt/{len(self.prompt)}/tool_calls/{len(calls)}"] = f"{pointer}/functionCall"
+                self.prompt.place_call(len(calls), f"{pointer}/functionCall")
                 calls.append(self._call(call, f"{pointer}/functionCall"))
             elif part.left.get("thought") is not True:
                 text = part.take_text("text")
                 texts += [] if text is None else [text]
         said = "".join(texts) if texts and (any(texts) or not calls) else None
-        self._append(AssistantMessage(said, tuple(calls), extensions=signed.extensions()), content.pointer)
+        self.prompt.add(AssistantMessage(said, tuple(calls), extensions=signed.extensions()), content.pointer)
 
     def _call(self, call: object, pointer: str) -> ToolCall:
         with self._ledger.open(call, pointer) as fields:
             name = fields.take_text("name") or ""
             arguments = fields.take_object("args")
             call_id = self._calls.open(fields.take_text("id"), name)
-        return ToolCall(call_id, FunctionCall(name, _compact(arguments or {})))
+        return call_of(call_id, name, _compact(arguments or {}))
 
     def _result(self, answer: object, pointer: str) -> ToolResultMessage:
         with self._ledger.open(answer, pointer) as fields:
@@ -149,10 +131,6 @@ class _Contents:
             pointer = f"{content.pointer}/parts/{index}"
             with self._ledger.open(item, pointer) as part:
                 yield part, pointer
-
-    def _append(self, message: ArtStandardMessage, pointer: str) -> None:
-        self._ledger.places[f"prompt/{len(self.prompt)}"] = pointer
-        self.prompt.append(message)
 
 
 class _Signed:
@@ -189,14 +167,12 @@ def _compact(value: object) -> str:
 
 
 def _tools(ledger: Ledger, tools: list[Any]) -> Iterator[ToolSchema]:
-    number = 0
     for index, item in enumerate(tools):
         with ledger.open(item, f"/tools/{index}") as tool:
             declarations = tool.take_list("functionDeclarations", "function_declarations")
             for at, declaration in enumerate(declarations):
                 pointer = f"/tools/{index}/functionDeclarations/{at}"
-                ledger.places[f"tools/{number}"] = pointer
-                number += 1
+                ledger.place_tool(pointer)
                 with ledger.open(declaration, pointer) as fields:
                     yield _tool(fields)
 
@@ -233,23 +209,16 @@ _CONFIG: Final = {
 
 
 def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
-    options: dict[str, Any] = {}
+    found: dict[str, tuple[Any, str]] = {}
     config = body.take("generationConfig", "generation_config")
     if config is not None:
         with ledger.open(config, "/generationConfig") as fields:
-            for ours, theirs in _CONFIG.items():
-                _note(ledger, options, ours, fields.take(*theirs), f"/generationConfig/{theirs[0]}")
+            found = {name: (fields.take(*names), f"{fields.pointer}/{names[0]}") for name, names in _CONFIG.items()}
             stop = tuple(fields.take_list("stopSequences", "stop_sequences"))
-            _note(ledger, options, "stop", stop or None, "/generationConfig/stopSequences")
-            _note(ledger, options, "response_schema", _response_schema(fields), "/generationConfig/responseJsonSchema")
-    _note(ledger, options, "tool_choice", _tool_choice(ledger, body), "/toolConfig/functionCallingConfig")
-    return options
-
-
-def _note(ledger: Ledger, options: dict[str, Any], name: str, value: Any, pointer: str) -> None:
-    if value is not None:
-        options[name] = value
-        ledger.places[f"options/{name}"] = pointer
+            found["stop"] = (stop or None, "/generationConfig/stopSequences")
+            found["response_schema"] = (_response_schema(fields), "/generationConfig/responseJsonSchema")
+    found["tool_choice"] = (_tool_choice(ledger, body), "/toolConfig/functionCallingConfig")
+    return ledger.options(found)
 
 
 def _response_schema(fields: Fields) -> Any:

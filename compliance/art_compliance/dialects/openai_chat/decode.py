@@ -19,20 +19,21 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.dialects.decoding import Decode, Decoded, DecodeFailed, Fields, Ledger, user_message, wrong_kind
-from art_compliance.dialects.numbering import OpenCalls
-from art_sdk.json_data import is_array, is_object
-from art_sdk.messages import (
-    ArtStandardMessage,
-    AssistantMessage,
-    FunctionCall,
-    ImagePart,
-    SystemMessage,
-    TextPart,
-    ToolCall,
-    ToolResultMessage,
-    ToolSchema,
+from art_compliance.dialects.decoding import (
+    Decode,
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    user_message,
+    wrong_kind,
 )
+from art_compliance.dialects.numbering import OpenCalls
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk.json_data import is_object
+from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
 
 _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "stream")
 
@@ -74,9 +75,9 @@ class _Messages:
         self._ledger = ledger
         self._variant = variant
         self._calls = OpenCalls()
-        self._prompt: list[ArtStandardMessage] = []
+        self._prompt = PromptBuilder(ledger)
 
-    def read(self, messages: list[Any]) -> tuple[ArtStandardMessage, ...]:
+    def read(self, messages: list[Any]) -> ArtStandardPrompt:
         for index, message in enumerate(messages):
             pointer = f"/messages/{index}"
             with self._ledger.open(message, pointer) as fields:
@@ -85,9 +86,8 @@ class _Messages:
                 if read is None:
                     raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
                 for one in read(self, fields):
-                    self._ledger.places[f"prompt/{len(self._prompt)}"] = pointer
-                    self._prompt.append(one)
-        return tuple(self._prompt)
+                    self._prompt.add(one, pointer)
+        return self._prompt.messages
 
     def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         texts = self._texts(fields)
@@ -97,7 +97,7 @@ class _Messages:
 
     def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         said: list[TextPart | ImagePart] = []
-        for part, kind in self._parts(fields):
+        for part, kind in self._ledger.parts(fields, "content"):
             if kind == "text":
                 said.append(TextPart(part.take_text("text") or ""))
             elif kind == "image_url":
@@ -126,7 +126,7 @@ class _Messages:
     def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
         """The texts of a content that has nothing else; `blocks` gets the parts that the variant keeps."""
         texts: list[str] = []
-        for at, (part, kind) in enumerate(self._parts(fields)):
+        for at, (part, kind) in enumerate(self._ledger.parts(fields, "content")):
             if kind == "text":
                 texts.append(part.take_text("text") or "")
             elif blocks is not None and kind in self._variant.parts:
@@ -135,21 +135,6 @@ class _Messages:
             else:
                 part.put_back("type", kind)
         return texts
-
-    def _parts(self, fields: Fields) -> Iterator[tuple[Fields, str | None]]:
-        """The parts of a content, each with its type; a string is one part of text."""
-        content = fields.take("content")
-        pointer = f"{fields.pointer}/content"
-        if content is None:
-            return
-        if isinstance(content, str):
-            yield Fields({"text": content}, pointer), "text"
-            return
-        if not is_array(content):
-            raise wrong_kind(pointer, "text or a list", content)
-        for index, item in enumerate(content):
-            with self._ledger.open(item, f"{pointer}/{index}") as part:
-                yield part, part.take_text("type")
 
     def _image(self, part: Fields) -> ImagePart:
         given = part.take("image_url")
@@ -165,12 +150,12 @@ class _Messages:
     def _tool_calls(self, fields: Fields) -> Iterator[ToolCall]:
         for index, item in enumerate(fields.take_list("tool_calls")):
             pointer = f"{fields.pointer}/tool_calls/{index}"
-            self._ledger.places[f"prompt/{len(self._prompt)}/tool_calls/{index}"] = pointer
+            self._prompt.place_call(index, pointer)
             with self._ledger.open(item, pointer) as call:
                 yield self._custom_call(call) if call.left.get("type") == "custom" else self._function_call(call)
         if fields.left.get("function_call") is not None:
             pointer = f"{fields.pointer}/function_call"
-            self._ledger.places[f"prompt/{len(self._prompt)}/tool_calls/0"] = pointer
+            self._prompt.place_call(0, pointer)
             yield self._function_call(Fields({"function": fields.take("function_call")}, fields.pointer), pointer)
 
     def _function_call(self, call: Fields, pointer: str | None = None) -> ToolCall:
@@ -179,13 +164,13 @@ class _Messages:
             name = function.take_text("name") or ""
             arguments = function.take("arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
-        return ToolCall(self._calls.open(call.take_text("id"), name), FunctionCall(name, text))
+        return call_of(self._calls.open(call.take_text("id"), name), name, text)
 
     def _custom_call(self, call: Fields) -> ToolCall:
         """Its input is free text; that it is none of JSON's stays opaque, as the call's type."""
         with self._ledger.open(call.take("custom"), f"{call.pointer}/custom") as custom:
             name, text = custom.take_text("name") or "", custom.take_text("input") or ""
-        return ToolCall(self._calls.open(call.take_text("id"), name), FunctionCall(name, text))
+        return call_of(self._calls.open(call.take_text("id"), name), name, text)
 
 
 _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMessage]]]] = {
@@ -200,7 +185,6 @@ _DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
 
 
 def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
-    number = 0
     for index, item in enumerate(body.take_list("tools")):
         pointer = f"/tools/{index}"
         with ledger.open(item, pointer) as tool:
@@ -209,11 +193,10 @@ def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
             if declared is None:
                 tool.put_back("type", kind)
                 continue
-            ledger.places[f"tools/{number}"] = pointer
-            number += 1
+            ledger.place_tool(pointer)
             yield _tool(ledger, declared, f"{pointer}/function")
     for index, declared in enumerate(body.take_list("functions")):
-        ledger.places[f"tools/{number + index}"] = f"/functions/{index}"
+        ledger.place_tool(f"/functions/{index}")
         yield _tool(ledger, declared, f"/functions/{index}")
 
 
@@ -224,14 +207,13 @@ def _tool(ledger: Ledger, declared: object, pointer: str) -> ToolSchema:
 
 
 def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
-    found: dict[str, tuple[Any, str]] = {name: (body.take(name), name) for name in _SAME_NAME}
+    found: dict[str, tuple[Any, str]] = {name: (body.take(name), f"/{name}") for name in _SAME_NAME}
     limit = next((name for name in ("max_completion_tokens", "max_tokens") if body.left.get(name) is not None), "")
-    found["max_tokens"] = (body.take(limit), limit)
-    found["stop"] = (_stop(body), "stop")
-    found["tool_choice"] = (_tool_choice(ledger, body), "tool_choice")
-    found["response_schema"] = (_response_schema(ledger, body), "response_format")
-    ledger.places |= {f"options/{name}": f"/{place}" for name, (value, place) in found.items() if value is not None}
-    return {name: value for name, (value, _) in found.items() if value is not None}
+    found["max_tokens"] = (body.take(limit), f"/{limit}")
+    found["stop"] = (_stop(body), "/stop")
+    found["tool_choice"] = (_tool_choice(ledger, body), "/tool_choice")
+    found["response_schema"] = (_response_schema(ledger, body), "/response_format")
+    return ledger.options(found)
 
 
 def _stop(body: Fields) -> tuple[Any, ...] | None:

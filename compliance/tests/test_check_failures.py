@@ -3,155 +3,242 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
-from art_compliance.checks.response import failures
-from art_compliance.checks.response.failures import _broken, _spoiled, _wrong_error
-from art_compliance.checks.trial import Trial
-from art_compliance.dialects import DIALECTS
-from art_compliance.provider import Response
-from art_compliance.run.selection import GREETING_SCENARIO
+from art_compliance.miniatures.base import Events, change_events
+from art_compliance.pointers import look_up
 from art_compliance.subject.access import TEST_KEY
-from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed
-from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter
+from trials import Script, answer_events, assert_each_has, failure_events, findings_of, messages_of, scripted, spoiled
 
-WORDS = "written error"
-GOOD = {"status": 500, "provider_message": f"the {WORDS}"}
-BUSY = {**GOOD, "status": 429, "retry_after": 1.0, "is_retryable": True}
-BAD = {**GOOD, "status": 400, "is_retryable": False}
+
+class Came(NamedTuple):
+    """An answer as it came."""
+
+    status: int
+    retry_after: str | None
+    content_type: str
+    body: bytes
+
+
+def noting(events: Events | None = None, make: type[OpenAIAdapter] = OpenAIAdapter) -> tuple[Any, list[Came]]:
+    """An adapter that notes what it is answered, and gives these events in place of what it reads, where given."""
+    came: list[Came] = []
+
+    def spoil(adapter: Any) -> None:
+        own = adapter.read_response
+
+        def read_response(head: Any, body: bytes, info: Any) -> Any:
+            came.append(Came(head.status, head.headers.get("retry-after"), head.headers["content-type"], body))
+            return own(head, body, info)
+
+        adapter.read_response = read_response
+        if events is not None:
+            change_events(adapter, lambda given: [{**given[-1], **event} for event in events])
+
+    return spoiled(spoil, make), came
+
+
+TOLD = "response.error-answer-is-told"
+STATUSES = [400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529]
+
+
+def tells(status: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """An adapter that tells another error than it read, of the answers with this status."""
+
+    def change_error(events: Events) -> Events:
+        error, end = events
+        return [{**error, "error": change(error["error"])}, end] if error["error"]["status"] == status else events
+
+    return spoiled(lambda adapter: change_events(adapter, change_error))
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "wrong"),
+    ("status", "changes", "fragments"),
     [
-        (GOOD, 500, []),
-        ({"status": 500, "message": WORDS}, 500, []),
-        (BUSY, 429, []),
-        (BAD, 400, []),
-        ({**GOOD, "status": 502}, 500, ["the error's status is 502"]),
-        ({**GOOD, "status": 429}, 500, ["the error's status is 429"]),
-        ({"status": 500}, 500, ["the provider's words 'written error' are not told"]),
-        (
-            {"status": 500, "provider_message": "x", "message": WORDS},
-            500,
-            ["the provider's words 'written error' are not told"],
-        ),
-        ({**BUSY, "retry_after": 2.0}, 429, ["retry_after is 2.0; the answer says 1 s"]),
-        ({**BUSY, "retry_after": None}, 429, ["retry_after is None; the answer says 1 s"]),
-        ({**BUSY, "is_retryable": False}, 429, ["is_retryable is False"]),
-        ({**BUSY, "is_retryable": None}, 429, ["is_retryable is None"]),
-        ({**BAD, "is_retryable": True}, 400, ["is_retryable is True"]),
-        ({**GOOD, "is_retryable": False}, 500, []),
-        ({**GOOD, "status": 401, "is_retryable": True}, 401, []),
-        ({**GOOD, "status": 503, "retry_after": 7.0}, 503, []),
+        (500, {}, []),
+        (500, {"provider_message": None, "message": "a written error 500"}, []),
+        (500, {"status": 502}, ["the error's status is 502"]),
+        (500, {"status": 429}, ["the error's status is 429"]),
+        (500, {"provider_message": None, "message": "no"}, ["'written error 500'"]),
+        (500, {"provider_message": "x", "message": "written error 500"}, ["'written error 500'"]),
+        (429, {"retry_after": 2.0}, ["retry_after is 2.0; the answer says 1 s"]),
+        (429, {"retry_after": None}, ["retry_after is None; the answer says 1 s"]),
+        (429, {"is_retryable": False}, ["is_retryable is False"]),
+        (429, {"is_retryable": None}, ["is_retryable is None"]),
+        (400, {"is_retryable": True}, ["is_retryable is True"]),
+        (500, {"is_retryable": False}, []),
+        (401, {"is_retryable": True}, []),
+        (503, {"retry_after": 7.0}, []),
+        (503, {"code": "OWN"}, ["'OWN'"]),
     ],
 )
-def test_of_an_error_is_not_told(error: dict[str, Any], status: int, wrong: list[str]):
-    assert list(_wrong_error(error, status, WORDS)) == wrong
+def test_what_an_error_does_not_say_is_found(status: int, changes: dict[str, Any], fragments: list[str]):
+    found = messages_of(TOLD, tells(status, lambda error: {**error, **changes}))
+    assert_each_has(found, fragments)
+    assert all(one.startswith(f"answered {status}: ") for one in found)
 
 
-def test_each_field_that_an_answer_cannot_do_without_is_spoiled_in_four_ways():
-    body = {"a": {"b": [{"c": "x"}]}, "d": "y"}
-    told = {what: json.loads(one.body) for what, one in _spoiled(body, ("/e", "/a/b/0/c", "/d/x", "/d", "/a/b/7/c"))}
-    assert told == {
-        "/a/b/0/c missing": {"a": {"b": [{}]}, "d": "y"},
-        "/a/b/0/c null": {"a": {"b": [{"c": None}]}, "d": "y"},
-        "/a/b/0/c a number": {"a": {"b": [{"c": 7}]}, "d": "y"},
-        "/a/b/0/c a flag": {"a": {"b": [{"c": True}]}, "d": "y"},
-        "/d missing": {"a": {"b": [{"c": "x"}]}},
-        "/d null": {"a": {"b": [{"c": "x"}]}, "d": None},
-        "/d a number": {"a": {"b": [{"c": "x"}]}, "d": 7},
-        "/d a flag": {"a": {"b": [{"c": "x"}]}, "d": True},
-    }
-    assert body == {"a": {"b": [{"c": "x"}]}, "d": "y"}
-    assert [one.status for _, one in _spoiled(body, ("/d",))] == [200] * 4
+def test_these_statuses_are_answered_and_one_of_them_says_how_long_to_wait():
+    adapter, came = noting()
+    assert messages_of(TOLD, adapter) == []
+    assert [one.status for one in came] == STATUSES
+    assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")]
 
 
-def broken(make: type) -> dict[str, Response]:
-    with open_subject(make, name="one") as subject:
-        return dict(_broken(Trial(subject, GREETING_SCENARIO, 1)))
+def asking(times: int) -> Any:
+    """An adapter that asks so often before it tells what it was answered."""
+
+    def spoil(adapter: Any) -> None:
+        own = adapter.call
+
+        async def call(prompt: Any, options: Any) -> Any:
+            for _ in range(times - 1):
+                async for _ in own(prompt, options):
+                    pass
+            async for event in own(prompt, options):
+                yield event
+
+        adapter.call = call
+
+    return spoiled(spoil)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_refused_for_good_is_asked_for_once(times: int):
+    finals = [400, 401, 403, 404, 413, 422] if times != 1 else []
+    found = messages_of(TOLD, asking(times))
+    assert [one.partition(":")[0] for one in found] == [f"answered {status}" for status in finals]
+    assert all(f"asked {times} times" in one for one in found)
+
+
+def test_an_adapter_that_asks_nobody_is_found():
+    found = messages_of(TOLD, scripted(failure_events(), dialect="openai-chat"))
+    assert len([one for one in found if "asked 0 times" in one]) == 6
+
+
+BROKEN = "response.broken-answer-is-an-error"
 
 
 class Toolless(OpenAIAdapter):
     capabilities = frozenset({"streaming"})
 
 
-def test_what_is_broken_about_an_answer():
-    found = broken(OpenAIAdapter)
-    assert {one.status for one in found.values()} == {200}
-    whole = json.loads(found["text that is not UTF-8"].body.replace(b"wr\xff\xfeitten", b"written"))
+def broken_answers(make: type[OpenAIAdapter] = OpenAIAdapter) -> dict[str, Came]:
+    """The broken answers by their names: those that are found where an adapter takes all of them for good ones."""
+    adapter, came = noting(answer_events("good"), make)
+    names = [one.partition(": expected")[0] for one in messages_of(BROKEN, adapter)]
+    return dict(zip(names, came, strict=True))
+
+
+@pytest.fixture(scope="module")
+def broken() -> dict[str, Came]:
+    return broken_answers()
+
+
+def test_answers_are_broken_in_these_ways(broken: dict[str, Came]):
+    assert {one.status for one in broken.values()} == {200}
+    whole = json.loads(broken["text that is not UTF-8"].body.replace(b"wr\xff\xfeitten", b"written"))
     assert whole["choices"][0]["message"]["content"] == "This answer was written."
-    half = found["half of an answer"].body
-    assert len(half) == len(found["text that is not UTF-8"].body.replace(b"\xff\xfe", b"")) // 2
-    assert 9_900_000 < len(found["a page of 10 MB"].body) <= 10_000_000
-    assert {
-        what: (one.body, one.content_type) for what, one in found.items() if len(one.body) < 60 and what[0] != "/"
-    } == {
+    half = broken["half of an answer"].body
+    assert len(half) == len(broken["text that is not UTF-8"].body.replace(b"\xff\xfe", b"")) // 2
+    assert 9_900_000 < len(broken["a page of 10 MB"].body) <= 10_000_000
+    assert broken["a page of 10 MB"].content_type == "text/html"
+    short = {
+        name: (one.body, one.content_type) for name, one in broken.items() if len(one.body) < 60 and name[0] != "/"
+    }
+    assert short == {
         "an empty body": (b"", "application/json"),
         "a page": (b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>", "text/html"),
         **{f"the body {text}": (text.encode(), "application/json") for text in ("null", "[]", "{}", '"text"', "7")},
     }
-    assert found["the body [[[[[[[[[["].body == b"[" * 100_000
+    assert broken["the body [[[[[[[[[["].body == b"[" * 100_000
 
 
-def test_answers_with_calls_are_broken_where_tools_are_declared():
-    with_tools, without = broken(OpenAIAdapter), broken(Toolless)
-    assert {what for what in with_tools if "tool_calls" in what}
-    assert {what for what in without if "tool_calls" in what} == set()
-    assert {what for what in without if "choices" in what}
+def test_each_field_that_an_answer_cannot_do_without_is_spoiled_in_four_ways(broken: dict[str, Came]):
+    named = {name: json.loads(one.body) for name, one in broken.items() if name.startswith("/")}
+    assert named
+    for pointer in {name.partition(" ")[0] for name in named}:
+        parent, _, step = pointer.rpartition("/")
+        assert step not in look_up(named[f"{pointer} missing"], parent)
+        values = [look_up(named[f"{pointer} {what}"], parent)[step] for what in ("null", "a number", "a flag")]
+        assert values == [None, 7, True]
+        missing = named[f"{pointer} missing"]
+        look_up(missing, parent)[step] = None
+        assert missing == named[f"{pointer} null"]
+    assert len(named) == 4 * len({name.partition(" ")[0] for name in named})
 
 
-@pytest.mark.parametrize("times", [0, 1, 2])
-def test_these_statuses_are_answered_and_the_first_of_them_once(times: int):
-    answered: list[tuple[int, tuple[tuple[str, str], ...]]] = []
+def test_answers_with_calls_are_broken_where_tools_are_declared(broken: dict[str, Came]):
+    without = broken_answers(Toolless)
+    assert {name for name in broken if "tool_calls" in name}
+    assert {name for name in without if "tool_calls" in name} == set()
+    assert {name for name in without if "choices" in name}
 
-    class Counting:
-        request_count = 0
 
-    def call_with(response: Response) -> Crashed:
-        answered.append((response.status, response.headers))
-        Counting.request_count += times
-        return Crashed("no")
-
-    write_error = lambda status, words: f"{status} {words}".encode()  # noqa: E731 - a stub
-    trial: Any = SimpleNamespace(
-        subject=Counting, dialect=SimpleNamespace(answers=SimpleNamespace(write_error=write_error)), call_with=call_with
-    )
-    found = [one.message for one in failures.error_answer_is_told.run(trial)]
-    assert [status for status, _ in answered] == [400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529]
-    assert [headers for status, headers in answered if status == 429] == [(("retry-after", "1"),)]
-    assert {headers for status, headers in answered if status != 429} == {()}
-    asked = f"it was asked {times} times; what is refused stays refused"
-    odd = [one.partition(":")[0] for one in found if asked in one]
-    assert odd == [f"answered {status}" for status in (400, 401, 403, 404, 413, 422) if times != 1]
-    assert len(found) == len(answered) + len(odd)
+def test_an_adapter_that_raises_is_found():
+    raising = scripted(OSError("no line"), dialect="openai-chat")
+    assert all("OSError: no line" in one for one in messages_of(BROKEN, raising))
 
 
 @pytest.mark.parametrize(
-    ("heard", "place"),
+    ("script", "place"),
     [
-        (Answered(({"type": "ERROR", "error": {"message": f"no {TEST_KEY}"}},)), "event /0/error/message"),
-        (Crashed(f"no {TEST_KEY}"), "the exception"),
-        (Crashed("no"), None),
+        (failure_events(message=f"no {TEST_KEY}"), "event /0/error/message"),
+        (OSError(f"no {TEST_KEY}"), "the exception"),
+        (OSError("no"), None),
     ],
 )
-def test_where_the_key_is_shown_is_told(heard: Any, place: str | None):
-    answered: list[Response] = []
-    subject = SimpleNamespace(adapter="an adapter")
-    trial: Any = SimpleNamespace(
-        dialect=DIALECTS["openai-chat"],
-        subject=subject,
-        call_with=lambda response: (answered.append(response), heard)[1],
-    )
-    told = [one.message for one in failures.key_is_shown_nowhere.run(trial)]
+def test_where_the_key_is_shown_is_found(script: Script, place: str | None):
+    found = messages_of("response.key-is-shown-nowhere", scripted(script, dialect="openai-chat"))
     ways = ("with an error", "200 and an error", "with a text")
-    assert told == [f"answered {way}, {place} shows the key" for way in ways if place]
-    assert [one.status for one in answered] == [401, 200, 200]
-    assert [b"invalid_api_key" in one.body and TEST_KEY.encode() in one.body for one in answered] == [True, True, False]
-    subject.adapter = f"Adapter(api_key={TEST_KEY!r})"
-    assert "the adapter's repr shows the key" in [one.message for one in failures.key_is_shown_nowhere.run(trial)]
+    assert_each_has(found, [f"{way}, {place}" for way in ways if place])
+
+
+def test_the_provider_repeats_the_key_in_its_errors():
+    adapter, came = noting()
+    assert messages_of("response.key-is-shown-nowhere", adapter) == []
+    assert [one.status for one in came] == [401, 200, 200]
+    assert [TEST_KEY.encode() in one.body for one in came] == [True, True, False]
+    assert [b"invalid_api_key" in one.body for one in came] == [True, True, False]
+
+
+class ShowsItsKey(OpenAIAdapter):
+    def __repr__(self) -> str:
+        return f"Adapter(api_key={TEST_KEY!r})"
+
+
+def test_a_repr_that_shows_the_key_is_found():
+    assert_each_has(messages_of("response.key-is-shown-nowhere", ShowsItsKey), ["repr"])
+
+
+def requesting(change: Callable[[Any], Any]) -> Any:
+    """An adapter whose HTTP request is changed so."""
+
+    class Requesting(OpenAIAdapter):
+        def request(self, payload: Any, options: Any) -> Any:
+            return change(super().request(payload, options))
+
+    return Requesting
+
+
+def changed(**fields: Any) -> Callable[[Any], Any]:
+    return lambda request: structs.replace(request, **{name: make(request) for name, make in fields.items()})
+
+
+@pytest.mark.parametrize(
+    ("change", "fragments"),
+    [
+        (lambda request: request, []),
+        (changed(headers=lambda request: {**request.headers, "authorization": "none"}), ["no header"]),
+        (changed(url=lambda request: f"{request.url}?key={TEST_KEY}"), ["URL or body"]),
+        (changed(body=lambda request: request.body[:-1] + f',"user":"{TEST_KEY}"}}'.encode()), ["URL or body"]),
+    ],
+)
+def test_the_key_goes_in_a_header_and_nowhere_else(change: Any, fragments: list[str]):
+    found = findings_of("response.key-goes-in-a-header", requesting(change))
+    assert_each_has([one.message for one in found], fragments)

@@ -42,7 +42,7 @@ FaultKind = Literal[
 ]
 
 
-class Fault(Struct, frozen=True):
+class ConversationFault(Struct, frozen=True):
     """One breach of the conversation rules, at message `index`."""
 
     kind: FaultKind
@@ -100,7 +100,7 @@ class Conversation(Struct, frozen=True):
     """
 
     turns: list[Turn]
-    faults: list[Fault]
+    faults: list[ConversationFault]
     tool_of: Mapping[str, str]
 
     def first_call(self, name: str) -> int:
@@ -116,7 +116,7 @@ class _Reader:
     def __init__(self, prompt: ArtStandardPrompt) -> None:
         self._prompt = prompt
         self.turns: list[Turn] = []
-        self.faults: list[Fault] = []
+        self.faults: list[ConversationFault] = []
         self._open: AssistantTurn | None = None
         self._may_extend = False
         self._owner: dict[str, AssistantTurn] = {}
@@ -208,7 +208,7 @@ class _Reader:
                 self._fault(kind, index, f"the call {call.id!r} has no result {place}", call.id)
 
     def _fault(self, kind: FaultKind, index: int, message: str, call_id: str | None = None, field: str = "") -> None:
-        self.faults.append(Fault(kind, index, message, call_id, field))
+        self.faults.append(ConversationFault(kind, index, message, call_id, field))
 
 
 _READERS: Final[Mapping[type, Callable[[_Reader, int, Any], None]]] = {
@@ -235,9 +235,9 @@ def find_call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
             yield message.content.id
 
 
-def argument_faults(conversation: Conversation) -> list[Fault]:
+def argument_faults(conversation: Conversation) -> list[ConversationFault]:
     """Rule 4: every call whose arguments are not a JSON object."""
-    faults: list[Fault] = []
+    faults: list[ConversationFault] = []
     for turn in conversation.turns:
         if isinstance(turn, AssistantTurn):
             own = len(turn.message.tool_calls)
@@ -245,7 +245,7 @@ def argument_faults(conversation: Conversation) -> list[Fault]:
                 reason = explain_bad_arguments(call.function.arguments)
                 if reason:
                     field = f".tool_calls[{position}].function.arguments" if position < own else ".content.arguments"
-                    faults.append(Fault("bad-arguments", index, reason, call.id, field))
+                    faults.append(ConversationFault("bad-arguments", index, reason, call.id, field))
     return faults
 
 

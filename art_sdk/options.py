@@ -56,11 +56,11 @@ def parse_options(data: object) -> CallOptions:
     except ValueError as error:
         message = f"bad call options: {error}"
         raise InvalidConfig(message) from error
-    _hold_tools(options)
+    _check_tools(options)
     return options
 
 
-def _hold_tools(options: CallOptions) -> None:
+def _check_tools(options: CallOptions) -> None:
     names: set[str] = set()
     for index, tool in enumerate(options.tools):
         if tool.name in names:

@@ -71,7 +71,7 @@ def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardProm
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
         _refuse_unsendable(plain, range(len(plain)))
     if conversation:
-        _hold_conversation(prompt)
+        _check_conversation(prompt)
     return prompt
 
 
@@ -154,7 +154,7 @@ def _holds_free_json(message: ArtStandardMessage) -> bool:
     return type(message) is ToolRequestMessage
 
 
-def _hold_conversation(prompt: ArtStandardPrompt) -> None:
+def _check_conversation(prompt: ArtStandardPrompt) -> None:
     conversation = read_conversation(prompt)
     faults = sorted([*conversation.faults, *argument_faults(conversation)], key=lambda fault: fault.index)
     if faults:

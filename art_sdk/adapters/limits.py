@@ -12,7 +12,14 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 from art_sdk.adapters.capabilities import Capability, Request, find_undeclared_use
 from art_sdk.adapters.images import explain_bad_image
 from art_sdk.adapters.tool_schemas import find_root_keyword
-from art_sdk.conversation import Conversation, Fault, FaultKind, UserTurn, parse_arguments, read_conversation
+from art_sdk.conversation import (
+    Conversation,
+    ConversationFault,
+    FaultKind,
+    UserTurn,
+    parse_arguments,
+    read_conversation,
+)
 from art_sdk.errors import PromptTranslationFailed
 from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
 from art_sdk.options import CallOptions
@@ -143,7 +150,7 @@ class Refusals:
             if len(getattr(options, name)) > most:
                 self.refuse(f"{name} has {len(getattr(options, name))} entries; {most} fit", rule=rule)
 
-    def _refuse_faults(self, faults: list[Fault]) -> NoReturn:
+    def _refuse_faults(self, faults: list[ConversationFault]) -> NoReturn:
         first, more = faults[0], len(faults) - 1
         rest = f" (and {more} more such faults)" if more else ""
         self.refuse(f"{first.message}; {_ADVICE[first.kind]}{rest}", index=first.index, call_id=first.call_id)

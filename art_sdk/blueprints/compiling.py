@@ -1,7 +1,7 @@
-"""Tokens to pieces: where each tag stands, inside a JSON string or outside, settled before any data is seen.
+"""Compiles tokens to pieces. Whether a tag stands inside a JSON string is settled here, before any data is seen.
 
-Inside and outside are told apart by following the quotes of the blueprint's own text. A section is taken only
-where it begins and ends in the same state, so that what holds for its tags holds however often it is repeated.
+The compiler follows the quotes of the blueprint's own text. A section must begin and end on the same side of the
+quotes, so that its tags stay where they are however often it is repeated.
 """
 
 from __future__ import annotations
@@ -13,51 +13,70 @@ from typing import Any, Final
 
 import msgspec
 
-from art_sdk.blueprints.mustache import Fault, Literal, Place, Tag, clip, read_marker, read_tokens
-from art_sdk.blueprints.scope import End, Piece, Pieces, Section, Step, Text, Variable, piece_key, string_content
+from art_sdk.blueprints.mustache import (
+    BlueprintError,
+    Location,
+    Tag,
+    TextToken,
+    clip,
+    error_at,
+    read_marker,
+    read_tokens,
+)
+from art_sdk.blueprints.scope import (
+    BlueprintPiece,
+    End,
+    Pieces,
+    Section,
+    Step,
+    TextPiece,
+    Variable,
+    piece_key,
+    string_content,
+)
 from art_sdk.json_data import is_array, is_object
 
 SIZE_LIMIT: Final = 1_000_000
-"""How many characters a blueprint may have, its partials included each time they are put in."""
+"""The most characters of a blueprint, its partials counted each time they are included."""
 
 DEPTH_LIMIT: Final = 16
-"""How deep partials may be put into each other."""
+"""How deep partials may include each other."""
 
 SECTION_LIMIT: Final = 64
-"""How deep sections may be nested, those of partials included. chevron calls itself at each."""
+"""How deep sections may be nested, those of partials included: chevron recurses at each."""
 
 
-def hold_size(size: int) -> None:
-    """Refuses more characters than `SIZE_LIMIT`. Raises Fault."""
+def check_size(size: int) -> None:
+    """Raises BlueprintError for more characters than `SIZE_LIMIT`."""
     if size > SIZE_LIMIT:
-        raise Fault(f"the blueprint and its partials have more than {SIZE_LIMIT:,} characters")
+        raise BlueprintError(f"the blueprint and its partials have more than {SIZE_LIMIT:,} characters")
 
 
 class Compiler:
-    """Gathers the pieces of one blueprint. Everything here raises Fault.
+    """Collects the pieces of one blueprint. Every method raises BlueprintError.
 
-    `_string` is the place of the quote that opened the JSON string which it is in.
+    `_string` is the place of the quote that opened the current JSON string, or None outside of strings.
     """
 
     def __init__(self, partials: Mapping[str, str]) -> None:
         self._partials = partials
-        self._pieces: list[Piece] = []
-        self._string: Place | None = None
+        self._pieces: list[BlueprintPiece] = []
+        self._string: Location | None = None
         self._size = 0
         self._sections = 0
 
     def pieces(self) -> Pieces:
-        """What has been gathered, by key."""
+        """The collected pieces by key."""
         return MappingProxyType({piece_key(number): piece for number, piece in enumerate(self._pieces)})
 
     def json_text(self, source: str) -> None:
         """A text blueprint: JSON text with tags in it."""
         self._run(read_tokens(source), ())
         if self._string:
-            raise Fault("the JSON string that opens here is never closed", self._string)
+            raise BlueprintError("this JSON string is never closed", self._string)
 
     def node(self, node: Any, path: str) -> None:
-        """A part of an object blueprint. Sections may leave a comma too many, which is dropped with the others."""
+        """A part of an object blueprint. A section may leave a comma too many; rendering drops it."""
         if isinstance(node, str):
             self._leaf(node, path)
         elif is_object(node):
@@ -65,18 +84,18 @@ class Compiler:
         elif is_array(node):
             self._array(node, path)
         else:
-            self._text(msgspec.json.encode(node).decode(), Place(1, path))
+            self._text(msgspec.json.encode(node).decode(), Location(1, path))
 
     def _leaf(self, text: str, path: str) -> None:
-        """A text of an object blueprint: a value where it is one tag in three braces, else a string."""
+        """A text of an object blueprint: a value if it is one tag in three braces, else a string."""
         tokens = read_tokens(text, path)
         if len(tokens) == 1 and isinstance(tag := tokens[0], Tag) and tag.sigil == "{":
             self._variable(tag)
         else:
-            self.content(tokens, Place(1, path))
+            self.content(tokens, Location(1, path))
 
-    def content(self, tokens: list[Literal | Tag], place: Place) -> None:
-        """A whole JSON string, of plain text with tags in it."""
+    def content(self, tokens: list[TextToken | Tag], place: Location) -> None:
+        """A whole JSON string, given as plain text with tags in it."""
         self._text('"', place)
         self._string = place
         self._run(tokens, (), is_content=True)
@@ -84,7 +103,7 @@ class Compiler:
         self._text('"', place)
 
     def _object(self, node: dict[str, Any], path: str) -> None:
-        place = Place(1, path)
+        place = Location(1, path)
         self._text("{", place)
         for number, (key, value) in enumerate(node.items()):
             self._text(("," if number else "") + msgspec.json.encode(key).decode() + ":", place)
@@ -93,31 +112,31 @@ class Compiler:
 
     def _array(self, items: Sequence[Any], path: str) -> None:
         opened: list[tuple[str, str]] = []
-        self._text("[", Place(1, path))
+        self._text("[", Location(1, path))
         for index, item in enumerate(items):
             where = f"{path}[{index}]"
             marker = read_marker(item, where) if isinstance(item, str) else None
             if marker is None:
                 self.node(item, where)
-                self._text("," if opened or index + 1 < len(items) else "", Place(1, where))
+                self._text("," if opened or index + 1 < len(items) else "", Location(1, where))
             elif marker.sigil == "/":
                 self._close(marker, opened)
             else:
                 opened.append((marker.name, self._open(marker)))
         if opened:
-            raise Fault(f"the section '{clip(opened[-1][0])}' is never closed in this list", Place(1, path))
-        self._text("]", Place(1, path))
+            raise BlueprintError(f"the section '{clip(opened[-1][0])}' is never closed in this list", Location(1, path))
+        self._text("]", Location(1, path))
 
     def _close(self, marker: Tag, opened: list[tuple[str, str]]) -> None:
         if not opened or opened[-1][0] != marker.name:
-            raise Fault(f"'{marker.label}' does not close a section of this list", marker.place, tag=marker.label)
+            raise error_at(marker, f"the tag '{marker.label}' does not close a section of this list")
         self._shut(opened.pop()[1])
 
-    def _run(self, tokens: list[Literal | Tag], within: tuple[str, ...], *, is_content: bool = False) -> None:
-        """Takes the tokens of one text. Its literals are the content of a string, or JSON text."""
+    def _run(self, tokens: list[TextToken | Tag], within: tuple[str, ...], *, is_content: bool = False) -> None:
+        """Compiles the tokens of one text. With `is_content` its texts are the content of a string, else JSON."""
         opened: list[tuple[Tag, str, bool]] = []
         for token in tokens:
-            if isinstance(token, Literal):
+            if isinstance(token, TextToken):
                 self._literal(token, is_content=is_content)
             elif token.sigil == ">":
                 self._partial(token, within)
@@ -132,53 +151,54 @@ class Compiler:
     def _in_string(self) -> bool:
         return self._string is not None
 
-    def _literal(self, token: Literal, *, is_content: bool) -> None:
+    def _literal(self, token: TextToken, *, is_content: bool) -> None:
         lines = _LINES.findall(token.text)
         for number, line in enumerate(lines):
-            place = Place(token.place.line + number, token.place.within)
+            place = Location(token.place.line + number, token.place.within)
             if is_content:
                 self._text(string_content(line), place)
             else:
                 self._text("".join(self._json_parts(line, place, is_last=number + 1 == len(lines))), place)
 
-    def _json_parts(self, line: str, place: Place, *, is_last: bool) -> Iterator[str]:
-        """JSON text with its string literals' raw newlines and controls encoded, following the quotes."""
+    def _json_parts(self, line: str, place: Location, *, is_last: bool) -> Iterator[str]:
+        """The line as JSON text, following its quotes, with raw control characters in strings encoded."""
         for match in _JSON_PARTS.finditer(line):
             part = match[0]
             if part == '"':
                 self._string = None if self._string else place
             elif part.startswith("\\"):
-                self._hold_escape(part, place, before_tag=is_last and match.end() == len(line))
+                self._check_escape(part, place, before_tag=is_last and match.end() == len(line))
             elif self._string:
                 part = _CONTROLS.sub(lambda found: string_content(found[0]), part)
             yield part
 
-    def _hold_escape(self, part: str, place: Place, *, before_tag: bool) -> None:
+    def _check_escape(self, part: str, place: Location, *, before_tag: bool) -> None:
         if not self._string:
-            raise Fault("a backslash outside a JSON string", place)
+            raise BlueprintError("a backslash outside a JSON string", place)
         if len(part) == 1:
-            reason = "a backslash right before a tag" if before_tag else "a backslash that begins no JSON escape"
-            raise Fault(f"{reason}; write two for a backslash in the text", place)
+            what = "stands right before a tag" if before_tag else "does not begin a JSON escape"
+            raise BlueprintError(f"this backslash {what}; write two for a backslash in the text", place)
 
     def _partial(self, tag: Tag, within: tuple[str, ...]) -> None:
-        """What a partial holds, as JSON text or as the content of the string that it is put in."""
+        """Includes a partial: as JSON text, or as content of the string that the tag stands in."""
         source = self._partials.get(tag.name)
         if source is None:
-            known = ", ".join(sorted(self._partials)) or "none is given"
-            raise Fault(f"unknown partial '{tag.label}'; known: {clip(known)}", tag.place, tag=tag.label)
-        if tag.name in within or len(within) == DEPTH_LIMIT:
-            reason = "includes itself" if tag.name in within else f"is the {DEPTH_LIMIT + 1}th inside another"
-            raise Fault(f"the partial '{tag.label}' {reason}", tag.place, tag=tag.label)
+            known = ", ".join(sorted(self._partials)) or "none"
+            raise error_at(tag, f"unknown partial '{tag.label}'; known partials: {clip(known)}")
+        if tag.name in within:
+            raise error_at(tag, f"the partial '{tag.label}' includes itself")
+        if len(within) == DEPTH_LIMIT:
+            raise error_at(tag, f"the partial '{tag.label}' is nested deeper than {DEPTH_LIMIT} levels")
         outside = self._string
         tokens = read_tokens(_LINE_STARTS.sub(tag.indent, source), f"partial '{clip(tag.name)}'")
         self._run(tokens, (*within, tag.name), is_content=outside is not None)
         if self._string != outside:
-            raise Fault(f"the partial '{tag.label}' leaves a JSON string open", tag.place, tag=tag.label)
+            raise error_at(tag, f"the partial '{tag.label}' leaves a JSON string open")
 
-    def _text(self, text: str, place: Place) -> None:
+    def _text(self, text: str, place: Location) -> None:
         self._size += len(text)
-        hold_size(self._size)
-        self._pieces.append(Text(text, place))
+        check_size(self._size)
+        self._pieces.append(TextPiece(text, place))
 
     def _variable(self, tag: Tag) -> None:
         self._pieces.append(Variable(_path(tag.name), tag.label, tag.place, self._in_string))
@@ -186,15 +206,14 @@ class Compiler:
     def _open(self, tag: Tag) -> str:
         self._sections += 1
         if self._sections > SECTION_LIMIT:
-            raise Fault(f"sections are nested deeper than {SECTION_LIMIT} levels", tag.place, tag=tag.label)
+            raise error_at(tag, f"sections are nested deeper than {SECTION_LIMIT} levels")
         self._pieces.append(Section(_path(tag.name), tag.label, tag.place, tag.sigil == "^"))
         return piece_key(len(self._pieces) - 1)
 
-    def _end(self, tag: Tag, key: str, in_string: bool) -> None:  # noqa: FBT001 - what was kept at the opening
+    def _end(self, tag: Tag, key: str, in_string: bool) -> None:  # noqa: FBT001 - noted when the section opened
         if in_string != self._in_string:
-            words = ("inside", "outside") if in_string else ("outside", "inside")
-            reason = f"the section '{tag.label}' opens {words[0]} a JSON string and closes {words[1]}"
-            raise Fault(reason, tag.place, tag=tag.label)
+            opens, closes = ("inside", "outside") if in_string else ("outside", "inside")
+            raise error_at(tag, f"the section '{tag.label}' opens {opens} a JSON string and closes {closes} of one")
         self._shut(key)
 
     def _shut(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Pieces of prompt text that several blueprints share, by name: put in with `{{> name}}`."""
+"""Fragments: pieces of prompt text that several blueprints include by name, with `{{> name}}`."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ Tool Calls: one JSON array and nothing else, such as
 or [] where no tool is needed"""
 
 FRAGMENTS: Final[Mapping[str, str]] = MappingProxyType({"pes_tool_format": PES_TOOL_FORMAT})
-"""The fragments that a `PromptManager` has when it is given none."""
+"""The fragments of a `PromptManager` that is given none."""

@@ -1,6 +1,6 @@
-"""Any caller's data to plain JSON data of our own: new dicts and lists, exact types, nothing shared.
+"""Copies a caller's data into plain JSON data: new dicts and lists, exact types, nothing shared.
 
-What is made here can be read by name and index alone; no code of the caller's runs afterwards.
+The copy is read only by name and index, so none of the caller's code runs afterwards.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import msgspec
 from art_sdk.json_data import DEPTH_LIMIT, is_array
 
 SIZE_LIMIT: Final = 1_000_000
-"""How many values one piece of data may hold: shared parts count as often as they are met."""
+"""The most values in one piece of data. Shared parts count each time they occur."""
 
-_LONGEST_INTEGER: Final = 10**4300  # Python writes no longer ones
+_LONGEST_INTEGER: Final = 10**4300  # Python refuses to write longer ones
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class NotPlain(Exception):
-    """Data that is no JSON data: `reason` in words, `path` as `.a[2].b`."""
+    """Data that is not JSON data: `reason` in words, `path` as `.a[2].b`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class NotPlain(Exception):
 
 
 def clean_text(text: str) -> str:
-    """The text with U+FFFD for each surrogate, which UTF-8 cannot hold."""
+    """The text with U+FFFD in place of every surrogate, which UTF-8 cannot encode."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return "\ufffd".join(_SURROGATE.split(text))
@@ -41,17 +41,17 @@ def clean_text(text: str) -> str:
 def to_plain(value: object) -> Any:
     """The value as plain JSON data.
 
-    Mappings become objects, lists and tuples arrays. A dataclass becomes an object of its fields, a
-    msgspec struct one of its fields under their JSON names, tag included; no field is left out.
-    Lone surrogates become U+FFFD. Raises NotPlain, with path and type, for everything else: callables,
-    sets, bytes, dates, NaN, keys that are no strings, cycles, and data deeper than 200 levels or of
-    more than a million values.
+    Mappings become objects; lists and tuples become arrays. Dataclasses and msgspec structs become objects of all
+    their fields, the structs under their JSON names and with their tag. Lone surrogates become U+FFFD.
+
+    Raises NotPlain, with path and type, for anything else: callables, sets, bytes, dates, NaN, keys that are not
+    strings, cycles, data nested deeper than 200 levels, and more than a million values.
     """
     return _Conversion().convert(value, 0)
 
 
 class _Conversion:
-    """One piece of data on its way. Counts, so that data which shares parts cannot grow without end."""
+    """The conversion of one piece of data. Counts values, so that shared parts cannot multiply without end."""
 
     def __init__(self) -> None:
         self._left = SIZE_LIMIT
@@ -92,7 +92,7 @@ class _Conversion:
         return result
 
     def _rare(self, value: object, depth: int) -> Any:
-        """What is a subclass, or becomes an object first."""
+        """Subclasses, and values that become objects."""
         for base, scalar in _SCALARS.items():
             if isinstance(value, base):
                 return scalar(value)
@@ -103,13 +103,13 @@ class _Conversion:
     def _count(self, depth: int) -> None:
         self._left -= 1
         if depth >= DEPTH_LIMIT:
-            raise NotPlain(f"nested deeper than {DEPTH_LIMIT} levels, or in itself")
+            raise NotPlain(f"nested deeper than {DEPTH_LIMIT} levels, or contains itself")
         if self._left < 0:
             raise NotPlain(f"more than {SIZE_LIMIT:,} values")
 
 
 def _read_fields(value: object) -> dict[Any, Any]:
-    """The only place where the caller's own code may run, so whatever it raises is caught here."""
+    """Reads an object's fields. Only here can the caller's code run, so anything it raises is caught here."""
     try:
         if _is_mapping(value):
             return dict(value)
@@ -118,7 +118,7 @@ def _read_fields(value: object) -> dict[Any, Any]:
         if dataclasses.is_dataclass(kind := type(value)):
             return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
     except Exception as error:
-        raise NotPlain(f"a {type(value).__name__} cannot be read ({type(error).__name__})") from error
+        raise NotPlain(f"reading a {type(value).__name__} failed ({type(error).__name__})") from error
     raise NotPlain(f"a {type(value).__name__} is not JSON data")
 
 
@@ -138,13 +138,13 @@ def _struct_fields(value: msgspec.Struct) -> dict[str, Any]:
 
 def _finite(value: float) -> float:
     if not math.isfinite(value):
-        raise NotPlain(f"{value} is not a number that JSON has")
+        raise NotPlain(f"{value} is not a JSON number")
     return float.__float__(value)
 
 
 def _writable(value: int) -> int:
     if abs(value) >= _LONGEST_INTEGER:
-        raise NotPlain("an integer of more than 4300 digits")
+        raise NotPlain("an integer with more than 4300 digits")
     return int.__int__(value)
 
 
@@ -159,4 +159,4 @@ _SCALARS: Final[Mapping[type, Callable[[Any], Any]]] = {
     float: _finite,
     str: lambda value: clean_text(str.__str__(value)),
 }
-"""Each with what makes it exact: the types' own conversions, which a subclass cannot override."""
+"""Each scalar type with the conversion to exactly that type, which a subclass cannot override."""

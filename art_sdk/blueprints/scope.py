@@ -1,10 +1,10 @@
-"""Names to values, and values to text: what chevron asks for every tag while it renders.
+"""Looks names up and writes values as text, for every tag that chevron renders.
 
-    pieces ─► tokens with opaque keys ─► chevron.render ─ key ─► Frame ─► value ─► text
+    pieces ─► tokens with opaque keys ─► chevron.render ─ key ─► Scope ─► value ─► text
 
-chevron looks a key up in its scopes. Ours has keys that mean nothing outside it, so that chevron splits
-none of them, falls back to no attribute, and escapes nothing. Values are plain data (`to_plain`), are read
-by name and index alone, and are never looked into for tags.
+chevron looks keys up in a list of scopes; we give it one. Our keys mean nothing to chevron, so it cannot split them,
+read attributes by them or escape values. Values are plain data (`to_plain`), read only by name and index, and
+never searched for tags.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 import msgspec
 
-from art_sdk.blueprints.mustache import Fault, Place
+from art_sdk.blueprints.mustache import BlueprintError, Location
 from art_sdk.json_data import is_array, is_object
 
 Strict = Literal["variables", "all", "off"]
-"""Which missing names are errors: those of variables, those of sections too, or none."""
+"""Which missing names are errors: those of variables, of variables and sections (`all`), or none (`off`)."""
 
 
 class Step(NamedTuple):
-    """One part of a dotted name, and the list index that it is, or -1."""
+    """One part of a dotted name. `position` is the part as a list index, or -1."""
 
     name: str
     position: int
 
 
-class Text(NamedTuple):
-    """Text of the blueprint, of one line, ready for the output."""
+class TextPiece(NamedTuple):
+    """Text of one line of the blueprint, as it goes to the output."""
 
     text: str
-    place: Place
+    place: Location
 
 
 class Variable(NamedTuple):
-    """A tag that stands for a value: text inside a JSON string, a whole JSON value outside."""
+    """A tag that becomes a value: text inside a JSON string, a whole JSON value outside."""
 
     path: tuple[Step, ...]
     label: str
-    place: Place
+    place: Location
     in_string: bool
 
 
@@ -49,32 +49,32 @@ class Section(NamedTuple):
 
     path: tuple[Step, ...]
     label: str
-    place: Place
+    place: Location
     inverted: bool
 
 
 class End(NamedTuple):
-    """The end of the section that the piece of this key opened."""
+    """The end of the section that the piece with this key opened."""
 
     key: str
 
 
-Piece = Text | Variable | Section | End
-Pieces = Mapping[str, Piece]
+BlueprintPiece = TextPiece | Variable | Section | End
+Pieces = Mapping[str, BlueprintPiece]
 Tokens = tuple[tuple[str, str], ...]
-Trace = list[tuple[Place, str]]
+Trace = list[tuple[Location, str]]
 
 _MISSING: Final = object()
 _encode: Final = msgspec.json.Encoder().encode
 
 
 def piece_key(number: int) -> str:
-    """The key of a piece. Not a number, not dotted, no attribute of anything: chevron can do nothing with it."""
+    """The key of a piece: not a number, not dotted and not an attribute, so chevron can only look it up."""
     return f"#{number}"
 
 
 def to_tokens(pieces: Pieces) -> Tokens:
-    """The pieces as chevron's token list. Neighbouring texts become one."""
+    """The pieces as chevron's list of tokens. Adjacent texts are joined."""
     tokens: list[tuple[str, str]] = []
     for key, piece in pieces.items():
         token = _token(key, piece)
@@ -85,30 +85,30 @@ def to_tokens(pieces: Pieces) -> Tokens:
 
 
 def render(pieces: Pieces, tokens: Tokens, data: Any, strict: Strict) -> str:
-    """The text that the tokens stand for. Raises Fault."""
-    return _render(tokens, Frame(_Run(pieces, strict, None), data))
+    """The rendered text. Raises BlueprintError."""
+    return _render(tokens, Scope(_Run(pieces, strict, None), data))
 
 
 def trace(pieces: Pieces, data: Any, strict: Strict) -> Trace:
-    """The same text again, in parts, each with its place: for saying where an error comes from."""
+    """The rendered text in parts, each with its place: to locate an error in the blueprint."""
     found: Trace = []
     tokens = tuple(
-        ("no escape", key) if isinstance(piece, Text) else _token(key, piece) for key, piece in pieces.items()
+        ("no escape", key) if isinstance(piece, TextPiece) else _token(key, piece) for key, piece in pieces.items()
     )
-    _render(tokens, Frame(_Run(pieces, strict, found), data))
+    _render(tokens, Scope(_Run(pieces, strict, found), data))
     return found
 
 
-def _render(tokens: Tokens, root: Frame) -> str:
+def _render(tokens: Tokens, root: Scope) -> str:
     import chevron  # noqa: PLC0415 - needed when a prompt is assembled, not at import
 
     scopes = cast("Any", [root])  # the published types think of integers
     return chevron.render(template=tokens, scopes=scopes, partials_path=None, partials_dict={})
 
 
-def _token(key: str, piece: Piece) -> tuple[str, str]:
+def _token(key: str, piece: BlueprintPiece) -> tuple[str, str]:
     match piece:
-        case Text():
+        case TextPiece():
             return "literal", piece.text
         case Variable():
             return "no escape", key
@@ -119,14 +119,14 @@ def _token(key: str, piece: Piece) -> tuple[str, str]:
 
 
 class _Run(NamedTuple):
-    """One rendering: what all its frames share."""
+    """One rendering: what all its scopes share."""
 
     pieces: Pieces
     strict: Strict
     trace: Trace | None
 
-    def show(self, piece: Text | Variable, value: Any) -> str:
-        text = piece.text if isinstance(piece, Text) else self._write(piece, value)
+    def show(self, piece: TextPiece | Variable, value: Any) -> str:
+        text = piece.text if isinstance(piece, TextPiece) else self._write(piece, value)
         if self.trace is not None:
             self.trace.append((piece.place, text))
         return text
@@ -136,16 +136,16 @@ class _Run(NamedTuple):
             if self.strict != "off":
                 raise unresolved(tag)
             value = None
-        # blanks keep two neighbouring values from becoming one
+        # blanks keep two adjacent values from becoming one
         return string_content(value) if tag.in_string else f" {_encode(value).decode()} "
 
 
-class Frame:
-    """A value that names are looked up in, and the frame around it. Always true: chevron skips false items."""
+class Scope:
+    """A value to look names up in, and the scope around it. Always true: chevron skips false items of lists."""
 
     __slots__ = ("_count", "_index", "_outer", "_run", "_value")
 
-    def __init__(self, run: _Run, value: Any, outer: Frame | None = None, index: int = 0, count: int = 0) -> None:
+    def __init__(self, run: _Run, value: Any, outer: Scope | None = None, index: int = 0, count: int = 0) -> None:
         self._run = run
         self._value = value
         self._outer = outer
@@ -158,11 +158,11 @@ class Frame:
             return self._enter(piece)
         if isinstance(piece, Variable):
             return self._run.show(piece, self._find(piece.path))
-        assert isinstance(piece, Text)  # noqa: S101 - an end is never looked up
+        assert isinstance(piece, TextPiece)  # noqa: S101 - an end is never looked up
         return self._run.show(piece, None)
 
     def _enter(self, tag: Section) -> object:
-        """What chevron makes a section of: a frame, a frame for each item, or False."""
+        """What chevron repeats the section for: one scope, a scope per item, or False."""
         value = self._find(tag.path)
         if value is _MISSING:
             if self._run.strict == "all":
@@ -170,19 +170,19 @@ class Frame:
             return False
         if is_array(value):
             count = len(value)
-            return [Frame(self._run, item, self, at, count) for at, item in enumerate(value)]
-        # as JavaScript has it: an empty object is true, zero and empty text are not
-        return Frame(self._run, value, self) if value or is_object(value) else False
+            return [Scope(self._run, item, self, at, count) for at, item in enumerate(value)]
+        # as in JavaScript: an empty object is true, zero and the empty string are false
+        return Scope(self._run, value, self) if value or is_object(value) else False
 
     def _find(self, path: tuple[Step, ...]) -> Any:
         if not path:
             return self._value
-        frame: Frame | None = self
-        while frame is not None:
-            value = frame._own(path[0])  # noqa: SLF001 - another frame
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope._own(path[0])  # noqa: SLF001 - another scope
             if value is not _MISSING:
                 return _descend(value, path[1:])
-            frame = frame._outer  # noqa: SLF001 - likewise
+            scope = scope._outer  # noqa: SLF001 - likewise
         return _MISSING
 
     def _own(self, step: Step) -> Any:
@@ -194,16 +194,16 @@ class Frame:
 
 
 LOOP_NAMES: Final = frozenset({"-first", "-last", "-index"})
-"""What a loop says of the item it is at."""
+"""Names that a loop defines for its current item."""
 
 
-def unresolved(tag: Variable | Section) -> Fault:
-    """The fault of a name that the context does not have."""
-    return Fault(f"Mustache unresolved tag '{tag.label}'", tag.place, tag=tag.label)
+def unresolved(tag: Variable | Section) -> BlueprintError:
+    """The error of a name that the context does not have."""
+    return BlueprintError(f"Mustache unresolved tag '{tag.label}'", tag.place, tag=tag.label)
 
 
 def string_content(value: Any) -> str:
-    """What the value is inside a JSON string: text as it is, nothing for null, JSON text for all else; encoded."""
+    """The value as the content of a JSON string: text as it is, nothing for null, anything else as JSON text."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else _encode(value).decode()

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from art_sdk import Blueprint, PromptAssemblyFailed, PromptContext
 from art_sdk.blueprints.compiling import DEPTH_LIMIT, SIZE_LIMIT
-from art_sdk.blueprints.mustache import Fault, Literal, Tag, read_tokens
+from art_sdk.blueprints.mustache import BlueprintError, Tag, TextToken, read_tokens
 
 TEXT = '[{"role": "user", "content": "{{a}} {{#l}}{{b.c}}{{-index}}{{.}}{{/l}}{{^m.n}}{{/m.n}}"}, {{> p}} ]'
 P = {"p": '{"role": "user", "content": "{{&d}}"}'}
@@ -78,10 +78,10 @@ def test_a_source_that_changes_later_changes_nothing():
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        (None, 'a blueprint is text, a list of messages, or {"template": text}'),
-        (5, "a blueprint is text"),
-        ({"template": 5}, "a blueprint is text"),
-        ({"template": "[]", "more": 1}, "a blueprint is text"),
+        (None, 'a blueprint must be text, a list of messages, or {"template": text}'),
+        (5, "a blueprint must be text"),
+        ({"template": 5}, "a blueprint must be text"),
+        ({"template": "[]", "more": 1}, "a blueprint must be text"),
         (b"[]", r"\$: a bytes is not JSON data"),
         ([{"role": {1}}], r"\$\[0\].role: a set is not JSON data"),
         ([{1: 2}], r"\$\[0\]: the key 1 is not a string"),
@@ -109,18 +109,18 @@ def test_a_partial_that_includes_itself_is_told_as_that():
 
 @pytest.mark.parametrize("name", [5, ["a"], {}, b"x"])
 def test_a_name_is_text(name: Any):
-    assert "a blueprint's name is text, not" in failure("[]", name=name).message
+    assert "a blueprint's name must be a string, not" in failure("[]", name=name).message
 
 
 def test_a_mode_that_there_is_not_is_refused_when_rendered():
-    with pytest.raises(PromptAssemblyFailed, match="strict is one of variables, all, off"):
+    with pytest.raises(PromptAssemblyFailed, match="strict must be one of variables, all, off"):
         Blueprint.compile("[]").render({}, strict="none")  # type: ignore[arg-type]
 
 
 def test_partials_nest_sixteen_deep_and_no_deeper():
     chain = {f"p{n}": f"{{{{> p{n + 1}}}}}" for n in range(DEPTH_LIMIT)} | {f"p{DEPTH_LIMIT}": "[]"}
     assert Blueprint.compile("{{> p1}}", partials=chain).render({}) == "[]"
-    assert "is the 17th inside another" in failure("{{> p0}}", partials=chain).message
+    assert "is nested deeper than 16 levels" in failure("{{> p0}}", partials=chain).message
 
 
 def test_partials_that_double_at_each_level_are_stopped():
@@ -144,7 +144,7 @@ def told(work: Callable[[], object]) -> str:
     [
         ("[" * 100_000, ""),  # refused later, by what reads it
         ([json.loads("[" * 150 + "]" * 150)], ""),
-        ([json.loads("[" * 250 + "]" * 250)], "nested deeper than 200 levels, or in itself"),
+        ([json.loads("[" * 250 + "]" * 250)], "nested deeper than 200 levels, or contains itself"),
         ("{{#a}}{{/a}}" * 200, ""),
         (["{{#a}}", "{{/a}}"] * 200, ""),
         ("{{#a}}" * 64 + "{{/a}}" * 64, ""),
@@ -204,11 +204,8 @@ def test_threads_share_a_blueprint_and_mix_nothing_up():
             if json.loads(text) != [*expected, str(who)]:
                 wrong.append(text)
 
-    threads = [threading.Thread(target=work, args=(who,)) for who in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
     assert wrong == []
 
 
@@ -226,11 +223,11 @@ SOUP = st.lists(st.sampled_from(PARTS), max_size=14).map("".join)
 def test_chevron_finds_the_tags_that_were_looked_over(source: str):
     try:
         ours = read_tokens(source)
-    except Fault:
+    except BlueprintError:
         return
     theirs = [(kind, key) for kind, key in tokenize(source) if kind != "set delimiter"]
     assert [token.name for token in ours if isinstance(token, Tag)] == [k for kind, k in theirs if kind != "literal"]
-    texts = [token.text.rstrip(" ") for token in ours if isinstance(token, Literal)]
+    texts = [token.text.rstrip(" ") for token in ours if isinstance(token, TextToken)]
     assert texts == [text.rstrip(" ") for kind, text in theirs if kind == "literal"]
 
 

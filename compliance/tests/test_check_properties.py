@@ -17,7 +17,7 @@ from art_compliance.checks.response import reading as response
 from art_compliance.checks.stream import answers as stream
 from art_compliance.dialects import DIALECTS
 from art_compliance.findings import Example, Finding, Problem
-from art_compliance.generating.processes import Unreachable
+from art_compliance.generating.processes import ProcessFailed
 from art_compliance.generating.profiles import Profile, Search
 from art_compliance.generating.requests import Request
 from art_compliance.scenarios import WrittenAnswer
@@ -257,19 +257,19 @@ def test_prompts_that_differ_elsewhere_are_counted_and_the_shortest_is_shown(mon
         Prompt(prompt=["x" * size], options={"o": "y" * more}) for size, more in ((9, 0), (3, 9), (5, 0), (1, 0))
     ]
     digests = [("a", "b"), ("a", "b"), ("a", "b"), ("a", "a")]
-    monkeypatch.setattr(properties, "digests_elsewhere", lambda _, asked: digests[: len(asked)])
+    monkeypatch.setattr(properties, "digests_in_other_processes", lambda _, asked: digests[: len(asked)])
     (found,) = properties._disagreements(trial(), prompts)
     assert found.message == "3 of 4 prompts gave another request under another PYTHONHASHSEED"
     assert (found.example.prompt, found.example.options) == (["xxxxx"], {"o": "", "thread_id": "t"})
-    monkeypatch.setattr(properties, "digests_elsewhere", lambda *_: [("a", "a")] * 4)
+    monkeypatch.setattr(properties, "digests_in_other_processes", lambda *_: [("a", "a")] * 4)
     assert list(properties._disagreements(trial(), prompts)) == []
 
 
 def test_an_adapter_that_no_other_process_can_make_is_not_judged_so(monkeypatch: pytest.MonkeyPatch):
     def fail(*_: Any) -> Any:
-        raise Unreachable("it is of no module")
+        raise ProcessFailed("it is of no module")
 
-    monkeypatch.setattr(properties, "digests_elsewhere", fail)
+    monkeypatch.setattr(properties, "digests_in_other_processes", fail)
     with pytest.raises(NotApplicable, match="it is of no module"):
         list(properties._disagreements(trial(), []))
 

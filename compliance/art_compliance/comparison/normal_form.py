@@ -29,7 +29,7 @@ from art_sdk.messages import (
 Role = Literal["system", "user", "assistant", "result"]
 
 
-class Result(Struct, frozen=True):
+class EntryResult(Struct, frozen=True):
     """A call's result, at `path` of its prompt."""
 
     text: str
@@ -46,14 +46,14 @@ class Image(NamedTuple):
     data: str
 
 
-class Call(Struct):
+class EntryCall(Struct):
     """A call with its result. `arguments` is a JSON value, or the text itself where it is none."""
 
     id: str
     name: str
     arguments: Any
     path: str
-    result: Result | None = None
+    result: EntryResult | None = None
 
 
 class Entry(Struct):
@@ -63,7 +63,7 @@ class Entry(Struct):
     texts: tuple[str, ...]
     path: str
     name: str | None = None
-    calls: list[Call] = field(default_factory=list[Call])
+    calls: list[EntryCall] = field(default_factory=list[EntryCall])
     images: tuple[Image, ...] = ()
     extensions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
@@ -80,7 +80,7 @@ DOUBLED_KEY: Final = "a key stands twice"
 def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
     """The prompt's turns, calls paired with results."""
     entries: list[Entry] = []
-    calls: dict[str, Call] = {}
+    calls: dict[str, EntryCall] = {}
     may_extend = False
     for index, message in enumerate(prompt):
         path = f"$[{index}]"
@@ -95,7 +95,7 @@ def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
                         entries.append(Entry("assistant", (), path))
                     _add_request(entries[-1], message, path, calls)
             case ToolResultMessage():
-                result = Result(message.content, message.status, path, message.name)
+                result = EntryResult(message.content, message.status, path, message.name)
                 call = calls.get(message.tool_call_id)
                 if call is None or call.result is not None:
                     entries.append(Entry("result", (message.content,), path, message.tool_call_id))
@@ -120,7 +120,7 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
     return Entry(role, tuple(texts), path, message.name, images=tuple(images))
 
 
-def _assistant(message: AssistantMessage, path: str, calls: dict[str, Call]) -> Entry:
+def _assistant(message: AssistantMessage, path: str, calls: dict[str, EntryCall]) -> Entry:
     """Empty text beside calls says nothing, and is the same as none."""
     texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
     entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {})
@@ -129,18 +129,18 @@ def _assistant(message: AssistantMessage, path: str, calls: dict[str, Call]) -> 
     return entry
 
 
-def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: dict[str, Call]) -> None:
+def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: dict[str, EntryCall]) -> None:
     wish = message.content
     if wish is not None:
         arguments = _arguments(wish.arguments) if isinstance(wish.arguments, str) else wish.arguments
-        call = Call(wish.id, wish.name, arguments, f"{path}.content")
+        call = EntryCall(wish.id, wish.name, arguments, f"{path}.content")
         entry.texts = tuple(filter(None, entry.texts))  # as `_assistant` has it: beside a call, empty text is none
         entry.calls.append(call)
         calls.setdefault(wish.id, call)
 
 
-def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, Call]) -> None:
-    known = Call(call.id, call.function.name, _arguments(call.function.arguments), path)
+def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, EntryCall]) -> None:
+    known = EntryCall(call.id, call.function.name, _arguments(call.function.arguments), path)
     entry.calls.append(known)
     calls.setdefault(call.id, known)
 

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
-from art_compliance.comparison.normal_form import Call, Entry, Image, normal_form, same_json
+from art_compliance.comparison.normal_form import Entry, EntryCall, Image, normal_form, same_json
 from art_compliance.comparison.repairs import repaired, without_filler
 from art_compliance.dialects import Decoded
 from art_compliance.quoting import describe_change, quote
@@ -32,7 +32,7 @@ class Reading:
         self._places = decoded.places
         self._dialect = expected.dialect
         self._repairs = repairs
-        self._ids: list[tuple[Call, Call]] = []
+        self._ids: list[tuple[EntryCall, EntryCall]] = []
         self._differences: list[Difference] = []
 
     def told(self) -> Comparison:
@@ -117,7 +117,7 @@ class Reading:
         shown = describe_change("\n".join(wanted.texts), "\n".join(found.texts))
         self._add(slot, f"the {wanted.role} text changed: {shown}", wanted, found)
 
-    def _compare_calls(self, wanted: Call, found: Call, entry: Entry) -> None:
+    def _compare_calls(self, wanted: EntryCall, found: EntryCall, entry: Entry) -> None:
         self._ids.append((wanted, found))
         if wanted.name != found.name:
             text = f"the called tool {wanted.name!r} became {found.name!r}"
@@ -128,7 +128,7 @@ class Reading:
             self._add("arguments", text, found=entry, call=found, path=f"{wanted.path}.function.arguments")
         self._compare_results(wanted, found, entry)
 
-    def _compare_results(self, wanted: Call, found: Call, entry: Entry) -> None:
+    def _compare_results(self, wanted: EntryCall, found: EntryCall, entry: Entry) -> None:
         if wanted.result is None or found.result is None:
             if wanted.result is not None:
                 text = f"the result of the call {wanted.id!r} is lost, or answers another call"
@@ -171,7 +171,7 @@ class Reading:
         wanted: Entry | None = None,
         found: Entry | None = None,
         *,
-        call: Call | None = None,
+        call: EntryCall | None = None,
         path: str | None = None,
         loss: Loss | None = None,
     ) -> None:

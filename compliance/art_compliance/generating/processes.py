@@ -24,14 +24,14 @@ LIMIT: Final = 120.0
 """Seconds that another process may take."""
 
 
-class Unreachable(Exception):
+class ProcessFailed(Exception):
     """The adapter's factory cannot be had in another process; the text says why."""
 
 
-def digests_elsewhere(
+def digests_in_other_processes(
     subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]
 ) -> list[list[str]]:
-    """For each prompt the digests of what came of it, one a process. Raises Unreachable."""
+    """For each prompt the digests of what came of it, one a process. Raises ProcessFailed."""
     job = _job(subject, prompts)
     running = [_start(seed) for seed in HASH_SEEDS]
     try:
@@ -45,12 +45,12 @@ def digests_elsewhere(
 def _job(subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> bytes:
     if getattr(subject.make, "__module__", "") == "__main__":
         message = "its factory is defined in the program that is run, and cannot be imported"
-        raise Unreachable(message)
+        raise ProcessFailed(message)
     try:
         factory = base64.b64encode(pickle.dumps(subject.make)).decode()
     except Exception as error:
         message = f"its factory cannot be had in another process: {error}"
-        raise Unreachable(message) from error
+        raise ProcessFailed(message) from error
     dialect = subject.dialect.name if subject.dialect else None
     return json.dumps({"path": sys.path, "factory": factory, "dialect": dialect, "prompts": prompts}).encode()
 
@@ -67,11 +67,11 @@ def _finish(process: subprocess.Popen[bytes], job: bytes) -> list[str]:
         out, err = process.communicate(job, timeout=LIMIT)
     except subprocess.TimeoutExpired as error:
         message = f"another process did not come back within {LIMIT:g} s"
-        raise Unreachable(message) from error
+        raise ProcessFailed(message) from error
     if process.returncode:
         last = err.decode(errors="replace").strip().splitlines()[-1:]
         message = f"the adapter cannot be made in another process: {' '.join(last)}"
-        raise Unreachable(message)
+        raise ProcessFailed(message)
     told: list[str] = json.loads(out.splitlines()[-1])
     return told
 

@@ -28,7 +28,7 @@ from art_compliance.checks.stream import answers as stream
 from art_compliance.checks.translation import canary, conservation, laws
 from art_compliance.checks.trial import NotApplicable, Trial
 from art_compliance.findings import Example, Finding, Problem
-from art_compliance.generating.processes import Unreachable, digests_elsewhere
+from art_compliance.generating.processes import ProcessFailed, digests_in_other_processes
 from art_compliance.generating.requests import FAMILIES, Family, as_scenario
 from art_compliance.generating.searching import make_requests
 from art_compliance.scenarios import Scenario
@@ -166,8 +166,8 @@ def other_processes_agree(trial: Trial) -> Iterator[Problem]:
 
 def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Problem]:
     try:
-        seen = digests_elsewhere(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
-    except Unreachable as error:
+        seen = digests_in_other_processes(trial.subject, [(one.prompt, one.call_options()) for one in scenarios])
+    except ProcessFailed as error:
         raise NotApplicable(str(error)) from error
     differing = [one for one, digests in zip(scenarios, seen, strict=True) if len(set(digests)) > 1]
     if differing:

@@ -16,7 +16,7 @@ from art_compliance.generating.strategies.texts import plain_ids, results, texts
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-Answer = dict[str, Any]
+AnswerData = dict[str, Any]
 
 _THOUGHT: Final = "I thought of this: "
 """Begins every reasoning, so that none stands in an answer's text."""
@@ -26,14 +26,14 @@ _LONGEST: Final = 600
 
 
 @st.composite
-def answers(draw: DrawFn, *, given: Sequence[dict[str, Any]] = (), ordinary: bool = False) -> Answer:
+def answers(draw: DrawFn, *, given: Sequence[dict[str, Any]] = (), ordinary: bool = False) -> AnswerData:
     """An answer: a text, calls of the `given` tools with arguments that fit them, or both; reasoning, and how it ended.
 
     `ordinary`: an agent goes on after it, so it is whole, and neither cut nor filtered.
     """
     calls = draw(st.lists(_calls(given), max_size=3, unique_by=lambda call: call["id"])) if given else []
     has_text = not calls or draw(st.booleans())
-    told: Answer = {"content": draw(_texts()) if has_text else None, "output_tokens": draw(_COUNTS)}
+    told: AnswerData = {"content": draw(_texts()) if has_text else None, "output_tokens": draw(_COUNTS)}
     if calls:
         told |= {"tool_calls": calls, "finish": "tool_calls"}
     elif not ordinary:

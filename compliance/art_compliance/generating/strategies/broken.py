@@ -8,7 +8,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from art_compliance.generating.strategies.prompts import Message, Prompt, ids_called, prompts, with_ids
+from art_compliance.generating.strategies.prompts import MessageData, Prompt, ids_called, prompts, with_ids
 
 Break = Callable[[DrawFn, Prompt], Prompt]
 """Breaks a prompt that has at least two rounds of calls and results."""
@@ -47,7 +47,7 @@ def _call_of(prompt: Prompt, at: int) -> int:
     return next(place for place in _asking(prompt) if prompt[at]["tool_call_id"] in ids_called(prompt[place]))
 
 
-def _inserted(prompt: Prompt, at: int, message: Message) -> Prompt:
+def _inserted(prompt: Prompt, at: int, message: MessageData) -> Prompt:
     return [*prompt[:at], message, *prompt[at:]]
 
 
@@ -77,7 +77,7 @@ def _before_its_call(draw: DrawFn, prompt: Prompt) -> Prompt:
     return _inserted(moved, draw(st.integers(0, _call_of(prompt, at))), prompt[at])
 
 
-def _between(message: Message) -> Break:
+def _between(message: MessageData) -> Break:
     def insert(draw: DrawFn, prompt: Prompt) -> Prompt:
         return _inserted(prompt, draw(st.sampled_from(_results(prompt))), message)
 

@@ -16,8 +16,8 @@ from art_compliance.generating.strategies.texts import blank_texts, call_ids, pl
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-Message = dict[str, Any]
-Prompt = list[Message]
+MessageData = dict[str, Any]
+Prompt = list[MessageData]
 
 _PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 _FOREIGN: Final = {"a-dialect-of-nobody": {"opaque": ["back", {"unchanged": True}]}}
@@ -105,12 +105,12 @@ def _pieces(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Pr
 
 
 @cache
-def _systems(taste: Flavor) -> SearchStrategy[Message]:
+def _systems(taste: Flavor) -> SearchStrategy[MessageData]:
     return st.fixed_dictionaries({"role": st.just("system"), "content": taste.text})
 
 
 @cache
-def _users(taste: Flavor) -> SearchStrategy[Message]:
+def _users(taste: Flavor) -> SearchStrategy[MessageData]:
     content: SearchStrategy[Any] = taste.text
     if taste.has_images:
         content = content | st.lists(_parts(taste), min_size=1, max_size=3)
@@ -130,7 +130,7 @@ def _parts(taste: Flavor) -> SearchStrategy[dict[str, Any]]:
 
 
 @cache
-def _answers(taste: Flavor) -> SearchStrategy[Message]:
+def _answers(taste: Flavor) -> SearchStrategy[MessageData]:
     return st.fixed_dictionaries(
         {"role": st.just("assistant"), "content": taste.text}, optional={"extensions": st.just(_FOREIGN)}
     )
@@ -147,8 +147,8 @@ def _rounds(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> Pro
 class _AnsweredCall(NamedTuple):
     """A call with its result, drawn together so that they shrink together; results come by their `turn`."""
 
-    call: Message
-    answer: Message
+    call: MessageData
+    answer: MessageData
     turn: int
 
 
@@ -197,14 +197,14 @@ _WRITINGS: Final[tuple[dict[str, Any] | None, ...]] = (
 """The same object as text, in several ways; None writes an empty one as no text at all."""
 
 
-def ids_called(message: Message) -> list[str]:
+def ids_called(message: MessageData) -> list[str]:
     """The ids of the calls that a message makes."""
     if message["role"] == "tool_request":
         return [message["content"]["id"]] if message["content"] else []
     return [call["id"] for call in message.get("tool_calls", ())]
 
 
-def with_ids(message: Message, renamed: dict[str, str]) -> Message:
+def with_ids(message: MessageData, renamed: dict[str, str]) -> MessageData:
     """The message with its call ids, made or answered, renamed."""
     told = dict(message)
     if "tool_call_id" in told:

@@ -1,0 +1,115 @@
+"""What an assembly error says, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import traceback
+from typing import Any
+
+import pytest
+
+from art_sdk import PromptAssemblyFailed, PromptManager, PromptValidationFailed
+from art_sdk.agents.pes import PES_PLAN
+
+
+def failure(blueprint: Any, context: Any, **how: Any) -> PromptAssemblyFailed:
+    with pytest.raises(PromptAssemblyFailed) as caught:
+        PromptManager().assemble_prompt(blueprint, context, **how)
+    return caught.value
+
+
+def test_the_error_reads_as_the_framework_has_it():
+    error = failure(PES_PLAN, {"query": "x"}, name="PES_PLAN")
+    expected = "Failed to assemble prompt for 'PES_PLAN': Mustache unresolved tag '{{systemPrompt}}' (line 2)"
+    assert error.message == expected
+    assert error.details == {"blueprint": "PES_PLAN", "tag": "{{systemPrompt}}", "line": 2}
+
+
+def test_a_result_that_is_no_prompt_names_message_line_and_every_fault():
+    blueprint = '[\n{"role": "user", "content": 5},\n{"role": "user", "content": "a"},\n{"role": "{{q}}"}]'
+    error = failure(blueprint, {"q": "boss"}, name="B")
+    assert error.message == (
+        "Failed to assemble prompt for 'B': $[0].content: Expected `str | array`, got `int` (and 1 more) (line 2)"
+    )
+    assert (error.details["index"], error.details["line"]) == (0, 2)
+    assert [one["path"] for one in error.details["violations"]] == ["$[0].content", "$[2].role"]
+    assert isinstance(error.__cause__, PromptValidationFailed)
+
+
+def test_the_line_of_a_bad_message_is_that_of_the_loop_that_made_it():
+    history = [{"role": "user", "content": "a\nb\n"}] * 9 + [{"role": "nobody", "content": ""}]
+    assert failure("[\n\n{{#h}}\n{{.}},\n{{/h}}]", {"h": history}).details == {
+        "line": 4,
+        "index": 9,
+        "violations": [{"path": "$[9].role", "message": ROLE}],
+    }
+
+
+ROLE = "Invalid value 'nobody'; a role is one of system, user, assistant, tool_request, tool_result (or tool)"
+SECRET = "my password is swordfish and nobody shall ever read it in any of our log files " * 4
+
+
+@pytest.mark.parametrize(
+    ("blueprint", "context"),
+    [
+        ('[{"role": "user", "content": {{q}} {{q}}}]', {"q": SECRET}),
+        ('[{"role": {{q}}, "content": "x"}]', {"q": SECRET}),
+        ('[{"role": "user", "content": "x", {{q}}: "x"}]', {"q": SECRET}),
+        ('[{"role": "user", {{q}}: "x", {{q}}: "x", "content": "x"}]', {"q": SECRET}),
+        ('[{"role": "user", "content": [{"type": {{q}}}]}]', {"q": SECRET}),
+        ('[{"role": "tool_result", "content": "x", "tool_call_id": "c", "status": {{q}}}]', {"q": SECRET}),
+        ("[{{q}}]", {"q": {"role": "user", "content": "x", SECRET: "x"}}),
+        ("{{q}}", {"q": SECRET}),
+        ("[{{x}}]", {"q": SECRET}),
+        ("[]", {"q": {SECRET: {1}}}),
+        ("[]", {SECRET: {SECRET: {SECRET: {1}}}}),
+    ],
+)
+def test_no_more_than_sixty_characters_of_data_stand_in_an_error(blueprint: str, context: Any):
+    error = failure(blueprint, context)
+    told = "".join(traceback.format_exception(error)) + json.dumps(error.details) + repr(error.__cause__)
+    assert longest_common(SECRET, told) <= 60
+
+
+def longest_common(secret: str, told: str) -> int:
+    return max(n for n in range(len(secret)) if any(secret[at : at + n] in told for at in range(100)))
+
+
+def test_an_error_from_unread_json_keeps_no_text():
+    error = failure("[{{q}} {{q}}]", {"q": SECRET})
+    assert str(error.__cause__) == "Expecting ',' delimiter"
+    assert not [one for one in chain(error) if hasattr(one, "doc")]
+
+
+def test_an_error_from_a_refused_prompt_keeps_no_other_error():
+    error = failure('[{"role": {{q}}, "content": "x"}]', {"q": SECRET})
+    assert not [one for one in chain(error) if SECRET in f"{one}{getattr(one, 'details', '')}"]
+
+
+def chain(error: BaseException | None) -> list[BaseException]:
+    return [] if error is None else [error, *chain(error.__cause__), *chain(error.__context__)]
+
+
+def test_a_number_too_long_to_be_read_is_refused():
+    assert "a number is too long" in failure('[{"role": "user", "content": ' + "1" * 5_000 + "}]", {}).message
+
+
+def test_depth_in_the_text_is_no_crash():
+    assert failure("[" * 100_000 + "]" * 100_000, {}).message.endswith("nested too deeply")
+
+
+def test_a_deep_stack_of_the_callers_is_no_crash():
+    manager = PromptManager()
+
+    def sink(left: int) -> Any:
+        return sink(left - 1) if left else manager.assemble_prompt(PES_PLAN, {"systemPrompt": "s", "query": "q"})
+
+    room = sys.getrecursionlimit() - len(inspect.stack())
+    for left in range(room - 60, room - 10):
+        try:
+            sink(left)
+        except (PromptAssemblyFailed, RecursionError) as error:
+            # where there is no room for our own first steps, the error is the caller's
+            assert isinstance(error, PromptAssemblyFailed) or left > room - 25  # noqa: PT017

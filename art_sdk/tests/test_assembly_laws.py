@@ -1,0 +1,145 @@
+"""What holds for every context: any value survives, in threads too, in time, and chevron is left alone."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from art_sdk import FRAGMENTS, PromptManager, SystemMessage, UserMessage, dump_prompt
+from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT
+
+ONE = '[{"role": "user", "content": "{{q}}"}]'
+
+
+@pytest.fixture
+def manager() -> PromptManager:
+    return PromptManager()
+
+
+NASTY_PARTS = (
+    *'"\\\n\r\t\0\x1f\u2028]},:x é\U0001f600\ud83d',
+    *("{{", "}}", "{{q}}", "{{#history}}", "{{/history}}", "{{{.}}}", "{{> pes_tool_format}}", "{{! ", "{{=<% %>=}}"),
+    *('"}],[{"', "<b>&amp;", "role", "system"),
+)
+NASTY = st.lists(st.sampled_from(NASTY_PARTS) | st.text(max_size=4), max_size=8).map("".join)
+MESSAGES = st.lists(st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system"]), "content": NASTY}))
+SCHEMAS = st.dictionaries(
+    NASTY, NASTY | st.integers() | st.none() | st.booleans() | st.lists(NASTY, max_size=2), max_size=3
+)
+TOOLS = st.lists(st.fixed_dictionaries({"name": NASTY, "description": NASTY, "inputSchema": SCHEMAS}), max_size=3)
+CONTEXTS = st.fixed_dictionaries({"systemPrompt": NASTY, "query": NASTY, "history": MESSAGES, "availableTools": TOOLS})
+
+
+def build(context: dict[str, Any]) -> list[dict[str, Any]]:
+    """The planning prompt, as plain Python builds it."""
+    tools = "".join(
+        f"- {tool['name']}: {tool['description']}\n  Input Schema: {compact(tool['inputSchema'])}\n"
+        for tool in context["availableTools"]
+    )
+    none = "No tools available.\n"
+    asked = (
+        f"User Query: {context['query']}\n\nAvailable Tools:\n{tools or none}\n"
+        "Find out from the query and the conversation what the user wants, and make a plan for it.\n"
+        + FRAGMENTS["pes_tool_format"]
+    )
+    prompt = [
+        {"role": "system", "content": context["systemPrompt"]},
+        *context["history"],
+        {"role": "user", "content": asked},
+    ]
+    return [message | {"content": without_surrogates(message["content"])} for message in prompt]
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def without_surrogates(text: str) -> str:
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(CONTEXTS)
+def test_text_and_object_make_what_plain_python_builds(context: dict[str, Any]):
+    manager = PromptManager()
+    from_text = manager.assemble_prompt(PES_PLAN, context)
+    assert from_text == manager.assemble_prompt(PES_PLAN_OBJECT, context)
+    assert dump_prompt(from_text) == build(context)
+
+
+@settings(max_examples=500, deadline=None)
+@given(NASTY, NASTY)
+def test_a_value_is_never_expanded(first: str, second: str):
+    blueprint = '[{"role": "user", "content": "{{a}}{{b}}"}, {"role": "user", "content": {{a}}}]'
+    both, alone = PromptManager().assemble_prompt(blueprint, {"a": first, "b": second})
+    assert (both, alone) == (
+        UserMessage(without_surrogates(first) + without_surrogates(second)),
+        UserMessage(without_surrogates(first)),
+    )
+
+
+def test_eight_threads_get_each_their_own_prompt(manager: PromptManager):
+    wrong: list[object] = []
+
+    def work(who: int):
+        for turn in range(60):
+            text = f'{who} "{turn}"'
+            context = {"systemPrompt": text, "query": text, "history": [{"role": "user", "content": text}] * 5}
+            prompt = manager.assemble_prompt((PES_PLAN, PES_PLAN_OBJECT)[turn % 2], context)
+            if [message.content for message in prompt[:-1]] != [text] * 6 or text not in str(prompt[-1].content):
+                wrong.append(prompt)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("part", ['"}],[{', "\\", "\n", "{{q}}", ",]", "\ud83d", "é", "<&>"])
+@pytest.mark.parametrize(
+    "blueprint", [ONE, '[{"role": "user", "content": {{q}}},]', [{"role": "user", "content": "{{q}}"}]]
+)
+def test_ten_megabytes_of_hostile_text_take_less_than_half_a_second(manager: PromptManager, part: str, blueprint: Any):
+    value = part * (10_000_000 // len(part.encode("utf-8", "surrogatepass")))
+    times: list[float] = []
+    for _ in range(3):
+        gc.collect()
+        start = time.process_time()
+        (message,) = manager.assemble_prompt(blueprint, {"q": value})
+        times.append(time.process_time() - start)
+        assert len(str(message.content)) == len(value)
+    assert min(times) < 0.5  # noise only ever adds
+
+
+def test_chevron_is_left_as_it_was():
+    code = (
+        "import chevron, chevron.renderer as r, chevron.tokenizer as t\n"
+        "before = {**vars(r), **{'t_' + k: v for k, v in vars(t).items()}}\n"
+        "from art_sdk import PromptManager\n"
+        "PromptManager().assemble_prompt('[{{#a}}{{.}},{{/a}}]', {'a': [{'role': 'user', 'content': 'x'}]})\n"
+        "after = {**vars(r), **{'t_' + k: v for k, v in vars(t).items()}}\n"
+        "print([k for k in before if before[k] is not after[k] and 'LINE' not in k], r.g_token_cache)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.strip() == "[] {}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/blueprints.md"])
+def test_the_example_of_the_page_works(page: str):
+    text = (Path(__file__).resolve().parents[2] / page).read_text(encoding="utf-8")
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "assemble_prompt" in code]
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102 - our own page
+    system, user = names["prompt"]
+    assert system == SystemMessage("Be kind.")
+    assert user.content.startswith('What is "art"?')

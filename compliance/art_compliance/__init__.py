@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from art_compliance.findings import Finding, HarnessError
     from art_compliance.generating.profiles import PROFILES, Profile, Search
     from art_compliance.judging import judge
-    from art_compliance.judging.rules import judge_rules
+    from art_compliance.judging.rulebook import judge_rules
     from art_compliance.provider import Exchange, StrictProvider
     from art_compliance.run.report import Report, Result
     from art_compliance.run.reproducing import judge_scenario
@@ -40,7 +40,7 @@ _HOMES: Final = {
     "certify": "run.runner",
     "decode": "dialects",
     "judge": "judging",
-    "judge_rules": "judging.rules",
+    "judge_rules": "judging.rulebook",
     "judge_scenario": "run.reproducing",
     "load_scenarios": "scenarios",
 }

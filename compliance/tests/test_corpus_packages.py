@@ -35,8 +35,8 @@ from art_compliance.cassettes.corpus import (
 )
 from art_compliance.commands import app
 from art_compliance.comparison import Expected, compare
-from art_compliance.judging.rules import judge_rules
-from art_compliance.judging.wire import judge_answer, kept
+from art_compliance.judging.rulebook import judge_rules
+from art_compliance.judging.wire import judge_answer, load_schema
 from art_compliance.judging.wire.allowances import load_rows
 from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
@@ -173,7 +173,9 @@ def test_what_an_answer_may_hold_beyond_its_schema_was_recorded_where_the_eviden
     package = packaged[0].package
     rows = [row for row in load_rows().answered if f": {package} " in row.evidence]
     answers = list(map(items_of, accepted_elsewhere(packaged))) if rows else []
-    faults = [(name, fault) for name, items in answers for item in items for fault in kept(name).faults(item)]
+    faults = [
+        (name, fault) for name, items in answers for item in items for fault in load_schema(name).mismatches(item)
+    ]
     held = [{name for name, fault in faults if name in row.schemas and row.covers(fault)} for row in rows]
     assert held == [set(row.schemas) for row in rows]
 

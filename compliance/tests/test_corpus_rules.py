@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from art_compliance.dialects import DIALECTS
 from art_compliance.findings import Finding
 from art_compliance.judging.exam import dialects_of
-from art_compliance.judging.rules import RULED, judge_rules
+from art_compliance.judging.rulebook import judge_rules
 from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
 
 REFUSED = {
@@ -73,5 +74,5 @@ def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded)
 def test_every_rule_that_refusals_name_is_seen():
     told = [one.answer.decode() for one in refused()]
     seen = {name for name, texts in REFUSED.items() if any(text in words for words in told for text in texts)}
-    assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in RULED)}
+    assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in DIALECTS)}
     assert len(accepted()) >= 60

@@ -14,7 +14,7 @@ from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
 from art_compliance.judging.exam import Answer, GradeList, Recording, dialects_of, grade, load_grades, load_recordings
-from art_compliance.judging.rules import RULED, load_rules
+from art_compliance.judging.rulebook import load_rules
 from art_compliance.resources import data_folder
 from recorded_traffic import FOLDER, needs_traffic
 
@@ -44,7 +44,7 @@ def test_no_accepted_request_on_the_list_is_refused():
 
 def test_the_list_has_every_recording_once_and_names_rules_that_there_are():
     kept = load_grades(KEPT)
-    rules = {rule.id for dialect in RULED for rule in load_rules(dialect)}
+    rules = {rule.id for dialect in DIALECTS for rule in load_rules(dialect)}
     assert len({one.id for one in kept.grades}) == len(kept.grades) == 199
     assert all(re.fullmatch("[0-9a-f]{64}", one.sha256) for one in kept.grades)
     named = {name for one in kept.grades for verdict in one.judged for name in verdict.by}

@@ -15,7 +15,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from art_compliance import DecodeFailed, decode
 from art_compliance.dialects import DIALECTS
 from art_compliance.judging.examples import load_examples, unfold
-from art_compliance.judging.rules import judge_rules
+from art_compliance.judging.rulebook import judge_rules
 from art_compliance.resources import data_folder
 
 if TYPE_CHECKING:

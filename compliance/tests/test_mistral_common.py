@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from art_compliance import judge
-from art_compliance.judging.rules import judge_rules
+from art_compliance.judging.rulebook import judge_rules
 from art_compliance.resources import data_folder
 
 pytest.importorskip("mistral_common", reason="the extra judges is not installed")

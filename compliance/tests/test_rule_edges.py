@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from art_compliance.dialects.ruling import Place, schemas
-from art_compliance.judging.rules import judge_rules
+from art_compliance.judging.rulebook import judge_rules
 
 BLANK = {"type": "text", "text": " \n"}
 EMPTY = {"type": "text", "text": ""}

@@ -12,7 +12,7 @@ from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.framing import pieces
 from art_compliance.dialects.openai_chat.answers import write_response as write_chat
 from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
-from art_compliance.judging.wire.kept import kept
+from art_compliance.judging.wire.schemas import load_schema
 from art_compliance.scenarios import WrittenAnswer, load_scenarios
 from art_sdk import FunctionCall, ToolCall
 
@@ -52,8 +52,8 @@ def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_th
 
 @pytest.mark.parametrize(("dialect", "name"), CASES)
 def test_every_item_of_a_stream_is_of_the_providers_types(dialect: Dialect, name: str):
-    schema = kept(f"{dialect.name}.stream")
-    found = [fault for item in items(dialect.streams.write(ANSWERS[name])) for fault in schema.faults(item)]
+    schema = load_schema(f"{dialect.name}.stream")
+    found = [fault for item in items(dialect.streams.write(ANSWERS[name])) for fault in schema.mismatches(item)]
     assert found == []
 
 

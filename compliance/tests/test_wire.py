@@ -11,7 +11,7 @@ import pytest
 from art_compliance import HarnessError
 from art_compliance.cassettes.bodies import stream_items
 from art_compliance.dialects import DIALECTS, CannotWrite
-from art_compliance.judging.wire import judge_wire, kept, kept_names
+from art_compliance.judging.wire import judge_wire, load_schema, schema_names
 from art_compliance.judging.wire.rebuild import before, changes, rebuild
 from art_compliance.judging.wire.shaping import rewrite
 from art_compliance.judging.wire.sources import SOURCES
@@ -35,7 +35,7 @@ def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[s
 
 
 def test_the_schemas_are_those_of_the_dialects_that_are_known():
-    assert set(kept_names()) == set(DIALECTS)
+    assert set(schema_names()) == set(DIALECTS)
     assert set(SOURCES) >= {f"{name}{kind}" for name in DIALECTS for kind in ("", ".answer", ".stream")}
 
 
@@ -193,7 +193,7 @@ def test_changes_are_told_by_pointer_and_a_date_is_none():
 
 
 def test_kept_schemas_are_compiled_once():
-    assert kept("openai-chat") is kept("openai-chat")
+    assert load_schema("openai-chat") is load_schema("openai-chat")
 
 
 @each_accepted
@@ -230,7 +230,7 @@ def test_a_recorded_answer_is_of_its_schema(one: Recorded):
     name = f"{dialect}.{'stream' if one.data is None else 'answer'}"
     answers = list(stream_items(one.answer)) if one.data is None else [one.data]
     assert answers
-    assert [fault for answer in answers for fault in kept(name).faults(answer)] == []
+    assert [fault for answer in answers for fault in load_schema(name).mismatches(answer)] == []
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -244,7 +244,7 @@ def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
         except CannotWrite:
             continue
         written += 1
-        assert kept(f"{dialect}.answer").faults(body) == [], scenario.id
+        assert load_schema(f"{dialect}.answer").mismatches(body) == [], scenario.id
     assert written > 5
 
 
@@ -274,7 +274,7 @@ def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
     ],
 )
 def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, pointer):
-    found = kept(name).faults({**answer, "a_field_of_tomorrow": 1})
+    found = load_schema(name).mismatches({**answer, "a_field_of_tomorrow": 1})
     assert pointer in [fault.pointer for fault in found]
     assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]
 

@@ -12,7 +12,7 @@ import typer
 from art_compliance.commands.console import FAILS, describe_findings, say
 from art_compliance.findings import HarnessError
 from art_compliance.judging import exam, judge
-from art_compliance.judging.wire import kept_names
+from art_compliance.judging.wire import schema_names
 
 
 def judge_command(
@@ -69,9 +69,9 @@ def rebuild_command(
 
 
 def _known(dialect: str) -> str:
-    if dialect not in kept_names():
+    if dialect not in schema_names():
         asked = f"there is no dialect {dialect!r} to judge by" if dialect else "say the wire format with --dialect"
-        message = f"{asked}; known: {', '.join(kept_names())}"
+        message = f"{asked}; known: {', '.join(schema_names())}"
         raise HarnessError(message)
     return dialect
 

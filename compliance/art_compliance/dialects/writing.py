@@ -33,6 +33,5 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     except ValueError:
         value = None
     if not is_object(value):
-        message = "the dialect has an object in the place of arguments"
-        raise CannotWrite(message)
+        raise CannotWrite("the dialect has an object in the place of arguments")
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from art_compliance.findings import Finding
-from art_compliance.judging.rules import judge_rules
+from art_compliance.judging.rulebook import judge_rules
 from art_compliance.judging.wire import judge_wire
 
 

@@ -111,14 +111,12 @@ def load_recordings(folder: Path) -> Iterator[Recording]:
     """
     paths = sorted(folder.glob("*/*.json"))
     if not paths:
-        message = f"there are no recordings in {folder}: they are <provider>/<name>.json"
-        raise HarnessError(message)
+        raise HarnessError(f"there are no recordings in {folder}: they are <provider>/<name>.json")
     for path in paths:
         try:
             told = msgspec.json.decode(path.read_bytes(), type=Recording)
         except (OSError, ValueError, RecursionError) as error:
-            message = f"{path}: {error}"
-            raise HarnessError(message) from error
+            raise HarnessError(f"{path}: {error}") from error
         yield msgspec.structs.replace(told, id=f"{path.parent.name}/{path.stem}")
 
 
@@ -158,8 +156,7 @@ def load_grades(path: Path) -> GradeList:
     try:
         return msgspec.json.decode(path.read_bytes(), type=GradeList)
     except (OSError, ValueError) as error:
-        message = f"{path}: {error}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{path}: {error}") from error
 
 
 def write_grades(path: Path, grades: GradeList) -> None:

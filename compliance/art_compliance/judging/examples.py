@@ -33,8 +33,7 @@ def load_examples(dialect: str) -> dict[str, Example]:
     try:
         return msgspec.convert(json.loads(path.read_text(encoding="utf-8")), type=dict[str, Example])
     except (OSError, ValueError) as error:
-        message = f"{path}: {error}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{path}: {error}") from error
 
 
 def unfold(value: Any) -> Any:

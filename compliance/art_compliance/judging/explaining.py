@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from art_compliance.dialects import DIALECTS
 from art_compliance.findings import HarnessError
 from art_compliance.judging.examples import Example, load_examples
-from art_compliance.judging.rules import RULED, Rule, load_rules
+from art_compliance.judging.rulebook import Rule, load_rules
 
 _MEANINGS: Final = {
     "reject": "the provider refuses the request; it counts against an adapter",
@@ -20,17 +21,16 @@ _MEANINGS: Final = {
 
 def rule_ids() -> list[str]:
     """The ids of every rule, dialect by dialect."""
-    return [rule.id for dialect in RULED for rule in load_rules(dialect)]
+    return [rule.id for dialect in DIALECTS for rule in load_rules(dialect)]
 
 
 def explain(name: str) -> Iterator[str]:
     """All that is known of a rule, line by line. Raises HarnessError with near matches for an unknown id."""
-    found = [(dialect, rule) for dialect in RULED for rule in load_rules(dialect) if rule.id == name]
+    found = [(dialect, rule) for dialect in DIALECTS for rule in load_rules(dialect) if rule.id == name]
     if not found:
         near = get_close_matches(name, rule_ids(), n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `art explain` lists them"
-        message = f"there is no rule {name!r}{hint}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no rule {name!r}{hint}")
     for dialect, rule in found:
         yield from _told(dialect, rule, load_examples(dialect).get(rule.id))
 
@@ -71,7 +71,7 @@ is known. What cannot be seen in a request alone is not judged, and says why.
 
 def rules_page() -> str:
     """Every rule, as Markdown."""
-    return "\n".join([_INTRODUCTION, *(line for dialect in RULED for line in _section(dialect))])
+    return "\n".join([_INTRODUCTION, *(line for dialect in DIALECTS for line in _section(dialect))])
 
 
 def _section(dialect: str) -> Iterator[str]:

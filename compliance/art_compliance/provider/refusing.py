@@ -12,7 +12,7 @@ from msgspec import Struct
 from art_compliance.dialects.base import Denial
 from art_compliance.findings import Finding
 from art_compliance.judging import judge
-from art_compliance.judging.rules import load_rules
+from art_compliance.judging.rulebook import load_rules
 from art_compliance.provider.asking import Asked
 from art_compliance.provider.signatures import find_changed
 

@@ -154,8 +154,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listener = socket.create_server((host, port), backlog=_BACKLOG)
     except OSError as error:
-        message = f"cannot listen on {host}:{port}: {error.strerror or error}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
     listener.settimeout(0)
     return listener
 

@@ -82,8 +82,9 @@ class StrictProvider:
     def base_url(self) -> str:
         """What a client is pointed at: with the path that the provider's own base URL has. Raises HarnessError."""
         if self._dialect is None:
-            message = "a provider of every dialect has no base URL of its own; use `url` and the dialect's base_path"
-            raise HarnessError(message)
+            raise HarnessError(
+                "a provider of every dialect has no base URL of its own; use `url` and the dialect's base_path"
+            )
         return self.url + self._dialect.service.base_path
 
     def __enter__(self) -> Self:
@@ -150,6 +151,5 @@ def _unknown_path(request: Request, dialect: Dialect | None) -> Exchange:
 
 def _find_answer(name: str) -> Compose:
     if name not in ANSWERS:
-        message = f"there is no answer {name!r}; known: {', '.join(ANSWERS)}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no answer {name!r}; known: {', '.join(ANSWERS)}")
     return ANSWERS[name]

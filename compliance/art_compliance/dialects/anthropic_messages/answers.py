@@ -23,8 +23,7 @@ _SIGNATURE: Final = "d3JpdHRlbiwgbm90IHNpZ25lZA=="
 def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer. Raises CannotWrite for arguments that are no object, and for calls without ids."""
     if answer.without_ids:
-        message = "every call of an Anthropic message has an id"
-        raise CannotWrite(message)
+        raise CannotWrite("every call of an Anthropic message has an id")
     body = {
         "id": "msg_written",
         "type": "message",

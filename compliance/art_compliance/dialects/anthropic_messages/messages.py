@@ -19,7 +19,7 @@ class Linked(Place, frozen=True, gc=False, kw_only=True):
     id: str | None
 
 
-class Message(Place, frozen=True, gc=False, kw_only=True):
+class Turn(Place, frozen=True, gc=False, kw_only=True):
     """A message, read once: what its content is, where that is text or an empty list, `is_empty` and `is_blank` say.
 
     Of its blocks (text alone is none) some are calls (`tool_use`), some results (`tool_result`), and some `blanks`:
@@ -40,12 +40,12 @@ class Messages(JudgedRequest):
     """The raw body, with messages, turns and tools found once."""
 
     @cached_property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[Turn, ...]:
         """Every message."""
         return tuple(map(_read, objects(self.root, "messages")))
 
     @cached_property
-    def turns(self) -> tuple[Message, ...]:
+    def turns(self) -> tuple[Turn, ...]:
         """As Anthropic takes them: those of one role that stand next to each other are one, with the blocks of all.
 
         A system message inside the conversation parts no turns.
@@ -74,9 +74,9 @@ class Messages(JudgedRequest):
         return tuple(objects(self.root, "system"))
 
 
-def _read(place: Place) -> Message:
+def _read(place: Place) -> Turn:
     blocks, content = tuple(objects(place, "content")), place.value.get("content")
-    return Message(
+    return Turn(
         place.value,
         place.above,
         place.under,
@@ -92,7 +92,7 @@ def _read(place: Place) -> Message:
     )
 
 
-def _join(messages: tuple[Message, ...]) -> Message:
+def _join(messages: tuple[Turn, ...]) -> Turn:
     if len(messages) == 1:
         return messages[0]
     return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.anthropic_messages.messages import Message, Messages, blank_texts
+from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blank_texts
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
 
 
@@ -95,7 +95,7 @@ def prefill_unsupported(request: Messages) -> Iterator[Broken]:
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
-def _final_assistant(request: Messages) -> list[Message]:
+def _final_assistant(request: Messages) -> list[Turn]:
     return [message for message in request.messages[-1:] if message.role == "assistant"]
 
 
@@ -115,9 +115,9 @@ def thinking_block_first(request: Messages) -> Iterator[Broken]:
         yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
 
 
-def _rounds_under_way(request: Messages) -> list[Message]:
+def _rounds_under_way(request: Messages) -> list[Turn]:
     """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
-    rounds: list[Message] = []
+    rounds: list[Turn] = []
     for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
         if called.role != "assistant" or not called.calls or not answered.results:
             break

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.dialects.openai_chat import rules as openai_chat
-from art_compliance.dialects.openai_chat.chat import Chat, Message
+from art_compliance.dialects.openai_chat.chat import Chat, ChatMessage
 from art_compliance.dialects.ruling import Broken, RuleCheck, child, rule, rules_of
 
 calls_answered: Final = RuleCheck("deepseek.calls-answered", openai_chat.tool_calls_answered.run)
@@ -61,7 +61,7 @@ def sampling_ignored(chat: Chat) -> Iterator[Broken]:
             yield Broken(f"/{name}", f"{chat.model} disregards {name}")
 
 
-def _calls(message: Message) -> bool:
+def _calls(message: ChatMessage) -> bool:
     return message.role == "assistant" and bool(message.calls)
 
 

@@ -54,8 +54,7 @@ def _bytes_of(signature: str) -> str:
     except ValueError:
         is_whole = False
     if not is_whole:
-        message = "a thought signature is bytes in base64"
-        raise CannotWrite(message)
+        raise CannotWrite("a thought signature is bytes in base64")
     return signature
 
 

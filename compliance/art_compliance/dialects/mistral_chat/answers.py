@@ -22,8 +22,7 @@ def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer. Raises CannotWrite for refusals, filtered answers, and calls without ids."""
     refuse_refusal(answer, "Mistral's")
     if answer.finish == "content_filter":
-        message = "a chat completion of Mistral's does not end by a filter: ChatCompletionChoice.finish_reason"
-        raise CannotWrite(message)
+        raise CannotWrite("a chat completion of Mistral's does not end by a filter: ChatCompletionChoice.finish_reason")
     body = {
         "id": "00000000000000000000000000000000",
         "object": "chat.completion",

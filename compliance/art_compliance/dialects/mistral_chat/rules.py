@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from art_compliance.dialects.openai_chat.chat import Chat, Message
+from art_compliance.dialects.openai_chat.chat import Chat, ChatMessage
 from art_compliance.dialects.ruling import Broken, outside, rule, rules_of
 
 _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
@@ -36,7 +36,7 @@ _TOLD: Final = "does not have nine characters of a-z, A-Z and 0-9"
 @rule("mistral.calls-answered")
 def calls_answered(chat: Chat) -> Iterator[Broken]:
     """Counted up to the next assistant message, or to the end."""
-    waiting: Message | None = None
+    waiting: ChatMessage | None = None
     answers = 0
     for message in (*chat.messages, None):
         if message is None or message.role == "assistant":

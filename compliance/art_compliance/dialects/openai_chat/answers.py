@@ -26,8 +26,7 @@ _FINISH: Final = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"
 def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer. Raises CannotWrite for reasoning, and for calls without ids."""
     if answer.thinking:
-        message = "a chat completion of OpenAI's has no place for reasoning"
-        raise CannotWrite(message)
+        raise CannotWrite("a chat completion of OpenAI's has no place for reasoning")
     choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": finish_of(answer)}
     body = {
         "id": "chatcmpl-written",
@@ -54,8 +53,7 @@ def finish_of(answer: WrittenAnswer) -> str:
 def calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
     """Its calls. Raises CannotWrite for calls without ids."""
     if answer.without_ids:
-        message = "every call of a chat completion has an id"
-        raise CannotWrite(message)
+        raise CannotWrite("every call of a chat completion has an id")
     return [
         {
             "id": call.id,
@@ -74,8 +72,7 @@ def numbered_calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
 def refuse_refusal(answer: WrittenAnswer, whose: str) -> None:
     """Raises CannotWrite where the model refuses: of the family, OpenAI and OpenRouter alone have a place for it."""
     if answer.is_refusal:
-        message = f"a chat completion of {whose} has no place for a refusal"
-        raise CannotWrite(message)
+        raise CannotWrite(f"a chat completion of {whose} has no place for a refusal")
 
 
 def _message(answer: WrittenAnswer) -> dict[str, Any]:

@@ -10,20 +10,20 @@ from msgspec import Struct
 from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects
 
 
-class Function(Place, frozen=True, gc=False, kw_only=True):
+class ChatFunction(Place, frozen=True, gc=False, kw_only=True):
     """A function that is offered or called: its name is None where it is no text."""
 
     name: str | None
 
 
-class Call(Place, frozen=True, gc=False, kw_only=True):
+class ChatCall(Place, frozen=True, gc=False, kw_only=True):
     """A call of an assistant's message: its id is None where it is no text."""
 
     id: str | None
-    function: Function
+    function: ChatFunction
 
 
-class Message(Place, frozen=True, gc=False, kw_only=True):
+class ChatMessage(Place, frozen=True, gc=False, kw_only=True):
     """A message, read once.
 
     Its role and the id of the call that it `answers` are None where they are no text. `content` says whether there
@@ -36,26 +36,26 @@ class Message(Place, frozen=True, gc=False, kw_only=True):
     name: Any
     tool_calls: Any
     answers: str | None
-    calls: tuple[Call, ...]
+    calls: tuple[ChatCall, ...]
 
 
 class Round(Struct, frozen=True, gc=False):
     """The calls of a message, none if it is not the assistant's, and the unbroken run of tool messages after it."""
 
-    calls: tuple[Call, ...]
-    results: list[Message]
+    calls: tuple[ChatCall, ...]
+    results: list[ChatMessage]
 
 
 class Chat(JudgedRequest):
     """The raw body, with messages, calls and functions found once."""
 
     @cached_property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[ChatMessage, ...]:
         """Every message."""
         return tuple(map(_read, objects(self.root, "messages")))
 
     @cached_property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[ChatCall, ...]:
         """Every call of every message."""
         return tuple([call for message in self.messages for call in message.calls])
 
@@ -71,12 +71,12 @@ class Chat(JudgedRequest):
         return tuple(rounds)
 
     @cached_property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[ChatFunction, ...]:
         """Every function that is offered as a tool."""
         return tuple([_function(tool) for tool in objects(self.root, "tools")])
 
     @cached_property
-    def named(self) -> tuple[Function, ...]:
+    def named(self) -> tuple[ChatFunction, ...]:
         """Every function that is offered or called."""
         return (*self.functions, *[call.function for call in self.calls])
 
@@ -85,10 +85,10 @@ _ROLES: Final = {role: role for role in ("system", "developer", "user", "assista
 """One object a role: in a long conversation, a comparison with another's text would have to fetch it from far."""
 
 
-def _read(place: Place) -> Message:
+def _read(place: Place) -> ChatMessage:
     value = place.value
     role, content = _text(value.get("role")), value.get("content")
-    return Message(
+    return ChatMessage(
         value,
         place.above,
         place.under,
@@ -103,15 +103,15 @@ def _read(place: Place) -> Message:
     )
 
 
-def _call(place: Place) -> Call:
-    return Call(
+def _call(place: Place) -> ChatCall:
+    return ChatCall(
         place.value, place.above, place.under, place.at, id=_text(place.value.get("id")), function=_function(place)
     )
 
 
-def _function(place: Place) -> Function:
+def _function(place: Place) -> ChatFunction:
     found = child(place, "function")
-    return Function(found.value, found.above, found.under, found.at, name=_text(found.value.get("name")))
+    return ChatFunction(found.value, found.above, found.under, found.at, name=_text(found.value.get("name")))
 
 
 def _text(value: object) -> str | None:

@@ -6,6 +6,6 @@ makes them anew from the SDKs of the extra `judges` (`rebuild` and one module a 
 
 from __future__ import annotations
 
-from art_compliance.judging.wire.kept import Kept, judge_answer, judge_wire, kept, kept_names
+from art_compliance.judging.wire.schemas import WireSchema, judge_answer, judge_wire, load_schema, schema_names
 
-__all__ = ["Kept", "judge_answer", "judge_wire", "kept", "kept_names"]
+__all__ = ["WireSchema", "judge_answer", "judge_wire", "load_schema", "schema_names"]

@@ -2,7 +2,7 @@
 
 The dialect of OpenAI is spoken by many services with fields of their own. Where the URL says which service it is,
 that service's rows count; where it says nothing (the suite's own server), a field that any relative takes is a note.
-What answers were recorded with, and the types of today do not know, stands there too: it is no fault of a recording.
+What answers were recorded with, and the types of today do not know, stands there too: it is no mismatch of a recording.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from msgspec import Struct
 from art_compliance.dialects import find_dialect
 from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.findings import Severity
-from art_compliance.judging.wire.explain import Fault
+from art_compliance.judging.wire.explain import Mismatch
 from art_compliance.resources import data_folder
 
 _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
-"""Faults that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
+"""Mismatches that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
 and null for what is not used."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where (`*` is any step of a JSON pointer), what may stand there, at which hosts, and who says so.
 
-    `keyword` is the schema's word for the fault that is forgiven. Without `hosts` it is so everywhere.
+    `keyword` is the schema's word for the mismatch that is forgiven. Without `hosts` it is so everywhere.
     """
 
     at: tuple[str, ...]
@@ -38,11 +38,11 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     value: dict[str, Any] = {}
     hosts: tuple[str, ...] = ()
 
-    def covers(self, fault: Fault) -> bool:
-        """Whether the fault is the one that the row is about."""
-        if fault.keyword != self.keyword or not any(_matches(pattern, fault.pointer) for pattern in self.at):
+    def covers(self, mismatch: Mismatch) -> bool:
+        """Whether the mismatch is the one that the row is about."""
+        if mismatch.keyword != self.keyword or not any(_matches(pattern, mismatch.pointer) for pattern in self.at):
             return False
-        return Draft202012Validator(self.value).is_valid(fault.value)
+        return Draft202012Validator(self.value).is_valid(mismatch.value)
 
 
 class Allowance(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -66,39 +66,39 @@ class Rows(Struct, frozen=True, forbid_unknown_fields=True):
     answered: tuple[Answering, ...]
 
 
-class Settled(Struct, frozen=True):
-    """What a fault comes to."""
+class Assessment(Struct, frozen=True):
+    """What a mismatch comes to."""
 
     message: str
     severity: Severity = "reject"
     evidence: str | None = None
 
 
-def settle(dialect: str, fault: Fault, url: str | None) -> Settled | None:
-    """The fault with its weight, or None where the host is known to take it."""
+def assess(dialect: str, mismatch: Mismatch, url: str | None) -> Assessment | None:
+    """The mismatch with its weight, or None where the host is known to take it."""
     host = host_of(url)
-    rows = [row for row in _rows(dialect) if row.covers(fault)]
+    rows = [row for row in _rows(dialect) if row.covers(mismatch)]
     general = next((row for row in rows if not row.hosts), None)
     if general is not None:
-        return Settled(general.message or fault.message, general.severity, general.evidence)
+        return Assessment(general.message or mismatch.message, general.severity, general.evidence)
     if host is not None and any(is_one_of(host, row.hosts) for row in rows):
         return None
     if host is not None and is_one_of(host, find_dialect(dialect).service.hosts):
-        return Settled(fault.message)
+        return Assessment(mismatch.message)
     if rows:
-        told = f"{fault.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"
-        return Settled(told, "note", rows[0].evidence)
-    if host is not None and (fault.keyword in _MAY_BE_OF_ITS_OWN or fault.value is None):
-        told = f"{fault.message}; whether {host} takes it is not known"  # no published types speak for it
-        return Settled(told, "note")
-    return Settled(fault.message)
+        told = f"{mismatch.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"
+        return Assessment(told, "note", rows[0].evidence)
+    if host is not None and (mismatch.keyword in _MAY_BE_OF_ITS_OWN or mismatch.value is None):
+        told = f"{mismatch.message}; whether {host} takes it is not known"  # no published types speak for it
+        return Assessment(told, "note")
+    return Assessment(mismatch.message)
 
 
-def is_answered(schema: str, fault: Fault, url: str | None) -> bool:
+def is_answered(schema: str, mismatch: Mismatch, url: str | None) -> bool:
     """Whether answers of that host are known to be so. Without a URL, whether those of any host are."""
     host = host_of(url)
     return any(
-        row.covers(fault) and (host is None or not row.hosts or is_one_of(host, row.hosts))
+        row.covers(mismatch) and (host is None or not row.hosts or is_one_of(host, row.hosts))
         for row in load_rows().answered
         if schema in row.schemas
     )

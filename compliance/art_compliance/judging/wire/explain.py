@@ -36,7 +36,7 @@ _LONGEST: Final = 60
 _MOST: Final = 12
 
 
-class Fault(Struct, frozen=True):
+class Mismatch(Struct, frozen=True):
     """One thing that is wrong, and the `value` that stands at the pointer.
 
     `keyword` is the schema's word for it; `enum` for any word that is none of those that are known.
@@ -48,10 +48,10 @@ class Fault(Struct, frozen=True):
     value: Any = None
 
 
-def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Fault]:
-    """What the errors of a payload come to, each fault once."""
-    faults = [fault for error in errors for fault in _Explaining(schema).faults(error)]
-    return list({(fault.pointer, fault.message): fault for fault in faults}.values())
+def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Mismatch]:
+    """What the errors of a payload come to, each mismatch once."""
+    mismatches = [mismatch for error in errors for mismatch in _Explaining(schema).mismatches(error)]
+    return list({(mismatch.pointer, mismatch.message): mismatch for mismatch in mismatches}.values())
 
 
 def show(value: Any) -> str:
@@ -64,29 +64,29 @@ def _cut(text: str) -> str:
 
 
 class _Explaining:
-    """The way from an error to its faults, through a schema that is looked up."""
+    """The way from an error to its mismatches, through a schema that is looked up."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
-    def faults(self, error: ValidationError) -> Iterator[Fault]:
+    def mismatches(self, error: ValidationError) -> Iterator[Mismatch]:
         match error.kind:
             case Kind.AnyOf(branches):
                 yield from self._of_union(error, branches)
             case Kind.AdditionalProperties(names):
                 yield from self._unknown_fields(error, names)
             case Kind.Required(name):
-                yield Fault(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
+                yield Mismatch(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
             case Kind.OneOfNotValid() | Kind.OneOfMultipleValid():
-                if is_object(error.instance):  # else its type is a fault already
+                if is_object(error.instance):  # else its type is a mismatch already
                     yield self._not_exactly_one(error, error.instance)
             case _:
                 yield _unexpected(error, [error])
 
-    def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Fault]:
-        """The faults of the branch that was meant; where no branch was, one fault that tells them all."""
+    def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Mismatch]:
+        """The mismatches of the branch that was meant; where no branch was, one mismatch that tells them all."""
         best = min(branches, key=lambda branch: _cost(branch, error))
-        worst = max(_error_cost(item, error) for item in best)  # many small faults are no great one
+        worst = max(_error_cost(item, error) for item in best)  # many small mismatches are no great one
         if worst >= _OTHER_VALUE:
             yield _unexpected(error, list(_simple(branches, error)))
         elif any(_is_other_kind(item, error) for item in best):
@@ -94,24 +94,24 @@ class _Explaining:
             yield _unexpected(_deepest(best, error), names)
         else:
             for item in best:
-                yield from self.faults(item)
+                yield from self.mismatches(item)
 
-    def _unknown_fields(self, error: ValidationError, names: list[str]) -> Iterator[Fault]:
+    def _unknown_fields(self, error: ValidationError, names: list[str]) -> Iterator[Mismatch]:
         known = list(self._at(error.schema_path[:-1]).get("properties", ()))
         for name in names:
             near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
             hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(_one_spelling(known))}"
             pointer = f"{_pointer(error)}/{escape(name)}"
             value = error.instance.get(name) if is_object(error.instance) else None
-            yield Fault(pointer, f"the field {_cut(name)!r} is not known here{hint}", "additionalProperties", value)
+            yield Mismatch(pointer, f"the field {_cut(name)!r} is not known here{hint}", "additionalProperties", value)
 
-    def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Fault:
+    def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Mismatch:
         """Of a group of fields exactly one must stand: what protobuf calls a oneof."""
         group = [_first_required(branch) for branch in self._at(error.schema_path)]
         there = [name for name in group if name in found]
         told = " and ".join(there) if there else "none of them"
         message = f"expected exactly one of {_listed(group)}; found {told}"
-        return Fault(_pointer(error), message, "oneOf", found)
+        return Mismatch(_pointer(error), message, "oneOf", found)
 
     def _at(self, path: list[str | int]) -> Any:
         """What stands in the schema at the path."""
@@ -165,14 +165,14 @@ def _simple(branches: Branches, union: ValidationError) -> Iterator[ValidationEr
                 yield error
 
 
-def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Fault:
+def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Mismatch:
     """A value that is none of what was expected."""
     told = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
     found = error.instance
     shown = "" if found is None else f": {show(found)}"
     message = f"expected {_alternatives(told)}; found {json_type(found)}{shown}"
     is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
-    return Fault(_pointer(error), message, "enum" if is_word else error.kind.name, found)
+    return Mismatch(_pointer(error), message, "enum" if is_word else error.kind.name, found)
 
 
 _ARTICLES: Final = {

@@ -23,8 +23,7 @@ def rebuild(name: str) -> Schema:
     """The schema of that name, with its provenance. Raises HarnessError where its SDK is not installed."""
     source = SOURCES.get(name)
     if source is None:
-        message = f"no schema {name!r} is made from an SDK; there are {', '.join(SOURCES)}"
-        raise HarnessError(message)
+        raise HarnessError(f"no schema {name!r} is made from an SDK; there are {', '.join(SOURCES)}")
     sources = [_provenance(origin) for origin in source.origins]
     made = source.build()
     provenance: dict[str, Any] = {"sources": sources, "date": datetime.now(UTC).date().isoformat()}
@@ -97,8 +96,9 @@ def _provenance(origin: Origin) -> dict[str, str]:
     try:
         found = distribution(origin.package)
     except PackageNotFoundError as error:
-        message = f"{origin.package} is not installed; install: pip install 'art-adapter-sdk[judges]'"
-        raise HarnessError(message) from error
+        raise HarnessError(
+            f"{origin.package} is not installed; install: pip install 'art-adapter-sdk[judges]'"
+        ) from error
     listed = sorted(
         f"{file.as_posix()} {file.hash.value}"
         for file in found.files or ()

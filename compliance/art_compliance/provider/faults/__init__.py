@@ -26,8 +26,7 @@ def find_fault(name: str) -> Fault:
     known = (*FAULTS, *(f"{kind}-N" for kind in NUMBERED))
     near = get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
-    message = f"there is no fault {name!r}{hint}"
-    raise HarnessError(message)
+    raise HarnessError(f"there is no fault {name!r}{hint}")
 
 
 __all__ = [

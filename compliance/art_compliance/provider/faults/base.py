@@ -68,8 +68,9 @@ class Fault(Struct, frozen=True, kw_only=True):
     def make(self, written: WrittenAnswer, asked: Asked) -> Response:
         """The answer, gone wrong. Raises CannotWrite, and HarnessError where such an answer cannot go wrong so."""
         if not self.fits(asked):
-            message = f"the fault {self.id} is for {' and '.join(sorted(self.on))} answers, and another is asked for"
-            raise HarnessError(message)
+            raise HarnessError(
+                f"the fault {self.id} is for {' and '.join(sorted(self.on))} answers, and another is asked for"
+            )
         return self.spoil(good_answer(written, asked))
 
 

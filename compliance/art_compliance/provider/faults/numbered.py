@@ -38,8 +38,7 @@ NUMBERED: Final[Mapping[str, tuple[str, _Spoil, tuple[Step, ...]]]] = {
 def numbered_fault(kind: str, number: int) -> Fault:
     """A fault at an event of the stream, counted from 1. Raises HarnessError for a kind that is not known."""
     if kind not in NUMBERED:
-        message = f"there is no fault {kind!r} of an event; known: {', '.join(NUMBERED)}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no fault {kind!r} of an event; known: {', '.join(NUMBERED)}")
     words, spoil, how = NUMBERED[kind]
     return Fault(
         id=f"{kind}-{number}",

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from art_compliance.dialects import find_dialect
 from art_compliance.findings import Finding, HarnessError
-from art_compliance.judging.wire.allowances import is_answered, settle
-from art_compliance.judging.wire.explain import Fault, explain
+from art_compliance.judging.wire.allowances import assess, is_answered
+from art_compliance.judging.wire.explain import Mismatch, explain
 from art_compliance.judging.wire.shaping import Schema
 from art_compliance.resources import data_folder
 from art_sdk.json_data import find_unsendable, is_surely_sendable
@@ -20,7 +20,7 @@ from art_sdk.json_data import find_unsendable, is_surely_sendable
 CHECK: Final = "wire.request-is-of-the-schema"
 
 
-class Kept(Struct, frozen=True):
+class WireSchema(Struct, frozen=True):
     """A schema with its source, ready to judge: `name` is a dialect, or a dialect with `.answer` or `.stream`."""
 
     name: str
@@ -28,7 +28,7 @@ class Kept(Struct, frozen=True):
     source: str
     validator: Draft202012Validator
 
-    def faults(self, payload: Any) -> list[Fault]:
+    def mismatches(self, payload: Any) -> list[Mismatch]:
         """Everything that is not of the schema. The payload is JSON data."""
         if self.validator.is_valid(payload):
             return []
@@ -41,7 +41,7 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
     Raises HarnessError for a dialect that no schema is kept for. `model` means nothing to a schema.
     """
     del model
-    known = kept(dialect)
+    known = load_schema(dialect)
     data = payload
     if not is_surely_sendable(payload):
         unsendable = find_unsendable(payload)
@@ -49,64 +49,67 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
             message = f"the payload cannot be sent as JSON: {unsendable.reason}"
             return [Finding(check=CHECK, message=message, path=unsendable.path)]
         data = cast("object", json.loads(json.dumps(payload)))  # of types derived from JSON's own
-    faults = known.faults(data)
+    mismatches = known.mismatches(data)
     second = find_dialect(dialect).requests.wider_schema
-    if not faults or second is None:
-        return [finding for fault in faults if (finding := _finding(known, fault, url)) is not None]
-    wider, why = kept(f"{dialect}.{second.name}"), second.note
-    refused = wider.faults(data)
-    places = {fault.pointer for fault in refused}
-    notes = [_note(known, fault, why) for fault in faults if fault.pointer not in places]
-    found = [finding for fault in refused if (finding := _finding(known, fault, url)) is not None]
+    if not mismatches or second is None:
+        return [finding for mismatch in mismatches if (finding := _finding(known, mismatch, url)) is not None]
+    wider, why = load_schema(f"{dialect}.{second.name}"), second.note
+    refused = wider.mismatches(data)
+    places = {mismatch.pointer for mismatch in refused}
+    notes = [_note(known, mismatch, why) for mismatch in mismatches if mismatch.pointer not in places]
+    found = [finding for mismatch in refused if (finding := _finding(known, mismatch, url)) is not None]
     return [*found, *(note for note in notes if note.pointer not in {finding.pointer for finding in found})]
 
 
-def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[Fault]:
+def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[Mismatch]:
     """What is not of the schema of that name in a recorded answer, or in one item of a streamed one.
 
     What that host is known to answer beyond its types is left out. Raises HarnessError as `kept` does.
     """
-    return [fault for fault in kept(name).faults(answer) if not is_answered(name, fault, url)]
+    return [mismatch for mismatch in load_schema(name).mismatches(answer) if not is_answered(name, mismatch, url)]
 
 
 @cache
-def kept(name: str) -> Kept:
+def load_schema(name: str) -> WireSchema:
     """The kept schema of that name. Raises HarnessError with the names that there are."""
     path = data_folder("fixtures") / "wire" / f"{name}.schema.json"
     if not path.is_file():
-        message = f"there is no wire schema of {name!r}; known: {', '.join(kept_names())}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no wire schema of {name!r}; known: {', '.join(schema_names())}")
     schema = json.loads(path.read_text(encoding="utf-8"))
     sources = schema["provenance"]["sources"]
     told = " and ".join(f"{source['package']} {source['version']}, {source['module']}" for source in sources)
     if "overlay" in schema["provenance"]:
         told += f", and what is laid over it for {name.partition('.')[0]}"
-    return Kept(name, schema, told, Draft202012Validator(schema))
+    return WireSchema(name, schema, told, Draft202012Validator(schema))
 
 
 @cache
-def kept_names() -> tuple[str, ...]:
+def schema_names() -> tuple[str, ...]:
     """The dialects whose requests can be judged."""
     files = (data_folder("fixtures") / "wire").glob("*.schema.json")
     names = (path.name.removesuffix(".schema.json") for path in files)
     return tuple(sorted(name for name in names if "." not in name))
 
 
-def _note(known: Kept, fault: Fault, why: str) -> Finding:
+def _note(known: WireSchema, mismatch: Mismatch, why: str) -> Finding:
     return Finding(
-        check=CHECK, message=f"{fault.message} ({why})", severity="note", pointer=fault.pointer, source=known.source
+        check=CHECK,
+        message=f"{mismatch.message} ({why})",
+        severity="note",
+        pointer=mismatch.pointer,
+        source=known.source,
     )
 
 
-def _finding(known: Kept, fault: Fault, url: str | None) -> Finding | None:
-    """A fault as a finding, or None where the host takes it as it is."""
-    settled = settle(known.name, fault, url)
-    if settled is None:
+def _finding(known: WireSchema, mismatch: Mismatch, url: str | None) -> Finding | None:
+    """A mismatch as a finding, or None where the host takes it as it is."""
+    assessed = assess(known.name, mismatch, url)
+    if assessed is None:
         return None
     return Finding(
         check=CHECK,
-        message=settled.message,
-        severity=settled.severity,
-        pointer=fault.pointer,
-        source=settled.evidence or known.source,
+        message=assessed.message,
+        severity=assessed.severity,
+        pointer=mismatch.pointer,
+        source=assessed.evidence or known.source,
     )

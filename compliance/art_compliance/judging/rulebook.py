@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn
 import msgspec
 from msgspec import Struct
 
-from art_compliance.dialects import DIALECTS
+from art_compliance.dialects import DIALECTS, find_dialect
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of
 from art_compliance.findings import Finding, HarnessError, Severity
@@ -54,10 +54,6 @@ class Rulebook(NamedTuple):
 
     read: Callable[[object, str | None, str | None], JudgedRequest]
     entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
-
-
-RULED: Final = tuple(DIALECTS)
-"""The dialects that have rules: all."""
 
 
 def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
@@ -99,8 +95,7 @@ def rulebook(dialect: str) -> Rulebook:
     found = sorted(one.id for one in code)
     if wanted != found:
         odd = sorted((Counter(wanted) - Counter(found)) + (Counter(found) - Counter(wanted)))
-        message = f"rules and functions of {dialect} do not match: {', '.join(odd)}"
-        raise HarnessError(message)
+        raise HarnessError(f"rules and functions of {dialect} do not match: {', '.join(odd)}")
     functions = {one.id: one for one in code}
     entries = ((rule, re.compile(rule.models) if rule.models else None) for rule in rules if rule.excluded is None)
     return Rulebook(
@@ -113,10 +108,7 @@ def load_rules(dialect: str, folder: Path | None = None) -> tuple[Rule, ...]:
 
     Raises HarnessError, naming file and field, for a file that is wrong, and for a dialect that has none.
     """
-    if dialect not in RULED:
-        message = f"there are no rules of {dialect!r}; there are some of {', '.join(RULED)}"
-        raise HarnessError(message)
-    path = (folder or data_folder("fixtures") / "rules") / f"{dialect}.toml"
+    path = (folder or data_folder("fixtures") / "rules") / f"{find_dialect(dialect).name}.toml"
     try:
         told: Any = tomllib.loads(path.read_text(encoding="utf-8"))
         rules = msgspec.convert(told, type=_RuleFile).rule
@@ -146,5 +138,4 @@ def _problems(rules: tuple[Rule, ...]) -> Iterator[str]:
 
 
 def _refuse(path: Path, problem: str) -> NoReturn:
-    message = f"{path}: {problem}"
-    raise HarnessError(message)
+    raise HarnessError(f"{path}: {problem}")

@@ -9,7 +9,7 @@ from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
 from art_sdk.adapters.chat_completions.openai import OpenAIAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
-from art_sdk.adapters.streaming import AnswerStream, ErrorInStream, StoppedEarly, StreamReader
+from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
 from art_sdk.blueprints.assembly import PromptManager
 from art_sdk.blueprints.blueprint import Blueprint, BlueprintSource
 from art_sdk.blueprints.files import load_blueprint
@@ -26,9 +26,10 @@ from art_sdk.errors import (
     PromptTranslationFailed,
     PromptValidationFailed,
 )
-from art_sdk.http.exchange import Prepared
+from art_sdk.http.exchange import StreamReader
 from art_sdk.http.framing import Frame
-from art_sdk.http.transport import HttpRequest, ResponseHead, Timeouts
+from art_sdk.http.time_limits import Timeouts
+from art_sdk.http.transport import HttpRequest, ResponseHead
 from art_sdk.messages import (
     ART_STANDARD_VERSION,
     ArtStandardMessage,

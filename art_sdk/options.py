@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct, field
 
 from art_sdk.errors import InvalidConfig
-from art_sdk.http.transport import Timeouts
+from art_sdk.http.time_limits import Timeouts
 from art_sdk.messages import NonEmpty, ToolSchema
 from art_sdk.validation import parse_value
 

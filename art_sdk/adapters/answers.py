@@ -1,4 +1,4 @@
-"""A provider's answer, read: one value for what it said, and the events that tell it."""
+"""A provider's answer as values, and the events made of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from art_sdk.adapters.call_ids import keep_call_ids
 from art_sdk.conversation import find_call_ids
 from art_sdk.errors import ARTError
 from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall
@@ -27,10 +26,16 @@ from art_sdk.stream import (
 )
 
 
-class CallInfo(Struct, frozen=True, kw_only=True):
-    """What is known of a call when its answer is read.
+def keep_call_ids(call_ids: Iterable[str]) -> dict[str, str]:
+    """Changes no call id."""
+    del call_ids
+    return {}
 
-    What an answer with calls needs to know of the prompt is worked out when such an answer comes.
+
+class CallInfo(Struct, frozen=True, kw_only=True):
+    """What is known about a call when its answer is read.
+
+    What an answer with tool calls needs of the prompt is computed when such an answer comes.
     """
 
     thread_id: str
@@ -45,13 +50,13 @@ class CallInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def calls_in_prompt(self) -> int:
-        """How many calls the conversation has, so that an answer's calls without ids are numbered on."""
+        """How many calls the conversation has; numbering of an answer's calls without ids goes on from there."""
         return sum(1 for _ in find_call_ids(self.prompt))
 
     def fresh_call_ids(self, given: Iterable[str | None] = ()) -> Iterator[str]:
-        """One id for each call of the answer, for those that come without: `call_<n>`, n counting on.
+        """One id per call of the answer, for those without: `call_<n>`, n counting on from the prompt.
 
-        An id that the prompt has already, or that the answer gives to another call, is passed over.
+        Ids that the prompt has already, or that the answer gives to another call, are skipped.
         """
         taken = {*find_call_ids(self.prompt), *given}
         for number in count(self.calls_in_prompt + 1):
@@ -60,7 +65,7 @@ class CallInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def id_map(self) -> dict[str, str]:
-        """Per call id that was sent in the place of another: the prompt's own."""
+        """The prompt's own id per call id that was sent instead of it."""
         return {sent: own for own, sent in self.map_call_ids(find_call_ids(self.prompt)).items()}
 
     def elapsed_ms(self) -> float:
@@ -98,7 +103,7 @@ Piece = Text | Thinking | ToolCall
 
 
 class Ending(Struct, frozen=True, kw_only=True):
-    """What is known of an answer when it has ended: why, and what it cost.
+    """What is known when an answer has ended: why, and what it cost.
 
     `extensions` are the message's: what the provider wants back unchanged with the next turn.
     """
@@ -117,7 +122,7 @@ class Answer(Ending, frozen=True, kw_only=True):
 
 
 class LongText:
-    """Text that comes in many pieces. Its memory is that of its length, and not of the pieces' number."""
+    """Text that comes in many pieces. Its memory grows with its length, not with the number of pieces."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -138,8 +143,8 @@ class LongText:
 _PIECES_TO_A_BLOCK: Final = 1000
 
 
-class Telling:
-    """One answer as it is told: every piece becomes an event, and all that was told becomes the message."""
+class EventWriter:
+    """Writes the events of one answer: one per piece, and at the end the message that the pieces make."""
 
     def __init__(self, info: CallInfo) -> None:
         self._info = info
@@ -151,8 +156,8 @@ class Telling:
         self._calls: list[ToolCall] = []
         self.first_piece_ms: float | None = None
 
-    def tell(self, piece: Piece) -> StreamEvent:
-        """The event of a piece. The first one stops the time."""
+    def write(self, piece: Piece) -> StreamEvent:
+        """The event of a piece. The first piece sets `first_piece_ms`."""
         if self.first_piece_ms is None:
             self.first_piece_ms = self._info.elapsed_ms()
         if isinstance(piece, ToolCall):
@@ -171,23 +176,23 @@ class Telling:
         yield EndEvent(message=self._message(ending.extensions), finish=ending.stop_reason, **self._stamps)
 
     def fail(self, error: ARTError, extensions: dict[str, dict[str, Any]] | None = None) -> Iterator[StreamEvent]:
-        """The two last events of an answer that failed. The message is what was told, or None."""
-        told = self._text is not None or self._calls or extensions
-        return failure_events(error, self._info, self._message(extensions) if told else None)
+        """The two last events of an answer that failed. The message is what did arrive, or None."""
+        has_arrived = self._text is not None or self._calls or extensions
+        return failure_events(error, self._info, self._message(extensions) if has_arrived else None)
 
     def _message(self, extensions: dict[str, dict[str, Any]] | None) -> AssistantMessage:
-        """The message to append. Its content is null only where calls stand in its place."""
-        said = None if self._text is None and self._calls else ""
-        content = said if self._text is None else self._text.read()
+        """The message to append. Its content is null only if there are calls and no text."""
+        without_text = None if self._calls else ""
+        content = without_text if self._text is None else self._text.read()
         return AssistantMessage(content, tuple(self._calls), extensions=extensions)
 
 
 def answer_events(answer: Answer, info: CallInfo) -> Iterator[StreamEvent]:
     """The events of a good answer."""
-    telling = Telling(info)
+    writer = EventWriter(info)
     for piece in answer.pieces:
-        yield telling.tell(piece)
-    yield from telling.end(answer)
+        yield writer.write(piece)
+    yield from writer.end(answer)
 
 
 def failure_events(error: ARTError, info: CallInfo, arrived: AssistantMessage | None = None) -> Iterator[StreamEvent]:
@@ -207,7 +212,7 @@ _TOKEN_TYPES: Final[Mapping[tuple[str | None, type[Text | Thinking]], TokenType]
 
 
 def token_type(call_context: str | None, kind: type[Text | Thinking]) -> TokenType:
-    """ART's token type: the kind, marked by the call context where that is one that marks."""
+    """ART's token type: the kind, with the call context as a prefix if it is one of `CALL_CONTEXTS`."""
     return _TOKEN_TYPES[call_context if call_context in CALL_CONTEXTS else None, kind]
 
 

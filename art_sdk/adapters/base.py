@@ -2,8 +2,8 @@
 
     prompt + options ─ translate ─► payload ─ request ─► HttpRequest ─ transport ─► bytes ─ a reader ─► events
 
-The heart does no I/O: `prepare`, `read_response` and `stream_reader` are shared by `call` and `call_sync`.
-Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault into events.
+Its two halves are `limits`, which checks what goes out, and `reading`, which reads what comes back; `call`
+and `call_sync` share both. Verbs: `translate` is pure, `parse_` raises, `read_` turns a provider's fault into events.
 """
 
 from __future__ import annotations
@@ -11,46 +11,29 @@ from __future__ import annotations
 import abc
 import os
 import time
-from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import msgspec
 
-from art_sdk.adapters.answers import Answer, CallInfo, answer_events, failure_events
-from art_sdk.adapters.call_ids import keep_call_ids
+from art_sdk.adapters.answers import CallInfo
 from art_sdk.adapters.capabilities import Loss, Repair
-from art_sdk.adapters.failures import (
-    FailedAnswer,
-    describe_broken_stream,
-    describe_error_in_stream,
-    describe_failure,
-    describe_unreadable,
-    strike_out_of_answer,
-    strike_out_of_error,
-)
-from art_sdk.adapters.limits import Refusals
+from art_sdk.adapters.failures import FailureReader
+from art_sdk.adapters.limits import ProviderLimits
+from art_sdk.adapters.reading import AnswerReader, Prepared
 from art_sdk.adapters.settings import (
-    sendable_headers,
-    sendable_key,
-    sendable_model,
-    sendable_url,
-    usable_retries,
-    usable_timeouts,
+    require_headers,
+    require_key,
+    require_model,
+    require_retries,
+    require_timeouts,
+    require_url,
 )
-from art_sdk.adapters.streaming import (
-    AnswerStream,
-    ErrorInStream,
-    FrameReader,
-    StoppedEarly,
-    StreamReader,
-    WholeReader,
-    is_event_stream,
-)
-from art_sdk.errors import LLMProviderError
-from art_sdk.http.exchange import Exchange, Prepared
-from art_sdk.http.transport import HttpRequest, ResponseHead, Timeouts, Transport
+from art_sdk.http.exchange import Exchange
+from art_sdk.http.time_limits import Timeouts
+from art_sdk.http.transport import HttpRequest, Transport
 from art_sdk.messages import ArtStandardPrompt
-from art_sdk.options import CallOptions, parse_options
+from art_sdk.options import CallOptions
 from art_sdk.stream import Completion, StreamEvent, fold
 from art_sdk.validation import parse_prompt, parse_prompt_to_encode
 
@@ -62,24 +45,22 @@ Payload = dict[str, Any]
 
 _encode: Final = msgspec.json.Encoder().encode
 
-_ASKS_FOR_A_STREAM: Final = {"accept": "text/event-stream"}
-_NO_STREAM: Final = ValueError("a stream was asked for, and this is none")
+_ACCEPTS_A_STREAM: Final = {"accept": "text/event-stream"}
 
 
-class BaseAdapter(Refusals, abc.ABC):
+class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
     """One provider's adapter, and the factory that the conformance suite takes.
 
-    `base_url` replaces `default_base_url`, version path included; `model` is used where a call
-    names none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
-    `retries` is how often a call is tried again where that may help and nothing of an answer was
-    given yet: after the provider's `Retry-After`, or after half a second, a whole one, two.
-    Raises InvalidConfig for a key, a URL, a model, headers, retries or time limits that cannot be used.
+    `base_url` replaces `default_base_url`, version path included; `model` is the default of calls
+    that name none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
+    `retries` is how often a call is tried again if that may help and no part of an answer came yet:
+    after the provider's `Retry-After`, or after 0.5 s, 1 s, 2 s, up to 8 s.
+    Raises InvalidConfig for an unusable key, URL, model, header, number of retries or time limit.
     """
 
     default_model: ClassVar[str]
     default_base_url: ClassVar[str]
     protocol_headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json", "accept": "application/json"}
-    request_id_header: ClassVar[str] = "x-request-id"
     losses: ClassVar[frozenset[Loss]] = frozenset()
     repairs: ClassVar[frozenset[Repair]] = frozenset()
 
@@ -94,20 +75,18 @@ class BaseAdapter(Refusals, abc.ABC):
         headers: Mapping[str, str] | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
-        self._api_key = sendable_key(api_key, self.provider_name)
-        self.base_url = sendable_url(base_url or self.default_base_url, self.provider_name)
-        self.model = sendable_model(model or self.default_model, self.provider_name)
-        self._headers = sendable_headers(headers or {}, self.provider_name)
-        limits = usable_timeouts(timeouts or Timeouts(), self.provider_name)
-        self._transport = Transport(self.provider_name, timeouts=limits, http_client=http_client)
-        self._exchange = Exchange(self._transport, self._open_reader, usable_retries(retries, self.provider_name))
-        self._last_options: tuple[bytes, CallOptions] | None = None
-        self._held: tuple[CallOptions, str] | None = None
+        provider = self.provider_name
+        self._api_key = require_key(api_key, provider)
+        self.base_url = require_url(base_url or self.default_base_url, provider)
+        self.model = require_model(model or self.default_model, provider)
+        self._headers = require_headers(headers or {}, provider)
+        limits = require_timeouts(timeouts or Timeouts(), provider)
+        self._transport = Transport(provider, timeouts=limits, http_client=http_client)
+        self._exchange = Exchange(self._transport, require_retries(retries, provider))
+        self._failures = FailureReader(provider, self._api_key, self.request_id_header)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
-
-    # What an adapter writes.
 
     @abc.abstractmethod
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
@@ -118,34 +97,20 @@ class BaseAdapter(Refusals, abc.ABC):
 
     def endpoint(self, options: CallOptions) -> str:
         """The path under `base_url`, with a leading slash."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define endpoint")
 
     def auth_headers(self) -> dict[str, str]:
         """The headers that carry the key. Keys never go into a URL."""
         return {"authorization": f"Bearer {self._api_key}"}
-
-    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
-        """Per call id that must be changed, the id that is sent. A function of the id alone."""
-        return keep_call_ids(call_ids)
-
-    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
-        """A good answer's body, read. Raises ValueError for one that is not what the provider sends."""
-        raise NotImplementedError
-
-    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
-        """Who reads the frames of a good streamed answer; for an adapter that declares `streaming`."""
-        raise NotImplementedError
-
-    # What every adapter has.
 
     def provider_fields(self, options: CallOptions) -> dict[str, Any]:
         """The provider-only fields that the caller gave for this dialect."""
         return options.provider.get(self.dialect, {})
 
     def merge_provider_fields(self, payload: Payload, options: CallOptions) -> Payload:
-        """The payload with the caller's provider-only fields. They add; they never replace what stands there."""
-        if "stream" in self.provider_fields(options):  # the answer would be read as what it is not
-            self.refuse(f"options.provider[{self.dialect!r}]['stream'] is for the option stream to say; leave it out")
+        """Adds the caller's provider-only fields to the payload. They never replace what it has already."""
+        if "stream" in self.provider_fields(options):  # else the reader would not fit the answer
+            self.refuse(f"options.provider[{self.dialect!r}]['stream'] is not allowed; set the option stream instead")
         clash = _merge(payload, self.provider_fields(options), "")
         if clash:
             self.refuse(f"options.provider[{self.dialect!r}]{clash} would replace a field that the adapter writes")
@@ -153,8 +118,8 @@ class BaseAdapter(Refusals, abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        asks = _ASKS_FOR_A_STREAM if options.stream else {}
-        headers = {**self.protocol_headers, **asks, **self._headers, **self.auth_headers()}
+        accept = _ACCEPTS_A_STREAM if options.stream else {}
+        headers = {**self.protocol_headers, **accept, **self._headers, **self.auth_headers()}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
@@ -162,57 +127,14 @@ class BaseAdapter(Refusals, abc.ABC):
 
         Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
         """
-        known = self._parse_options(options)
+        parsed = self.parse_options(options)
         typed = parse_prompt_to_encode(prompt)
         try:
-            request = self.request(self.translate(typed, known), known)
+            request = self.request(self.translate(typed, parsed), parsed)
         except UnicodeEncodeError:
-            parse_prompt(prompt)  # says where the text stands that cannot be sent
+            parse_prompt(prompt)  # raises an error that says where the unsendable text is
             raise
-        return Prepared(request, self._info(typed, known), known.timeouts, known.stream)
-
-    def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
-        """The events of an unstreamed answer, whatever came. Never raises."""
-        if not 200 <= head.status < 300:
-            yield from failure_events(self.read_error(head, body), info)
-            return
-        try:
-            answer = self.parse_answer(head, body, info)
-        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the answer was not readable
-            yield from failure_events(self._unreadable(head, body, error), info)
-            return
-        yield from answer_events(answer, info)
-
-    def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
-        """The reader of a streamed answer, whatever came: bytes in, events out. Nothing in it raises.
-
-        An answer that is no event stream is an error, also a whole answer in JSON: who asked for a
-        stream and got none is not served as the provider says.
-        """
-        if not 200 <= head.status < 300:
-            return WholeReader(lambda body: self.read_response(head, body, info), info)
-        if not is_event_stream(head):
-            return WholeReader(lambda body: failure_events(self._unreadable(head, body, _NO_STREAM), info), info)
-        return FrameReader(self.answer_stream(head, info), info, lambda data, error: self._broken(head, data, error))
-
-    def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
-        """What an answer outside 2xx stands for. Never raises."""
-        return describe_failure(self._failed_answer(head, body))
-
-    def _failed_answer(self, head: ResponseHead, body: bytes) -> FailedAnswer:
-        head, body, words = strike_out_of_answer(head, body, self._api_key)
-        return FailedAnswer(self.provider_name, head, body, words, head.headers.get(self.request_id_header))
-
-    def _unreadable(self, head: ResponseHead, body: bytes, error: Exception) -> LLMProviderError:
-        shown = strike_out_of_error(error, self._api_key)
-        return describe_unreadable(self._failed_answer(head, body), shown)
-
-    def _broken(self, head: ResponseHead, data: bytes, error: Exception) -> LLMProviderError:
-        """What a frame that is no part of an answer, or an end before the end, stands for."""
-        answer, shown = self._failed_answer(head, data), strike_out_of_error(error, self._api_key)
-        if isinstance(error, ErrorInStream):
-            return describe_error_in_stream(answer, shown)
-        return describe_broken_stream(answer, shown, is_retryable=isinstance(error, StoppedEarly))
+        return Prepared(request, self._call_info(typed, parsed), parsed.timeouts, parsed.stream, self)
 
     def call(self, prompt: object, options: object) -> AsyncGenerator[StreamEvent]:
         """The events of one call, streamed ones as their bytes come.
@@ -242,36 +164,7 @@ class BaseAdapter(Refusals, abc.ABC):
         """Closes all connections."""
         await self._transport.aclose()
 
-    def _open_reader(self, head: ResponseHead, info: CallInfo, stream: bool) -> StreamReader:  # noqa: FBT001 - private
-        if stream:
-            return self.stream_reader(head, info)
-        return WholeReader(lambda body: self.read_response(head, body, info), info)
-
-    def _parse_options(self, options: object) -> CallOptions:
-        """Options that encode to the same bytes are parsed once: an agent gives the same ones again and again."""
-        if not isinstance(options, CallOptions):
-            return parse_options(options)
-        try:
-            written = _encode(options)
-        except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-            return parse_options(options)
-        last = self._last_options
-        if last is not None and last[0] == written:
-            return last[1]
-        known = parse_options(options)
-        self._last_options = (written, known)
-        return known
-
-    def _hold_options_once(self, options: CallOptions) -> None:
-        """What was parsed here belongs to nobody else, so that it need not be held a second time."""
-        held, last = self._held, self._last_options
-        if held is not None and held[0] is options and held[1] == self.model:
-            return
-        self.hold_options(options)
-        if last is not None and last[1] is options:
-            self._held = (options, self.model)
-
-    def _info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
+    def _call_info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(
             thread_id=options.thread_id,
             trace_id=options.trace_id or os.urandom(16).hex(),
@@ -285,11 +178,11 @@ class BaseAdapter(Refusals, abc.ABC):
 
 
 def _merge(into: dict[str, Any], fields: Mapping[str, Any], path: str) -> str | None:
-    """Adds the fields, objects into objects. Gives the path of the first that stands there already."""
+    """Adds the fields, objects into objects. Returns the path of the first one that exists already."""
     for name, value in fields.items():
         here = into.get(name)
         if isinstance(here, dict) and isinstance(value, dict):
-            into[name] = inner = dict(cast("dict[str, Any]", here))  # it may be the caller's own: a schema
+            into[name] = inner = dict(cast("dict[str, Any]", here))  # it may be the caller's own, such as a schema
             clash = _merge(inner, cast("dict[str, Any]", value), f"{path}[{name!r}]")
             if clash:
                 return clash

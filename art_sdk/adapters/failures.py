@@ -20,81 +20,93 @@ SCRUBBED: Final = "[api key]"
 
 
 class Words(NamedTuple):
-    """What a provider says of an error: its code, and its message."""
+    """A provider's own words about an error: its code, and its message."""
 
     code: str | None
     message: str | None
 
 
-class FailedAnswer(NamedTuple):
-    """An answer that is no good, the key struck out of all of it: some providers repeat it in their error text.
+class FailureReader:
+    """Makes errors of one provider's bad answers. No part of them shows the API key, which some providers repeat."""
 
-    `words` is struck out for itself, since JSON may write a key's characters as escapes.
-    """
+    def __init__(self, provider: str, api_key: str, request_id_header: str) -> None:
+        self._provider = provider
+        self._api_key = api_key
+        self._request_id_header = request_id_header
 
-    provider: str
-    head: ResponseHead
-    body: bytes
-    words: Words
-    request_id: str | None
+    def read_refusal(self, head: ResponseHead, body: bytes) -> LLMProviderError:
+        """The error of an answer outside 2xx."""
+        words, status = self._words(head, body), head.status
+        message = f": {words.message}" if words.message else " without a readable message"
+        return self._error(
+            f"{self._provider} answered {status}{message}",
+            *(head, body, words),
+            retry_after=read_retry_after(head),
+            is_retryable=status in RETRYABLE_STATUSES,
+        )
 
+    def read_unreadable(self, head: ResponseHead, body: bytes, cause: Exception) -> LLMProviderError:
+        """The error of an answer with status 2xx whose body is not what the provider sends.
 
-def strike_out(text: str, api_key: str) -> str:
-    """The text without the key."""
-    return text.replace(api_key, SCRUBBED)
+        Some providers answer 200 with an error in the body: its words are the provider's then.
+        """
+        words = self._words(head, body) if b'"error"' in body else Words(None, None)
+        kind, cause = self._scrub(head.headers.get("content-type", "no content type")), self._scrub_cause(cause)
+        return self._error(
+            f"{self._provider} answered {head.status} with a body that cannot be read ({kind}): {cause}",
+            *(head, body, words),
+            cause=cause,
+        )
 
+    def read_stream_error(self, head: ResponseHead, data: bytes, cause: Exception) -> LLMProviderError:
+        """The error that a provider sends in a stream that began with a status of 2xx."""
+        words = self._words(head, data)
+        return self._error(
+            f"{self._provider} answered {head.status}, then sent an error in the stream: "
+            f"{words.message or 'without a readable message'}",
+            *(head, data, words),
+            retry_after=read_retry_after(head),
+            is_retryable=words.code in RETRYABLE_CODES,
+            cause=self._scrub_cause(cause),
+        )
 
-def strike_out_of_answer(head: ResponseHead, body: bytes, api_key: str) -> tuple[ResponseHead, bytes, Words]:
-    """Head, body and words of an answer without the key. What is cut is cut last: no half of a key is left."""
-    headers = {name: strike_out(value, api_key) for name, value in head.headers.items()}
-    code, message = read_words(body)
-    said = (code or _code_of_headers(head), message)
-    words = Words(*(word and strike_out(word, api_key)[:RAW_BODY_LIMIT] for word in said))
-    return ResponseHead(head.status, headers), body.replace(api_key.encode(), SCRUBBED.encode()), words
+    def read_broken_stream(
+        self, head: ResponseHead, data: bytes, cause: Exception, *, is_retryable: bool
+    ) -> LLMProviderError:
+        """The error of a stream that is not the provider's format, or that stops before its end."""
+        cause = self._scrub_cause(cause)
+        return self._error(
+            f"{self._provider} answered {head.status} with a stream that cannot be read: {cause}",
+            *(head, data, Words(None, None)),
+            is_retryable=is_retryable,
+            cause=cause,
+        )
 
+    def _error(self, message: str, head: ResponseHead, body: bytes, words: Words, **more: Any) -> LLMProviderError:
+        request_id = head.headers.get(self._request_id_header)
+        return LLMProviderError(
+            message,
+            provider=self._provider,
+            status=head.status,
+            provider_code=words.code,
+            provider_message=words.message,
+            request_id=request_id and self._scrub(request_id),
+            raw_body=body.replace(self._api_key.encode(), SCRUBBED.encode()),
+            **more,
+        )
 
-def strike_out_of_error(error: Exception, api_key: str) -> Exception:
-    """The error itself, or, where it shows the key (a UnicodeDecodeError shows all bytes), its text without it."""
-    if api_key in f"{error} {error!r}":
-        return ValueError(strike_out(str(error), api_key))
-    return error
+    def _words(self, head: ResponseHead, body: bytes) -> Words:
+        """The words without the key, which JSON may have escaped in the body. They are cut after it is removed."""
+        code, message = read_words(body)
+        words = (code or _code_of_headers(head), message)
+        return Words(*(word and self._scrub(word)[:RAW_BODY_LIMIT] for word in words))
 
+    def _scrub(self, text: str) -> str:
+        return text.replace(self._api_key, SCRUBBED)
 
-def describe_failure(answer: FailedAnswer) -> LLMProviderError:
-    """The error that an answer outside 2xx stands for."""
-    words = answer.words
-    status = answer.head.status
-    said = f": {words.message}" if words.message else " without a message that can be read"
-    return LLMProviderError(
-        f"{answer.provider} answered {status}{said}",
-        provider=answer.provider,
-        status=status,
-        provider_code=words.code,
-        provider_message=words.message,
-        request_id=answer.request_id,
-        retry_after=read_retry_after(answer.head),
-        is_retryable=status in RETRYABLE_STATUSES,
-        raw_body=answer.body,
-    )
-
-
-def describe_unreadable(answer: FailedAnswer, error: Exception) -> LLMProviderError:
-    """The error that an answer of status 2xx stands for when its body is not what the provider sends.
-
-    Some providers say 200 and put an error into the body: its words are theirs then.
-    """
-    words = answer.words if b'"error"' in answer.body else Words(None, None)
-    kind = answer.head.headers.get("content-type", "no content type")
-    return LLMProviderError(
-        f"{answer.provider} answered {answer.head.status} with a body that cannot be read ({kind}): {error}",
-        provider=answer.provider,
-        status=answer.head.status,
-        provider_code=words.code,
-        provider_message=words.message,
-        request_id=answer.request_id,
-        raw_body=answer.body,
-        cause=error,
-    )
+    def _scrub_cause(self, cause: Exception) -> Exception:
+        """The exception itself, or its text alone if it shows the key: a UnicodeDecodeError shows all bytes."""
+        return ValueError(self._scrub(str(cause))) if self._api_key in f"{cause} {cause!r}" else cause
 
 
 RETRYABLE_CODES: Final = frozenset(
@@ -113,37 +125,6 @@ RETRYABLE_CODES: Final = frozenset(
     }
 )
 """What a provider calls an error in mid-stream, where there is no status, after which trying again may help."""
-
-
-def describe_error_in_stream(answer: FailedAnswer, error: Exception) -> LLMProviderError:
-    """The error that a provider tells in a stream that began with a status of 2xx."""
-    words = answer.words
-    said = words.message or "without a message that can be read"
-    return LLMProviderError(
-        f"{answer.provider} answered {answer.head.status} and told an error in the stream: {said}",
-        provider=answer.provider,
-        status=answer.head.status,
-        provider_code=words.code,
-        provider_message=words.message,
-        request_id=answer.request_id,
-        retry_after=read_retry_after(answer.head),
-        is_retryable=words.code in RETRYABLE_CODES,
-        raw_body=answer.body,
-        cause=error,
-    )
-
-
-def describe_broken_stream(answer: FailedAnswer, error: Exception, *, is_retryable: bool) -> LLMProviderError:
-    """The error that a stream stands for which is none of the provider's, or stops before its end."""
-    return LLMProviderError(
-        f"{answer.provider} answered {answer.head.status} with a stream that cannot be read: {error}",
-        provider=answer.provider,
-        status=answer.head.status,
-        request_id=answer.request_id,
-        is_retryable=is_retryable,
-        raw_body=answer.body,
-        cause=error,
-    )
 
 
 def read_words(body: bytes) -> Words:

@@ -1,17 +1,19 @@
-"""What an adapter does not send: the base of every refusal, and the limits that many providers share.
+"""What a provider takes, as data, and the half of every adapter that checks prompts and options against it.
 
-A refusal names the adapter, the message, the call where there is one, what stands in the way, and what to do.
+A refusal names the adapter, the message, the call if there is one, what is wrong, and what to do.
 """
 
 from __future__ import annotations
 
+import binascii
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
+import msgspec
+
 from art_sdk.adapters.capabilities import Capability, Request, find_undeclared_use
-from art_sdk.adapters.images import explain_bad_image
-from art_sdk.adapters.tool_schemas import find_root_keyword
 from art_sdk.conversation import (
     Conversation,
     ConversationFault,
@@ -21,15 +23,16 @@ from art_sdk.conversation import (
     read_conversation,
 )
 from art_sdk.errors import PromptTranslationFailed
+from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
-from art_sdk.options import CallOptions
+from art_sdk.options import CallOptions, parse_options
 
 
 class NameRule(NamedTuple):
-    """The names that a provider takes, and the rule that says so."""
+    """The names that a provider takes, and the id of its rule."""
 
     pattern: re.Pattern[str]
-    rule: str
+    rule: str | None = None
 
 
 class RangeRule(NamedTuple):
@@ -37,92 +40,151 @@ class RangeRule(NamedTuple):
 
     low: float
     high: float
-    rule: str
+    rule: str | None = None
 
 
 class CountRule(NamedTuple):
     """How many of something a provider takes."""
 
     most: int
-    rule: str
+    rule: str | None = None
 
 
 class RootRule(NamedTuple):
     """The keywords that a provider refuses at the root of a tool's input schema."""
 
     keywords: tuple[str, ...]
-    rule: str
+    rule: str | None = None
 
 
-class Refusals:
-    """What `BaseAdapter` has from here: `refuse`, `check`, and the limits that an adapter states as data."""
+class CallIdRule(NamedTuple):
+    """The call ids that a provider takes, and how another one is sent: a lead, and digits of its SHA-256.
+
+    Ids that look like mapped ones are mapped too, so that a given id never equals a mapped one. Two mapped
+    ids are equal only if `digits` hexadecimal digits of their hashes are.
+    """
+
+    pattern: re.Pattern[str]
+    rule: str | None = None
+    lead: str = "artid_"
+    digits: int = 32
+
+    def map(self, call_ids: Iterable[str]) -> dict[str, str]:
+        """The id that is sent per call id that the provider refuses. A function of the id alone."""
+        is_taken = self.pattern.fullmatch
+        return {one: self._mapped(one) for one in call_ids if not is_taken(one) or self._looks_mapped(one)}
+
+    def _mapped(self, call_id: str) -> str:
+        return f"{self.lead}{hashlib.sha256(call_id.encode()).hexdigest()[: self.digits]}"
+
+    def _looks_mapped(self, call_id: str) -> bool:
+        if not call_id.startswith(self.lead) or len(call_id) != len(self.lead) + self.digits:
+            return False
+        return _HEX.issuperset(call_id[len(self.lead) :])
+
+
+_HEX: Final = frozenset("0123456789abcdef")
+
+
+class _Parsed(NamedTuple):
+    """The last options: as given, in bytes; as parsed, which nobody else can change; and checked for which model."""
+
+    given: bytes
+    options: CallOptions
+    model: str | None = None
+
+
+class ProviderLimits:
+    """The half of `BaseAdapter` that refuses what the provider does not take. A subclass states its limits as data."""
 
     provider_name: ClassVar[str]
     dialect: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     tool_names: ClassVar[NameRule | None] = None
+    call_ids: ClassVar[CallIdRule | None] = None
     image_types: ClassVar[frozenset[str]] = frozenset()
     ranges: ClassVar[Mapping[str, RangeRule]] = {}
     counts: ClassVar[Mapping[str, CountRule]] = {}
     schema_roots: ClassVar[RootRule | None] = None
     choice_rule: ClassVar[str | None] = None
+    model: str
+    _parsed: _Parsed | None = None
 
     def refuse(
         self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
     ) -> NoReturn:
-        """Raises PromptTranslationFailed. `reason` says what stands in the way, and what to do."""
+        """Raises PromptTranslationFailed. `reason` says what is wrong, and what to do."""
         place = "the prompt" if index is None else f"message $[{index}]"
         call = "" if call_id is None else f" (call {call_id!r})"
         source = "" if rule is None else f" [{rule}]"
         facts = {"adapter": self.provider_name, "index": index, "call_id": call_id, "rule": rule}
-        message = f"adapter {self.provider_name!r} cannot translate {place}{call}: {reason}{source}"
-        raise PromptTranslationFailed(message, details={k: v for k, v in facts.items() if v is not None})
+        raise PromptTranslationFailed(
+            f"adapter {self.provider_name!r} cannot translate {place}{call}: {reason}{source}",
+            details={name: fact for name, fact in facts.items() if fact is not None},
+        )
+
+    def parse_options(self, options: object) -> CallOptions:
+        """The options as a value. Options that encode to the same bytes as the last ones are parsed once.
+
+        Raises InvalidConfig.
+        """
+        if not isinstance(options, CallOptions):
+            return parse_options(options)
+        try:
+            given = _encode(options)
+        except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+            return parse_options(options)
+        last = self._parsed
+        if last is None or last.given != given:
+            last = self._parsed = _Parsed(given, parse_options(options))
+        return last.options
 
     def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
-        """The prompt as turns, for `translate` to begin with.
+        """The prompt as turns; the first thing that `translate` calls.
 
-        Raises PromptTranslationFailed for broken tool conversations, for what the adapter does not
-        declare among its `capabilities`, for names of called tools that are none of its `tool_names`,
-        and for what `hold_options` refuses.
+        Raises PromptTranslationFailed for broken tool conversations, for use of a capability that the
+        adapter does not declare, for called tools whose names do not match `tool_names`, and for what
+        `check_options` refuses.
         """
         conversation = read_conversation(prompt)
         if conversation.faults:
             self._refuse_faults(conversation.faults)
         use = find_undeclared_use(self.capabilities, Request(conversation, options, self.dialect))
         if use is not None:
-            reason = f"the capability {use.capability!r} is not declared, and the prompt needs it for {use.what}"
+            reason = f"the capability {use.capability!r} is not declared, but the prompt uses {use.what}"
             self.refuse(reason, index=use.index)
-        self._hold_called_names(conversation)
-        self._hold_options_once(options)
+        self._check_called_names(conversation)
+        self._check_options_once(options)
         return conversation
 
-    def hold_options(self, options: CallOptions) -> None:
-        """Refuses what the provider takes in no prompt: bounds, counts, names and schemas of tools."""
-        self._hold_bounds(options)
+    def check_options(self, options: CallOptions) -> None:
+        """Refuses what the provider takes in no prompt: option values, counts, and tools."""
+        self._check_bounds(options)
         for tool in options.tools:
-            self.hold_tool(tool)
+            self.check_tool(tool)
         for name in ("tool_choice", "parallel_tool_calls"):
             if getattr(options, name) is not None and not options.tools:
                 self.refuse(f"{name} is only allowed with tools", rule=self.choice_rule)
 
-    def _hold_options_once(self, options: CallOptions) -> None:
-        self.hold_options(options)
-
-    def hold_tool(self, tool: ToolSchema) -> None:
+    def check_tool(self, tool: ToolSchema) -> None:
         """Refuses a tool that the provider does not take."""
         if self.tool_names is not None and not self.tool_names.pattern.fullmatch(tool.name):
-            self._refuse_name(self.tool_names, f"the tool, {tool.name!r}")
+            self._refuse_name(self.tool_names, f"the tool {tool.name!r}")
         if self.schema_roots is not None:
-            found = find_root_keyword(tool.input_schema, self.schema_roots.keywords)
-            if found is not None:
-                reason = f"the tool {tool.name!r} has {found} at the root of its schema; put it inside a property"
-                self.refuse(reason, rule=self.schema_roots.rule)
+            for keyword in self.schema_roots.keywords:
+                if keyword in tool.input_schema:
+                    reason = f"the tool {tool.name!r} has {keyword} at the root of its schema; put it inside a property"
+                    self.refuse(reason, rule=self.schema_roots.rule)
 
-    def hold_image(self, image: ImagePart, turn: UserTurn) -> None:
-        """Refuses an image that is none of `image_types`, or whose data is not base64."""
+    def check_image(self, image: ImagePart, turn: UserTurn) -> None:
+        """Refuses an image whose type is not in `image_types`, or whose data is not base64."""
         reason = explain_bad_image(image, self.image_types)
         if reason is not None:
             self.refuse(reason, index=turn.index)
+
+    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
+        """The id that is sent per call id that must be changed."""
+        return {} if self.call_ids is None else self.call_ids.map(call_ids)
 
     def arguments_of(self, call: ToolCall, index: int, rule: str) -> dict[str, Any]:
         """The call's arguments as an object, for a provider that takes nothing else. `index` is its message's."""
@@ -131,38 +193,90 @@ class Refusals:
         except ValueError as error:
             self.refuse(str(error), index=index, call_id=call.id, rule=rule)
 
-    def _hold_called_names(self, conversation: Conversation) -> None:
+    def _check_options_once(self, options: CallOptions) -> None:
+        last = self._parsed
+        if last is None or last.options is not options:
+            self.check_options(options)
+        elif last.model != self.model:
+            self.check_options(options)
+            self._parsed = last._replace(model=self.model)
+
+    def _check_called_names(self, conversation: Conversation) -> None:
         if self.tool_names is not None:
             for name in dict.fromkeys(conversation.tool_of.values()):  # no set: hashes would choose the first
                 if not self.tool_names.pattern.fullmatch(name):
-                    self._refuse_name(self.tool_names, f"the called tool, {name!r}", conversation.first_call(name))
+                    self._refuse_name(self.tool_names, f"the called tool {name!r}", conversation.first_call(name))
 
     def _refuse_name(self, names: NameRule, whose: str, index: int | None = None) -> NoReturn:
-        reason = f"the name of {whose}, must match {names.pattern.pattern}; rename the tool"
+        reason = f"the name of {whose} must match {names.pattern.pattern}; rename the tool"
         self.refuse(reason, index=index, rule=names.rule)
 
-    def _hold_bounds(self, options: CallOptions) -> None:
+    def _check_bounds(self, options: CallOptions) -> None:
         for name, (low, high, rule) in self.ranges.items():
             value = getattr(options, name)
             if value is not None and not low <= value <= high:
-                self.refuse(f"{name} is {value}; it goes from {low} to {high}", rule=rule)
+                self.refuse(f"{name} is {value}; it must be between {low} and {high}", rule=rule)
         for name, (most, rule) in self.counts.items():
             if len(getattr(options, name)) > most:
-                self.refuse(f"{name} has {len(getattr(options, name))} entries; {most} fit", rule=rule)
+                self.refuse(f"{name} has {len(getattr(options, name))} entries; at most {most} are allowed", rule=rule)
 
     def _refuse_faults(self, faults: list[ConversationFault]) -> NoReturn:
         first, more = faults[0], len(faults) - 1
-        rest = f" (and {more} more such faults)" if more else ""
+        rest = f" (and {more} more)" if more else ""
         self.refuse(f"{first.message}; {_ADVICE[first.kind]}{rest}", index=first.index, call_id=first.call_id)
 
 
+_encode: Final = msgspec.json.Encoder().encode
+
 _ADVICE: Final[Mapping[FaultKind, str]] = {
     "orphan-result": "add the assistant message that made the call, or leave the result out",
-    "double-result": "keep one result a call",
+    "double-result": "keep one result per call",
     "duplicate-id": "give every call an id of its own",
     "unanswered-call": "add its tool_result before the next user or assistant message",
     "pending-call": "add its tool_result, or leave the call out",
-    "contradicting-name": "name the tool that was called, or leave the name out",
+    "contradicting-name": "use the name of the called tool, or leave the name out",
     "empty-request": "give it a call, or leave it out",
     "bad-arguments": "give a JSON object",
 }
+
+ANY_IMAGE: Final = "image/*"
+"""The type of an image by URL where the caller does not know it: the provider finds it out."""
+
+_SCHEMES: Final = ("https://", "http://", "gs://")  # the last is Google's own storage
+
+
+def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
+    """Why a provider that takes these media types refuses the image, or None."""
+    if image.url is not None and not image.url.startswith(_SCHEMES):
+        return f"an image URL must begin with one of {', '.join(_SCHEMES)}; got {image.url[:60]!r}"
+    if image.url is not None and image.mime_type == ANY_IMAGE:
+        return None
+    if image.mime_type not in types:
+        return f"an image of the type {image.mime_type!r}; allowed: {', '.join(sorted(types))}"
+    if image.data is None:
+        return None
+    if not image.data:
+        return "an image without data"
+    try:
+        binascii.a2b_base64(image.data, strict_mode=True)
+    except ValueError as error:
+        return f"an image whose data is not base64: {error}"
+    return None
+
+
+def find_array_without_items(schema: dict[str, Any]) -> str | None:
+    """The path of an array in the schema that does not describe its items (`properties.paths`), or None."""
+    waiting: list[tuple[Any, str]] = [(schema, "")]
+    while waiting:
+        value, path = waiting.pop()
+        if is_object(value):
+            if value.get("type") == "array" and not ("items" in value or "prefixItems" in value):
+                return path or "the root"
+            waiting += [(item, f"{path}.{name}".lstrip(".")) for name, item in value.items() if name not in _DATA]
+        elif is_array(value):
+            waiting += [(item, f"{path}[{at}]") for at, item in enumerate(value)]
+    return None
+
+
+_DATA: Final = frozenset({"default", "const", "enum", "examples", "example"})
+"""Keywords whose values are data, not schemas."""

@@ -1,9 +1,9 @@
-"""Bytes into frames: server-sent events and JSON lines. No I/O; fed in any pieces, the frames are the same.
+"""Bytes into frames: server-sent events. No I/O; the frames are the same however the bytes are cut.
 
-Server-sent events are read as the WHATWG standard has them (html.spec.whatwg.org, 9.2.6), with two
-differences: `id` and `retry` are left alone, since nothing here connects again, and bytes that are
-no UTF-8 make a `BadFrame` instead of U+FFFD, so that no text is changed unseen.
-There is no limit on a line or a frame: one that counts bytes belongs to whoever reads the socket.
+They are parsed as the WHATWG standard says (html.spec.whatwg.org, 9.2.6), with two differences: `id`
+and `retry` are ignored, since nothing here reconnects, and bytes that are not UTF-8 make a `BadFrame`
+instead of U+FFFD, so that no text is changed silently.
+Lines and frames have no size limit: whoever reads the socket can count bytes.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Frame(NamedTuple):
-    """One event: its data, and its type, which is `message` where none was sent."""
+    """One event: its data, and its type, which is `message` by default."""
 
     data: str
     event: str = "message"
 
 
 class BadFrame(NamedTuple):
-    """One event that cannot be read as text, as it came, and why."""
+    """The bytes of an event that is not text, and what is wrong with them."""
 
     data: bytes
     reason: str
 
 
 class ServerSentEvents:
-    """A reader of `text/event-stream`."""
+    """Parses `text/event-stream`."""
 
     def __init__(self) -> None:
         self._lines = _Lines()
@@ -49,7 +49,7 @@ class ServerSentEvents:
         return frames
 
     def close(self) -> bytes:
-        """What was begun and not ended by a blank line. The standard drops it; whoever reads should know."""
+        """The start of an event without the blank line that ends it. The standard drops it; callers may object."""
         return b"\n".join([*self._data, self._lines.close()])
 
     def _take(self, line: bytes) -> None:
@@ -60,26 +60,8 @@ class ServerSentEvents:
             self._event = value.removeprefix(b" ")
 
 
-class JsonLines:
-    """A reader of `application/x-ndjson`: a frame a line, blank lines left out."""
-
-    def __init__(self) -> None:
-        self._lines = _Lines()
-
-    def feed(self, chunk: bytes) -> list[Frame | BadFrame]:
-        """The frames that these bytes complete."""
-        return [_frame(line, b"") for line in self._lines.feed(chunk) if line and not line.isspace()]
-
-    def close(self) -> bytes:
-        """The last line, if nothing ended it."""
-        return self._lines.close()
-
-
 class _Lines:
-    r"""Lines that end in `\n`, `\r` or `\r\n`, a `\r\n` that is cut in two included. A BOM before the first is dropped.
-
-    JSON holds no bare `\r`, so both formats can be cut alike.
-    """
+    r"""Lines that end in `\n`, `\r` or `\r\n`, also where a cut divides `\r\n`. A BOM before the first is dropped."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -117,4 +99,4 @@ def _frame(data: bytes, event: bytes) -> Frame | BadFrame:
     try:
         return Frame(data.decode(), event.decode() or "message")
     except UnicodeDecodeError as error:
-        return BadFrame(data, f"the bytes are no UTF-8: {error.reason} at byte {error.start}")
+        return BadFrame(data, f"the bytes are not UTF-8: {error.reason} at byte {error.start}")

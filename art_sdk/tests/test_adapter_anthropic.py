@@ -176,7 +176,7 @@ def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, tran
 @pytest.mark.parametrize(
     ("image", "words"),
     [
-        ({"mime_type": "image/heic", "data": "AAEC"}, "type 'image/heic'; it takes image/gif, image/jpeg"),
+        ({"mime_type": "image/heic", "data": "AAEC"}, "type 'image/heic'; allowed: image/gif, image/jpeg"),
         ({"mime_type": "image/tiff", "url": "https://x/y"}, "type 'image/tiff'"),
         ({"mime_type": "image/*", "data": "AAEC"}, "type 'image/*'"),
         ({"mime_type": "image/png", "data": ""}, "without data"),

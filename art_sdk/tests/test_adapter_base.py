@@ -70,26 +70,26 @@ def _complete(adapter: BaseAdapter, prompt: Any, options: Any, *, is_async: bool
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"api_key": ""}, "the API key is empty"),
-        ({"api_key": None}, "the API key is empty, or no string"),
-        ({"api_key": 5}, "the API key is empty, or no string"),
-        ({"api_key": b"k"}, "the API key is empty, or no string"),
-        ({"api_key": "s3cret key"}, "the API key holds white space"),
-        ({"api_key": "s3cret\n"}, "the API key holds white space"),
+        ({"api_key": ""}, "the API key must be a non-empty string"),
+        ({"api_key": None}, "the API key must be a non-empty string"),
+        ({"api_key": 5}, "the API key must be a non-empty string"),
+        ({"api_key": b"k"}, "the API key must be a non-empty string"),
+        ({"api_key": "s3cret key"}, "the API key has white space"),
+        ({"api_key": "s3cret\n"}, "the API key has white space"),
         ({"api_key": "s3crät"}, "characters outside ASCII"),
         ({"api_key": "s3cret\ud800"}, "characters outside ASCII"),
         ({"base_url": "acme.test"}, "base_url must begin with http:// or https://, is 'acme.test'"),
         ({"base_url": "file:///etc"}, "base_url must begin with"),
         ({"base_url": 5}, "base_url must begin with"),
-        ({"base_url": "http://"}, "base_url is no URL with a host"),
-        ({"base_url": "https:///v1"}, "base_url is no URL with a host"),
-        ({"base_url": "http://[bad"}, "base_url is no URL with a host"),
-        ({"base_url": "http://acme.test:99999"}, "base_url is no URL with a host"),
-        ({"base_url": "http://ac me.test"}, "base_url is no URL with a host"),
-        ({"base_url": "http://acme.test\n"}, "base_url is no URL with a host"),
-        ({"base_url": "http://\ud800"}, "base_url is no URL with a host"),
-        ({"model": "\ud800"}, "the model's name must be text that UTF-8 can hold"),
-        ({"model": 5}, "the model's name must be text"),
+        ({"base_url": "http://"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "https:///v1"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://[bad"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://acme.test:99999"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://ac me.test"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://acme.test\n"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://\ud800"}, "base_url must be a URL with a valid host"),
+        ({"model": "\ud800"}, "the model's name must be valid Unicode text"),
+        ({"model": 5}, "the model's name must be valid Unicode text"),
         ({"headers": {"x": "s3crät"}}, "the header 'x' must have"),
         ({"headers": {"x": "s3cret\r\ny: z"}}, "the header 'x' must have"),
         ({"headers": {"x": 5}}, "the header 'x' must have"),
@@ -192,7 +192,7 @@ def test_a_refusal_names_adapter_message_and_call_and_says_what_to_do(
 
 def test_a_refusal_counts_the_other_faults(adapter: BaseAdapter) -> None:
     orphans = [{"role": "tool", "content": "x", "tool_call_id": i} for i in "abc"]
-    with pytest.raises(PromptTranslationFailed, match=r"leave the result out \(and 2 more such faults\)"):
+    with pytest.raises(PromptTranslationFailed, match=r"leave the result out \(and 2 more\)"):
         adapter.prepare(orphans, OPTIONS)
 
 

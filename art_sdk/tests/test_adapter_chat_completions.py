@@ -205,7 +205,8 @@ def test_a_mapped_call_id_is_undone_in_the_answer(
 
 def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages, translate: Messages) -> None:
     class Roomy(OpenAIAdapter):
-        limits = ChatLimits(call_id_length=None, description_length=None)
+        limits = ChatLimits()
+        call_ids = None
         counts: ClassVar[dict[str, CountRule]] = {}
 
     adapter = Roomy(api_key="k")

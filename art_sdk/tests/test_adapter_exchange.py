@@ -29,8 +29,8 @@ from art_sdk import (
     Timeouts,
     TokenEvent,
 )
-from art_sdk.http import retries
-from art_sdk.http.retries import Retries
+from art_sdk.http.exchange import Retries
+from art_sdk.http.time_limits import CallClock
 
 USER = [{"role": "user", "content": "hello"}]
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -502,6 +502,11 @@ def test_retries_are_a_whole_number(given: Any) -> None:
         OpenAIAdapter(api_key="key", retries=given)
 
 
-def test_chance_changes_when_a_call_is_tried_again_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {round(retries._backoff(0), 6) for _ in range(50)} != {0.5}
-    assert Retries(1, None).wait_after(EndEvent(thread_id="t", message=None, finish="stop")) is None  # type: ignore[arg-type]
+def test_the_wait_before_a_retry_varies_by_chance_and_an_answer_is_not_retried() -> None:
+    clock = CallClock(Timeouts())
+    error = LLMProviderError("no", provider="acme", is_retryable=True)
+    failed = ErrorEvent(thread_id="t", error=error)
+    waits = [Retries(1, clock).wait_after(failed) or 0 for _ in range(50)]
+    assert len({*waits}) > 1
+    assert all(0.375 <= wait <= 0.5 for wait in waits)
+    assert Retries(1, clock).wait_after(EndEvent(thread_id="t", message=None, finish="stop")) is None

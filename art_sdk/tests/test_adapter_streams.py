@@ -661,7 +661,7 @@ BAD_CHAT: dict[str, tuple[Stream, str]] = {
         [chunk({"content": "x"}), chunk({}, "stop"), chunk({}, "length"), DONE],
         "a finish in the state 'finished'",
     ),
-    "calls announced and none": ([chunk({}, "tool_calls"), DONE], "tells of calls, and there are none"),
+    "calls announced and none": ([chunk({}, "tool_calls"), DONE], "is tool_calls, but there are no calls"),
     "neither content nor calls": ([chunk({}, "stop"), DONE], "neither content nor calls"),
     "arguments before the name": (
         [chunk(called(0, "{}", id="a")), chunk(called(0, name="f"))],
@@ -679,10 +679,10 @@ BAD_CHAT: dict[str, tuple[Stream, str]] = {
     "no object": (["7"], "Expected `object`, got `int`"),
     "broken JSON": (['{"choices": ['], "Input data was truncated"),
     "no JSON": (["hello"], "malformed"),
-    "no UTF-8": ([b'data: {"choices": [{"delta": {"content": "\xff"}}]}\n\n'], "no UTF-8"),
+    "no UTF-8": ([b'data: {"choices": [{"delta": {"content": "\xff"}}]}\n\n'], "not UTF-8"),
     "an event begun after the end": (
         [chunk({"content": "x"}), chunk({}, "stop"), DONE, b"data: {"],
-        "was begun after the answer's end",
+        "began after the answer's end",
     ),
 }
 BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
@@ -698,7 +698,7 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
     ),
     "text of a block after the next has begun": (
         [started(), *text_block(0)[:1], *text_block(1)[:1], *text_block(0, "x")[1:2]],
-        "content_block_delta of the block 0, and the block 1 is the one that may come",
+        "content_block_delta of the block 0; expected block 1",
     ),
     "a block that never stops": (
         [started(), *text_block(0, "x")[:-1], *stopped("end_turn")],
@@ -706,9 +706,9 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
     ),
     "a block that begins twice": (
         [started(), text_block(0)[0], text_block(0)[0]],
-        "content_block_start of the block 0, and the block 1 is the one that may come",
+        "content_block_start of the block 0; expected block 1",
     ),
-    "a block left out": ([started(), *text_block(1, "x")], "content_block_start of the block 1, and the block 0"),
+    "a block left out": ([started(), *text_block(1, "x")], "content_block_start of the block 1; expected block 0"),
     "a delta for another block": (
         [started(), text_block(0)[0], text_block(1, "x")[1]],
         "content_block_delta of the block 1",
@@ -736,7 +736,7 @@ BAD_ANTHROPIC: dict[str, tuple[Stream, str]] = {
     "a block without a type": ([started(), *block(0, {"text": ""})], "has no type"),
     "calls announced and none": (
         [started(), *text_block(0, "x"), *stopped("tool_use")],
-        "tells of calls, and there are none",
+        "is tool_use, but there are no calls",
     ),
     "something after the end": ([started(), *stopped("end_turn"), started()], "message_start in the state 'done'"),
     "two ends": ([started(), *stopped("end_turn"), STOP], "nothing may come here"),
@@ -758,7 +758,7 @@ BAD_GEMINI: dict[str, tuple[Stream, str]] = {
     "an empty object": ([{}], "neither candidates nor a block reason"),
     "text after the finish": ([gen([{"text": "x"}], "STOP"), gen([{"text": "y"}])], "a part in the state 'finished'"),
     "two finishes": ([gen([{"text": "x"}], "STOP"), gen([], "STOP")], "a finish in the state 'finished'"),
-    "parts, and none that can be read": ([gen([{"newer": 1}], "STOP")], "none of text or a call"),
+    "parts, and none that can be read": ([gen([{"newer": 1}], "STOP")], "neither text nor a call"),
     "no content": ([gen(None, "STOP")], "content is missing"),
     "a call twice": ([gen([asked("f", {}, id="a")]), gen([asked("f", {}, id="a")])], "two calls with the id 'a'"),
     "a call without a name": ([gen([{"functionCall": {"args": {}}}], "STOP")], "missing required field `name`"),
@@ -862,7 +862,7 @@ def test_an_error_after_the_status_200_is_told_in_the_provider_s_words(
         retryable,
         200,
     )
-    assert error.message == f"{provider} answered 200 and told an error in the stream: {said}"
+    assert error.message == f"{provider} answered 200, then sent an error in the stream: {said}"
     assert error.raw_body
     assert [type(event) for event in events] == [TokenEvent, ErrorEvent, EndEvent]
     assert end_of(events).message == AssistantMessage("x")
@@ -898,7 +898,7 @@ WRONG_TYPES = {
 def test_an_answer_that_is_no_event_stream_is_an_error(provider: str, kind: str, body: bytes, said: str | None) -> None:
     events = read(provider, body, ResponseHead(200, {"content-type": kind}))
     error = error_of(events)
-    assert "a stream was asked for, and this is none" in error.message
+    assert "expected an event stream" in error.message
     assert kind in error.message
     assert (error.provider_message, error.raw_body, end_of(events).message) == (said, body, None)
 
@@ -1001,7 +1001,7 @@ def test_the_provider_s_own_field_for_streaming_is_refused(
     stream: bool,  # noqa: FBT001
 ) -> None:
     error = refusal(adapter, [user], stream=stream, provider={adapter.dialect: {"stream": True}})
-    assert "is for the option stream to say" in error.message
+    assert "set the option stream instead" in error.message
 
 
 def test_the_caller_s_own_accept_header_stays(user: Any) -> None:

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from art_sdk.http.framing import BadFrame, Frame, JsonLines, ServerSentEvents
-
-Framer = ServerSentEvents | JsonLines
+from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
 
 
-def read(framer: Framer, chunks: Iterator[bytes] | list[bytes]) -> tuple[list[Frame | BadFrame], bytes]:
+def read(chunks: Iterator[bytes] | list[bytes]) -> tuple[list[Frame | BadFrame], bytes]:
+    framer = ServerSentEvents()
     return [frame for chunk in chunks for frame in framer.feed(chunk)], framer.close()
 
 
@@ -58,15 +57,6 @@ EVENTS: dict[str, tuple[bytes, list[Frame], bytes]] = {
     "a null byte": (b"data: a\x00b\n\n", [Frame("a\x00b")], b""),
     "beyond the basic plane": ("data: \U0001f600\u00e9\n\n".encode(), [Frame("\U0001f600\u00e9")], b""),
 }
-LINES: dict[str, tuple[bytes, list[Frame], bytes]] = {
-    "nothing": (b"", [], b""),
-    "two": (b'{"a":1}\n{"b":2}\n', [Frame('{"a":1}'), Frame('{"b":2}')], b""),
-    "with carriage returns": (b'{"a":1}\r\n{"b":2}\r\n', [Frame('{"a":1}'), Frame('{"b":2}')], b""),
-    "blank lines": (b'\n \n{"a":1}\n\r\n\n', [Frame('{"a":1}')], b""),
-    "the last without its end": (b'{"a":1}\n{"b"', [Frame('{"a":1}')], b'{"b"'),
-    "a BOM": (BOM + b"1\n", [Frame("1")], b""),
-}
-CASES = [(ServerSentEvents, *case) for case in EVENTS.values()] + [(JsonLines, *case) for case in LINES.values()]
 CUTS: dict[str, Callable[[bytes], list[bytes]]] = {
     "whole": lambda body: [body],
     "byte by byte": bytewise,
@@ -76,9 +66,9 @@ CUTS: dict[str, Callable[[bytes], list[bytes]]] = {
 
 
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
-@pytest.mark.parametrize(("kind", "body", "frames", "rest"), CASES, ids=[*EVENTS, *LINES])
-def test_bytes_become_frames(kind: type[Framer], body: bytes, frames: list[Frame], rest: bytes, cut: Callable) -> None:
-    assert read(kind(), cut(body)) == (frames, rest)
+@pytest.mark.parametrize(("body", "frames", "rest"), EVENTS.values(), ids=EVENTS)
+def test_bytes_become_frames(body: bytes, frames: list[Frame], rest: bytes, cut: Callable) -> None:
+    assert read(cut(body)) == (frames, rest)
 
 
 PIECES = [
@@ -97,27 +87,24 @@ PIECES = [
 
 
 @given(pieces=st.lists(st.sampled_from(PIECES)), sizes=st.lists(st.integers(1, 9), min_size=1))
-@pytest.mark.parametrize("kind", [ServerSentEvents, JsonLines])
-def test_however_the_bytes_are_cut_the_frames_are_the_same(
-    kind: type[Framer], pieces: list[bytes], sizes: list[int]
-) -> None:
+def test_however_the_bytes_are_cut_the_frames_are_the_same(pieces: list[bytes], sizes: list[int]) -> None:
     body = b"".join(pieces)
-    whole = read(kind(), [body])
+    whole = read([body])
     chunks: list[bytes] = []
     for size in itertools.cycle(sizes):
         if not body:
             break
         chunks.append(body[:size])
         body = body[size:]
-    assert read(kind(), chunks) == whole
+    assert read(chunks) == whole
 
 
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
-def test_bytes_that_are_no_utf8_make_a_bad_frame_and_the_next_is_read(cut: Callable) -> None:
+def test_bytes_that_are_not_utf8_make_a_bad_frame_and_the_next_is_read(cut: Callable) -> None:
     body = b"data: a\xffb\n\ndata: ok\n\nevent: \xc3\ndata: x\n\n: \xff\nid: \xff\ndata: too\n\n"
-    first, good, second, too = read(ServerSentEvents(), cut(body))[0]
+    first, good, second, too = read(cut(body))[0]
     assert (good, too) == (Frame("ok"), Frame("too"))
-    assert (first, second.data) == (BadFrame(b"a\xffb", "the bytes are no UTF-8: invalid start byte at byte 1"), b"x")
+    assert (first, second.data) == (BadFrame(b"a\xffb", "the bytes are not UTF-8: invalid start byte at byte 1"), b"x")
 
 
 LENGTH = 5_000_000
@@ -127,7 +114,7 @@ def test_a_line_of_five_megabytes_is_read_in_no_time_in_any_chunks() -> None:
     body = b"data: " + b"x" * LENGTH + b"\n\n"
     for size in (len(body), 65_536, 1_000):
         began = time.process_time()
-        [frame], rest = read(ServerSentEvents(), [body[at : at + size] for at in range(0, len(body), size)])
+        [frame], rest = read([body[at : at + size] for at in range(0, len(body), size)])
         assert (len(frame.data), rest) == (LENGTH, b"")
         assert time.process_time() - began < 1
 
@@ -136,9 +123,8 @@ def test_a_line_of_five_megabytes_is_read_in_no_time_in_any_chunks() -> None:
 def test_twice_the_bytes_one_by_one_take_about_twice_the_time(line: bytes) -> None:
     def seconds(times: int) -> float:
         chunks = bytewise(line + b"x" * times if not line.endswith(b"\n") else line * (times // len(line)))
-        framer = ServerSentEvents()
         began = time.process_time()
-        read(framer, chunks)
+        read(chunks)
         return time.process_time() - began
 
     short = min(seconds(50_000) for _ in range(3))

@@ -88,7 +88,7 @@ FAULTS = [
     (httpx2.UnsupportedProtocol("x"), "has a base_url without http:// or https://", False),
     (httpx2.DecodingError("x"), "came back with a body that does not decompress", False),
     (httpx2.TooManyRedirects("x"), "failed", False),
-    (httpx2.InvalidURL("x"), "has a base_url that is no URL", False),
+    (httpx2.InvalidURL("x"), "has a base_url that is not a URL", False),
     (httpx2.StreamClosed(), "failed", False),
     (TimeoutError("x"), "took longer than its time limit", True),
 ]

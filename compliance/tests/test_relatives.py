@@ -20,7 +20,7 @@ from art_compliance.scenarios import WrittenAnswer
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter, ChatLimits
+from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.limits import RangeRule
 from art_sdk.conversation import AssistantTurn
 from art_sdk.http.transport import ResponseHead
@@ -41,7 +41,7 @@ class Relative(ChatCompletionsAdapter):
     provider_name, dialect = "relative", "openrouter-chat"
     default_model, default_base_url = "m", RELATIVES["openrouter-chat"]
     capabilities = CAPABILITIES - {"streaming", "reasoning"}
-    limits: ClassVar[ChatLimits] = ChatLimits(call_id_length=None)
+    call_ids = None
     image_types = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 

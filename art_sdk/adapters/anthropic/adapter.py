@@ -1,20 +1,20 @@
 """Anthropic, by its messages API.
 
-At the provider's limits: the system prompt stands apart, one block a message, so a late system
-message is refused unless the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-] is
-mapped; blank text is left out where the turn has something else, and refused where it has not;
-`max_tokens` is demanded, so `default_max_tokens` goes where the call names none. What a model
+At the provider's limits: the system prompt is a field of its own, one block per message, so a late
+system message is refused unless the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-]
+is mapped; blank text is left out if the turn has something else, and refused if it has not;
+`max_tokens` is required, so `default_max_tokens` is sent where the call gives none. What a model
 refuses (a prefill from 4.6 on; sampling from Opus 4.7 on) is refused by the model's name. Message
 names and a tool's output schema have no place and are dropped (declared). Thinking blocks, and
-every other block that is neither text nor a call, stand in the `extensions` of an answer's message
-and go back unchanged, each where it stood. Source of the request's fields: `anthropic.types` of the
+every other block that is neither text nor a call, are kept in the `extensions` of an answer's message
+and go back unchanged, each at its place. Source of the request's fields: `anthropic.types` of the
 official client, version 2.12, and recorded requests.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -22,10 +22,9 @@ import msgspec
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.anthropic.answers import Kept, parse_message
 from art_sdk.adapters.base import BaseAdapter, Payload
-from art_sdk.adapters.call_ids import map_refused_ids
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.limits import NameRule, RangeRule, RootRule
-from art_sdk.adapters.streaming import AnswerStream
+from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, RootRule
+from art_sdk.adapters.reading import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (
@@ -37,7 +36,6 @@ from art_sdk.messages import (
 )
 from art_sdk.options import CallOptions
 
-_CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")  # anthropic.tool-id-pattern
 _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")  # the error's text: ComposioHQ/composio#3500
 
 # What models refuse, measured by others at the live API in 2026: promptfoo/promptfoo#10821 (prefill),
@@ -62,6 +60,7 @@ class AnthropicAdapter(BaseAdapter):
     request_id_header = "request-id"
     capabilities = CAPABILITIES - {"late_system"}
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "anthropic.tool-name-pattern")
+    call_ids = CallIdRule(re.compile(r"[a-zA-Z0-9_-]+"), "anthropic.tool-id-pattern")
     ranges: ClassVar[Mapping[str, RangeRule]] = {
         "temperature": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
         "top_p": RangeRule(0.0, 1.0, "anthropic.temperature-range"),
@@ -78,13 +77,10 @@ class AnthropicAdapter(BaseAdapter):
     def auth_headers(self) -> dict[str, str]:
         return {"x-api-key": self._api_key}
 
-    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
-        return map_refused_ids(call_ids, _CALL_ID.fullmatch)
-
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
         model = options.model or self.model
-        self._hold_prefill(conversation, model)
+        self._check_prefill(conversation, model)
         messages = self._messages(conversation)
         if not messages:
             self.refuse("nothing but system messages; Anthropic needs a user message")
@@ -107,17 +103,17 @@ class AnthropicAdapter(BaseAdapter):
 
         return MessageStream(info, request_id=head.headers.get(self.request_id_header))
 
-    def _hold_sampling(self, options: CallOptions) -> None:
+    def _check_sampling(self, options: CallOptions) -> None:
         """Refuses what the model answers with 400."""
         model = options.model or self.model
         if options.temperature is not None and options.top_p is not None and not _WITH_BOTH.search(model):
             reason = f"{model} takes temperature or top_p, not both; leave one out"
             self.refuse(reason, rule="anthropic.temperature-topp-exclusive")
-        asked = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
-        if asked and _WITHOUT_SAMPLING.search(model):
-            self.refuse(f"{model} does not take {asked[0]}; leave it out", rule="anthropic.temperature-deprecated")
+        given = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
+        if given and _WITHOUT_SAMPLING.search(model):
+            self.refuse(f"{model} does not take {given[0]}; leave it out", rule="anthropic.temperature-deprecated")
 
-    def _hold_prefill(self, conversation: Conversation, model: str) -> None:
+    def _check_prefill(self, conversation: Conversation, model: str) -> None:
         turns = conversation.turns
         if turns and type(turns[-1]) is UserTurn:
             return
@@ -128,7 +124,7 @@ class AnthropicAdapter(BaseAdapter):
             reason = f"{model} takes no assistant message at the end; end with a user message"
             self.refuse(reason, index=last.index, rule="anthropic.prefill-unsupported")
         if (last.message.content or "")[-1:].isspace():
-            reason = "its text, the last of the prompt, ends in blanks, which Anthropic refuses; cut them off"
+            reason = "the last text of the prompt ends in white space, which Anthropic refuses; strip it"
             self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
 
     def _system(self, turn: SystemTurn) -> Payload:
@@ -149,25 +145,25 @@ class AnthropicAdapter(BaseAdapter):
     def _user(self, turn: UserTurn) -> str | list[Payload]:
         content = turn.message.content
         if isinstance(content, str):
-            told: str | list[Payload] = content if content and not content.isspace() else ""
+            written: str | list[Payload] = content if content and not content.isspace() else ""
         else:
-            told = [self._part(part, turn) for part in content if not (isinstance(part, TextPart) and _blank(part))]
-        if not told:  # anthropic.text-block-nonempty, anthropic.text-block-nonblank
+            written = [self._part(part, turn) for part in content if not (isinstance(part, TextPart) and _blank(part))]
+        if not written:  # anthropic.text-block-nonempty, anthropic.text-block-nonblank
             self.refuse(_BLANK, index=turn.index, rule="anthropic.text-block-nonblank")
-        return told
+        return written
 
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
             return {"type": "text", "text": part.text}
-        self.hold_image(part, turn)
+        self.check_image(part, turn)
         if part.data is None:
             return {"type": "image", "source": {"type": "url", "url": part.url}}
         return {"type": "image", "source": {"type": "base64", "media_type": part.mime_type, "data": part.data}}
 
     def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Mapping[str, str]) -> None:
         """The assistant's message, then all results of its calls in one message (anthropic.tool-use-answered)."""
-        said = turn.message.content
-        blocks: list[Payload] = [{"type": "text", "text": said}] if said and not said.isspace() else []
+        text = turn.message.content
+        blocks: list[Payload] = [{"type": "text", "text": text}] if text and not text.isspace() else []
         for call, index in zip(turn.calls, turn.places, strict=True):
             arguments = self.arguments_of(call, index, "anthropic.tool-use-input-object")
             name, call_id = call.function.name, ids.get(call.id, call.id)
@@ -184,35 +180,36 @@ class AnthropicAdapter(BaseAdapter):
             messages.append({"role": "user", "content": results})
 
     def _put_back(self, blocks: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
-        """anthropic.thinking-unmodified: the blocks go back as they came, each at its place."""
+        """Puts the kept blocks back unchanged, each at its place (anthropic.thinking-unmodified)."""
         try:
             kept = msgspec.convert(extension, Kept)
         except msgspec.ValidationError as error:
-            self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+            reason = f"its extensions for {self.dialect} were not written by this adapter: {error}"
+            self.refuse(reason, index=turn.index)
         free = 0
         for one in kept.blocks:
             if not free <= one.at <= len(blocks):
-                reason = f"its extensions for {self.dialect} have a block at {one.at}, where none can stand"
-                self.refuse(f"{reason}; leave the message as it was answered", index=turn.index)
+                reason = f"its extensions for {self.dialect} have a block at the impossible place {one.at}"
+                self.refuse(f"{reason}; do not change the message of an answer", index=turn.index)
             blocks.insert(one.at, one.block)
             free = one.at + 1
         if blocks and blocks[-1]["type"] in _THOUGHTS:
             reason = "it ends in thinking, which Anthropic refuses; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
 
-    def hold_options(self, options: CallOptions) -> None:
-        super().hold_options(options)
-        self._hold_sampling(options)
+    def check_options(self, options: CallOptions) -> None:
+        super().check_options(options)
+        self._check_sampling(options)
         if any(text.isspace() for text in options.stop):
-            self.refuse("a stop sequence is blank; each needs a character that is none", rule="anthropic.stop-nonblank")
+            self.refuse("stop sequences must not be only white space", rule="anthropic.stop-nonblank")
         if options.tool_choice == "none" and options.parallel_tool_calls is not None:
-            self.refuse('parallel_tool_calls says nothing beside tool_choice="none"; leave it out')
+            self.refuse('parallel_tool_calls has no effect with tool_choice="none"; leave it out')
 
-    def hold_tool(self, tool: ToolSchema) -> None:
-        super().hold_tool(tool)
+    def check_tool(self, tool: ToolSchema) -> None:
+        super().check_tool(tool)
         for name in tool.input_schema.get("properties", ()):
             if not _PROPERTY.fullmatch(name):
-                reason = f"the tool {tool.name!r} has a parameter {name!r}, which must match {_PROPERTY.pattern}"
+                reason = f"the parameter {name!r} of the tool {tool.name!r} must match {_PROPERTY.pattern}"
                 self.refuse(reason, rule="anthropic.property-key-pattern")
 
 

@@ -1,4 +1,4 @@
-"""What Anthropic answers. The fields that are read stand here; the rest is left alone.
+"""What Anthropic answers: the fields that are read. All others are ignored.
 
 Source: `anthropic.types.Message` of the official client, version 2.12, and recorded answers.
 """
@@ -17,14 +17,14 @@ from art_sdk.stream import StopReason
 
 
 def parse_message(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
-    """An unstreamed answer. Raises ValueError for what is none."""
+    """An unstreamed answer. Raises ValueError for a body that is not one."""
     answer = _decode_answer(body)
     ending = read_ending(answer, request_id=request_id)
     return Answer(pieces=tuple(_pieces(answer.content, info)), **msgspec.structs.asdict(ending))
 
 
 def read_ending(answer: Message, *, request_id: str | None) -> Ending:
-    """What an answer tells beside its text and calls. Raises ValueError for one that lacks something."""
+    """What an answer says besides text and calls. Raises ValueError for one that lacks something."""
     lack = _find_lack(answer)
     if lack:
         raise ValueError(lack)
@@ -38,7 +38,7 @@ def read_ending(answer: Message, *, request_id: str | None) -> Ending:
 
 
 _WRITTEN: Final = frozenset({"text", "tool_use", "tool_result"})
-"""What the message itself says: in its extensions it would be said twice, or answer no call."""
+"""Blocks that are written from the message itself. In its extensions they would be duplicates, or answer no call."""
 
 
 class KeptBlock(Struct, forbid_unknown_fields=True):
@@ -50,8 +50,7 @@ class KeptBlock(Struct, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         kind = self.block.get("type")
         if not isinstance(kind, str) or kind in _WRITTEN:
-            message = f"a block of the type {kind!r} is not kept"
-            raise ValueError(message)
+            raise ValueError(f"a block of the type {kind!r} is not kept")
 
 
 class Kept(Struct, forbid_unknown_fields=True):
@@ -61,21 +60,21 @@ class Kept(Struct, forbid_unknown_fields=True):
 
 
 def _find_lack(answer: Message) -> str | None:
-    """What an answer lacks. An empty content is none of it: recorded with `end_turn`, in 2026."""
+    """What an answer lacks. Its content may be empty: recorded with `end_turn`, in 2026."""
     if answer.stop_reason is None:
         return "stop_reason is null: the answer is not finished"
     kinds = [block.get("type") for block in answer.content]
     if not all(isinstance(kind, str) for kind in kinds):
         return "a block of the content has no type"
     if answer.stop_reason == "tool_use" and "tool_use" not in kinds:
-        return "stop_reason tells of calls, and there are none"
+        return "stop_reason is tool_use, but there are no calls"
     return None
 
 
 def kept_blocks(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
     """The message's extensions: the blocks that are neither text nor calls.
 
-    Places are those among the blocks that go back: all text as one block, or none where it is blank, then calls.
+    Places are those among the blocks that go back: one block of all text, unless it is blank, then the calls.
     """
     text = any(block["type"] == "text" and block["text"].strip() for block in content)
     kept: list[dict[str, Any]] = []
@@ -121,7 +120,7 @@ class _Usage(Struct):
 class Message(Struct):
     """A message, as it is answered."""
 
-    type: Literal["message"]  # a field and no tag: msgspec takes an object without its tag
+    type: Literal["message"]  # a field instead of a tag: msgspec accepts an object without its tag
     content: list[dict[str, Any]]
     stop_reason: str | None
     id: str | None = None
@@ -154,11 +153,11 @@ def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Piece]:
                 function = FunctionCall(call.name, _encode(call.input).decode())
                 yield ToolCall(own_ids.get(call.id, call.id), function)
             case _:
-                pass  # a server's tool, or a block that is newer than this: kept in the extensions
+                pass  # a server's tool, or a newer type of block: kept in the extensions
 
 
 def _usage(raw: dict[str, Any]) -> Usage:
-    """Anthropic counts what caches gave and took beside `input_tokens`; all of it is the prompt."""
+    """Anthropic counts tokens read from and written to caches apart from `input_tokens`; all of them are the prompt."""
     usage = msgspec.convert(raw, _Usage)
     cached, stored = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     details = usage.output_tokens_details

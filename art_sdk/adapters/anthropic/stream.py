@@ -1,10 +1,10 @@
 """A streamed answer of Anthropic's messages API.
 
-The order of events is the documented one (docs.anthropic.com/en/docs/build-with-claude/streaming), and
-nothing else is taken: blocks one after the other, counted by `index`, and `message_stop` at the end.
-Events of other types stand anywhere (`ping`, and what is newer than this): the API's terms announce
-them. So do deltas that leave a text as it is (citations); one that would change a block that goes
-back with the next turn is an error, since the block would go back wrong.
+The order of events must be the documented one (docs.anthropic.com/en/docs/build-with-claude/streaming):
+blocks one after the other, counted by `index`, and `message_stop` at the end. Events of other types may
+come anywhere (`ping`, and newer types): the API's terms announce them. So may deltas that do not change
+a text (citations); an unknown delta in a block that goes back with the next turn is an error, since the
+block would go back wrong.
 Source: `anthropic.types.RawMessageStreamEvent` of the official client, version 2.12, and recorded streams.
 """
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
 from art_sdk.adapters.anthropic.answers import Message, ToolUse, kept_blocks, read_ending
-from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
+from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, follow
 from art_sdk.http.framing import Frame
 from art_sdk.messages import FunctionCall, ToolCall
 
@@ -49,7 +49,7 @@ class _Event(Struct):
 
 
 class _OpenBlock:
-    """A block whose deltas are still coming: the block as it began, and the text that it gets."""
+    """A block whose deltas are still coming: the block as it began, and the text of the deltas."""
 
     def __init__(self, block: dict[str, Any], kind: str) -> None:
         self.block = block
@@ -57,16 +57,16 @@ class _OpenBlock:
         self.text = LongText()
         # llama-server leaves the empty input out, since the deltas bring it: recorded.
         self.call = msgspec.convert({"input": {}, **block}, ToolUse) if kind == "tool_use" else None
-        self.has_spoken = False
+        self.has_text = False
         self.is_blank = True
 
-    def say(self, text: str) -> Text:
-        self.has_spoken = True
+    def add(self, text: str) -> Text:
+        self.has_text = True
         self.is_blank = self.is_blank and not text.strip()
         return Text(text)
 
     def as_kept(self) -> dict[str, Any]:
-        """Of a text block, whether it is blank is all that is kept: its text was told."""
+        """The block as `kept_blocks` needs it: of a text block, only whether it is blank."""
         return {"type": "text", "text": "" if self.is_blank else "-"} if self.kind == "text" else self.block
 
 
@@ -103,10 +103,9 @@ class MessageStream:
     def take(self, frame: Frame) -> Iterator[Piece]:
         event = _decode_event(frame.data)
         if event.type == "error":
-            raise ErrorInStream(_TOLD)
+            raise ErrorInStream("an event with an error")
         if frame.event not in ("message", event.type):  # some proxies leave the event's line out
-            reason = f"an event {frame.event!r} with data of the type {event.type!r}"
-            raise ValueError(reason)
+            raise ValueError(f"an event {frame.event!r} with data of the type {event.type!r}")
         if event.type not in _KNOWN:
             return
         self._state = follow(_AFTER, self._state, event.type)
@@ -122,12 +121,11 @@ class MessageStream:
             case "message_delta":
                 self._end(event)
             case _:
-                pass  # message_stop says nothing
+                pass  # message_stop has no content
 
     def end(self) -> Ending:
         if self._state != "done":
-            message = "it stopped before message_stop"
-            raise StoppedEarly(message)
+            raise StoppedEarly("it stopped before message_stop")
         return read_ending(self._message, request_id=self._request_id)
 
     def extensions(self) -> dict[str, dict[str, Any]] | None:
@@ -140,23 +138,23 @@ class MessageStream:
 
     def _start_block(self, event: _Event) -> Iterator[Piece]:
         block = _needed(event.content_block, "content_block_start has no content_block")
-        index = self._hold_index(event, len(self._content) + len(self._open))
+        index = self._check_index(event, len(self._content) + len(self._open))
         kind = block.get("type")
         if not isinstance(kind, str):
-            raise ValueError(_UNTYPED)  # noqa: TRY004 - as for a whole answer
+            raise ValueError("a block of the content has no type")  # noqa: TRY004 - as for a whole answer
         opened = self._open[index] = _OpenBlock(block, kind)
         text = block.get("text")
         if kind == "text" and isinstance(text, str) and text:
-            yield opened.say(text)
+            yield opened.add(text)
 
     def _take_delta(self, event: _Event) -> Iterator[Piece]:
         opened = self._open.get(-1 if event.index is None else event.index) or self._open[self._oldest(event)]
         delta = _needed(event.delta, "content_block_delta has no delta")
-        if delta.type in _TOLD_AT_ONCE:
-            self._hold_index(event, len(self._content) + len(self._open) - 1)
+        if delta.type in _EVENTS_AT_ONCE:
+            self._check_index(event, len(self._content) + len(self._open) - 1)
         match (delta.type, opened.kind):
             case ("text_delta", "text"):
-                yield opened.say(_needed(delta.text, "text_delta has no text"))
+                yield opened.add(_needed(delta.text, "text_delta has no text"))
             case ("thinking_delta", "thinking"):
                 thinking = _needed(delta.thinking, "thinking_delta has no thinking")
                 opened.text.write(thinking)
@@ -170,8 +168,7 @@ class MessageStream:
             case (str(), "text") if delta.type not in _DELTAS:
                 pass
             case _:
-                reason = f"a delta of the type {delta.type!r} in a block of the type {opened.kind!r}"
-                raise ValueError(reason)
+                raise ValueError(f"a delta of the type {delta.type!r} in a block of the type {opened.kind!r}")
 
     def _stop_block(self, event: _Event) -> Iterator[Piece]:
         opened = self._open.pop(self._oldest(event))
@@ -179,11 +176,11 @@ class MessageStream:
         text, block = opened.text.read(), opened.block
         if opened.call is not None:
             if not text and "input" not in block:
-                raise ValueError(_NO_INPUT)
+                raise ValueError("a tool_use block has neither an input nor a delta of it")
             own_ids = self._info.id_map
             arguments = _arguments(text, opened.call.input)
             yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
-        elif opened.kind == "text" and not opened.has_spoken:
+        elif opened.kind == "text" and not opened.has_text:
             yield Text("")
         elif opened.kind == "thinking":
             block["thinking"] = f"{block.get('thinking') or ''}{text}"
@@ -198,20 +195,16 @@ class MessageStream:
         self._message.usage = self._message.usage | counted  # cumulative counts
 
     def _oldest(self, event: _Event) -> int:
-        """The block that stops next. llama-server begins a call before the one before has stopped: recorded."""
-        return self._hold_index(event, len(self._content))
+        """The block that stops next. llama-server begins a call before the previous one has stopped: recorded."""
+        return self._check_index(event, len(self._content))
 
-    def _hold_index(self, event: _Event, index: int) -> int:
+    def _check_index(self, event: _Event, index: int) -> int:
         if event.index != index:
-            reason = f"{event.type} of the block {event.index}, and the block {index} is the one that may come"
-            raise ValueError(reason)
+            raise ValueError(f"{event.type} of the block {event.index}; expected block {index}")
         return index
 
 
-_TOLD: Final = "an event with an error"
-_UNTYPED: Final = "a block of the content has no type"
-_NO_INPUT: Final = "a tool_use block has neither an input nor a delta of it"
-_TOLD_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may say more
+_EVENTS_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may go on
 _WITHOUT_INPUT: Final = frozenset({"text", "thinking", "redacted_thinking", "compaction"})
 _DELTAS: Final = frozenset({"text_delta", "thinking_delta", "signature_delta", "input_json_delta", "compaction_delta"})
 
@@ -223,7 +216,7 @@ def _needed(value: _T | None, lack: str) -> _T:
 
 
 def _arguments(text: str, given: dict[str, Any]) -> str:
-    """A call's arguments as an unstreamed answer's are written; text that is no JSON object stays as it is."""
+    """A call's arguments as an unstreamed answer's are written; text that is not a JSON object is not changed."""
     if not text:
         return _encode(given).decode()
     try:

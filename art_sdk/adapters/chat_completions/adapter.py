@@ -7,18 +7,16 @@ Rules are named by their ids (`openai.tool-name-pattern`); each stands beside th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
-from art_sdk.adapters.call_ids import map_refused_ids
 from art_sdk.adapters.chat_completions.answers import parse_completion
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule, RootRule
-from art_sdk.adapters.streaming import AnswerStream
-from art_sdk.adapters.tool_schemas import find_array_without_items
+from art_sdk.adapters.limits import CallIdRule, CountRule, NameRule, RangeRule, RootRule, find_array_without_items
+from art_sdk.adapters.reading import AnswerStream
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (
@@ -36,7 +34,6 @@ class ChatLimits(Struct, frozen=True, kw_only=True):
     """What a provider of the family takes; None means no limit that is known of."""
 
     message_name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]+")
-    call_id_length: int | None = 40
     description_length: int | None = None  # OpenAI took more from May 2025 on: run-llama/llama_index#18784
     max_tokens_field: str = "max_tokens"
 
@@ -57,6 +54,7 @@ class ChatCompletionsAdapter(BaseAdapter):
     # the error's text: nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804
     schema_roots = RootRule(("oneOf", "anyOf", "allOf", "enum", "not"), "openai.schema-root-object")
     choice_rule = "openai.tool-choice-needs-tools"
+    call_ids: ClassVar[CallIdRule | None] = CallIdRule(re.compile(r"(?s).{0,40}"), "openai.tool-call-id-len40")
     losses = frozenset({"result_status", "tool_output_schema"})
     repairs = frozenset({"maps_call_ids"})
 
@@ -82,10 +80,6 @@ class ChatCompletionsAdapter(BaseAdapter):
         if options.stream:
             payload |= self._stream(options)
         return self.merge_provider_fields(payload, options)
-
-    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
-        longest = self.limits.call_id_length  # openai.tool-call-id-len40
-        return {} if longest is None else map_refused_ids(call_ids, lambda call_id: len(call_id) <= longest)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_completion(body, info, request_id=head.headers.get(self.request_id_header))
@@ -118,7 +112,7 @@ class ChatCompletionsAdapter(BaseAdapter):
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
             return {"type": "text", "text": part.text}
-        self.hold_image(part, turn)
+        self.check_image(part, turn)
         url = part.url if part.data is None else f"data:{part.mime_type};base64,{part.data}"
         return {"type": "image_url", "image_url": {"url": url}}
 
@@ -164,8 +158,8 @@ class ChatCompletionsAdapter(BaseAdapter):
         wants_usage = isinstance(asked, dict) and "include_usage" not in asked
         return {"stream": True, "stream_options": {"include_usage": True}} if wants_usage else {"stream": True}
 
-    def hold_tool(self, tool: ToolSchema) -> None:
-        super().hold_tool(tool)
+    def check_tool(self, tool: ToolSchema) -> None:
+        super().check_tool(tool)
         longest = self.limits.description_length
         if longest is not None and len(tool.description) > longest:
             reason = f"the description of the tool {tool.name!r} has {len(tool.description)} characters, {longest} fit"

@@ -117,8 +117,7 @@ def read_stop_reason(message: Message, raw: str) -> StopReason:
     """
     reason: StopReason = _STOP_REASONS.get(raw, "other")
     if reason == "tool_calls" and not message.tool_calls:
-        lack = "choices[0].finish_reason tells of calls, and there are none"
-        raise ValueError(lack)
+        raise ValueError("choices[0].finish_reason is tool_calls, but there are no calls")
     if reason == "stop" and message.content is None and not (message.refusal or message.tool_calls):
         lack = "choices[0].message has neither content nor calls"
         raise ValueError(lack)

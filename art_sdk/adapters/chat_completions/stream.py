@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
 from art_sdk.adapters.chat_completions.answers import Call, Function, Message, read_calls, read_stop_reason, read_usage
-from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
+from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, follow
 from art_sdk.http.framing import Frame
 
 

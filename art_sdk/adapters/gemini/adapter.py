@@ -1,11 +1,11 @@
 """Google Gemini, by its generateContent API.
 
-At the provider's limits: the system prompt stands apart, so a late system message is refused unless
+At the provider's limits: the system prompt is a field of its own, so a late system message is refused unless
 the call says `late_system="hoist"`; a result becomes `{"output": text}`, or `{"error": text}` for a
 failed one, the keys that Google's own client documents; results follow the order of their calls;
-tool schemas go through `parametersJsonSchema`, which takes JSON Schema whole; a model's turn is
+tool schemas go through `parametersJsonSchema`, which takes all of JSON Schema; a model's turn is
 joined with the model's turn before it. Message names have no place and are dropped (declared).
-Gemini 3 refuses a tool loop without its thought signatures: they stand in the `extensions` of an
+Gemini 3 refuses a tool loop without its thought signatures: they are kept in the `extensions` of an
 answer's message, and go back with it. Images: inline, or by a URI that Gemini can read (the types:
 ai.google.dev/gemini-api/docs/image-understanding).
 Source of the request's fields: `google.genai.types`, and recorded requests.
@@ -23,9 +23,8 @@ from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.gemini.answers import Signatures, parse_generated
-from art_sdk.adapters.images import UNKNOWN
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule
-from art_sdk.adapters.streaming import AnswerStream
+from art_sdk.adapters.limits import ANY_IMAGE, CountRule, NameRule, RangeRule
+from art_sdk.adapters.reading import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (
@@ -83,10 +82,10 @@ class GeminiAdapter(BaseAdapter):
             payload["generationConfig"] = config
         return self.merge_provider_fields(payload, options)
 
-    def hold_options(self, options: CallOptions) -> None:
-        super().hold_options(options)
+    def check_options(self, options: CallOptions) -> None:
+        super().check_options(options)
         if options.parallel_tool_calls is not None:
-            self.refuse("Gemini has no switch for parallel calls; leave parallel_tool_calls unset")
+            self.refuse("Gemini cannot switch parallel calls on or off; leave parallel_tool_calls unset")
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
@@ -118,8 +117,8 @@ class GeminiAdapter(BaseAdapter):
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
             return {"text": part.text}
-        self.hold_image(part, turn)
-        if part.mime_type == UNKNOWN:
+        self.check_image(part, turn)
+        if part.mime_type == ANY_IMAGE:
             return {"fileData": {"fileUri": part.url}}
         if part.data is None:
             return {"fileData": {"mimeType": part.mime_type, "fileUri": part.url}}
@@ -144,14 +143,15 @@ class GeminiAdapter(BaseAdapter):
         contents.append({"role": "user", "parts": results})
 
     def _sign(self, parts: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
-        """Thought signatures go back on the parts that they came with (gemini.thought-signature)."""
+        """Puts thought signatures back on the parts that they came with (gemini.thought-signature)."""
         called = len(parts) - len(turn.calls)
         try:
             signatures = msgspec.convert(extension, Signatures, str_keys=True)
             for at, signature in signatures.calls.items():
                 parts[called : len(parts)][at]["thoughtSignature"] = signature
         except (msgspec.ValidationError, IndexError) as error:
-            self.refuse(f"its extensions for {self.dialect} are none of this adapter's: {error}", index=turn.index)
+            reason = f"its extensions for {self.dialect} were not written by this adapter: {error}"
+            self.refuse(reason, index=turn.index)
         if signatures.text is not None:
             if not called:
                 parts.insert(0, {"text": ""})
@@ -163,10 +163,10 @@ class GeminiAdapter(BaseAdapter):
 
 
 def _append_to_model(contents: list[Payload], parts: list[Payload]) -> None:
-    """A turn of calls joins a model's turn before it (gemini.call-after-model).
+    """Joins a turn of calls with a model's turn before it (gemini.call-after-model).
 
-    So does one of text: a request of its own may still extend it by a call, and what stands before
-    it must not be written otherwise then.
+    A turn of text is joined too: the next message may extend it by a call, and that must not change how
+    earlier messages are written.
     """
     if contents and contents[-1]["role"] == "model":
         contents[-1]["parts"] += parts

@@ -1,4 +1,4 @@
-"""What Gemini answers. The fields that are read stand here; the rest is left alone.
+"""What Gemini answers: the fields that are read. All others are ignored.
 
 Source: `google.genai.types.GenerateContentResponse` of the official client, version 3.4, and recorded answers.
 """
@@ -17,7 +17,7 @@ from art_sdk.stream import StopReason
 
 
 def parse_generated(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
-    """An unstreamed answer. Raises ValueError for what is none."""
+    """An unstreamed answer. Raises ValueError for a body that is not one."""
     answer = _decode_answer(body)
     ending = read_ending(answer, request_id=request_id)
     candidate = answer.candidates[0] if answer.candidates else Candidate()
@@ -26,7 +26,7 @@ def parse_generated(body: bytes, info: CallInfo, *, request_id: str | None) -> A
 
 
 def read_ending(answer: Generated, *, request_id: str | None) -> Ending:
-    """What an answer tells beside its text and calls. Raises ValueError for one that lacks something."""
+    """What an answer says besides text and calls. Raises ValueError for one that lacks something."""
     candidate = _candidate(answer)
     parts = candidate.parts()
     return Ending(
@@ -54,7 +54,7 @@ class CalledFunction(Struct):
 
 
 class Part(Struct, rename="camel"):
-    """A piece of the content: text, a thought, a call, or what is newer than this."""
+    """A piece of the content: text, a thought, a call, or a newer kind."""
 
     text: str | None = None
     thought: bool = False
@@ -81,7 +81,7 @@ class Candidate(Struct, rename="camel"):
 
 
 class Feedback(Struct, rename="camel"):
-    """What was thought of the prompt."""
+    """Why a prompt was blocked."""
 
     block_reason: str | None = None
 
@@ -94,7 +94,7 @@ class _Usage(Struct, rename="camel"):
 
 
 class Generated(Struct, rename="camel"):
-    """An answer, or a piece of a streamed one: they have one form."""
+    """An answer, or a chunk of a streamed one, which has the same form."""
 
     candidates: list[Candidate] | None = None
     prompt_feedback: Feedback | None = None
@@ -114,28 +114,27 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 
 
 def _candidate(answer: Generated) -> Candidate:
-    """The one that is read; a prompt that was blocked has none, and its reason is all that is told."""
+    """The candidate to read. A blocked prompt has none; one is made of the reason."""
     if answer.candidates:
         lack = _find_lack(answer.candidates[0])
         if lack:
             raise ValueError(lack)
         return answer.candidates[0]
     if answer.prompt_feedback is None or not answer.prompt_feedback.block_reason:
-        message = "neither candidates nor a block reason"
-        raise ValueError(message)
+        raise ValueError("neither candidates nor a block reason")
     return Candidate(finish_reason=answer.prompt_feedback.block_reason)
 
 
 def _find_lack(candidate: Candidate) -> str | None:
-    """What a candidate lacks. A content without `parts` is an empty one: protobuf's JSON leaves empty lists out."""
+    """What a candidate lacks. A content without `parts` is empty: protobuf's JSON leaves empty lists out."""
     if candidate.finish_reason is None:
         return "candidates[0].finishReason is missing: the answer is not finished"
     if candidate.finish_reason != "STOP":
         return None
     if candidate.content is None:
         return "candidates[0].content is missing, and finishReason is STOP"
-    told = [part.text is not None or part.function_call is not None for part in candidate.content.parts]
-    return "candidates[0].content has parts, and none of text or a call" if told and not any(told) else None
+    known = [part.text is not None or part.function_call is not None for part in candidate.content.parts]
+    return "candidates[0].content has parts, but neither text nor a call" if known and not any(known) else None
 
 
 def kept_signatures(parts: list[Part]) -> dict[str, dict[str, Any]] | None:
@@ -153,7 +152,7 @@ def _pieces(parts: list[Part], info: CallInfo) -> Iterator[Piece]:
 
 
 def read_part(part: Part, fresh_ids: Iterator[str]) -> Piece | None:
-    """What a part says, or None. A call without an id takes a fresh one; so it is counted, each call takes one."""
+    """What a part says, or None. Every call uses up a fresh id, so that calls without one are numbered by place."""
     if part.function_call is not None:
         call, own = part.function_call, next(fresh_ids)
         return ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args).decode()))
@@ -163,14 +162,14 @@ def read_part(part: Part, fresh_ids: Iterator[str]) -> Piece | None:
 
 
 def _stop_reason(raw: str, parts: list[Part]) -> StopReason:
-    """Gemini says STOP beside calls, too (425 of 432 recorded answers with calls)."""
+    """Gemini says STOP with calls, too (425 of 432 recorded answers with calls)."""
     reason: StopReason = _STOP_REASONS.get(raw, "other")
     called = any(part.function_call is not None for part in parts)
     return "tool_calls" if reason == "stop" and called else reason
 
 
 def _usage(raw: dict[str, Any] | None) -> Usage:
-    """Gemini counts thoughts beside the candidates' tokens; `output_tokens` is both."""
+    """Gemini counts thoughts apart from the candidates' tokens; `output_tokens` is both."""
     if raw is None:
         return Usage()
     usage = msgspec.convert(raw, _Usage)

@@ -1,7 +1,7 @@
-"""A streamed answer of Gemini: every frame is an answer in itself, with the parts that are new.
+"""A streamed answer of Gemini: every frame is an answer of its own, with the new parts.
 
-There is no mark at the end; an answer has ended when `finishReason` was told (or the block reason of
-a prompt), and the body ends. After it, only usage may come. The last usage counts.
+There is no end mark; an answer has ended when `finishReason` came (or the block reason of a prompt),
+and the body ends. After it, only usage may come. The last usage counts.
 Source: `google.genai.types.GenerateContentResponse` of the official client, version 3.4, and recorded streams.
 """
 
@@ -24,7 +24,7 @@ from art_sdk.adapters.gemini.answers import (
     read_ending,
     read_part,
 )
-from art_sdk.adapters.streaming import ErrorInStream, StoppedEarly, follow
+from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, follow
 from art_sdk.http.framing import Frame
 from art_sdk.messages import ToolCall
 
@@ -60,7 +60,7 @@ class GeneratedStream:
     def take(self, frame: Frame) -> Iterator[Piece]:
         chunk = _decode_chunk(frame.data)
         if chunk.error is not None:
-            raise ErrorInStream(_TOLD)
+            raise ErrorInStream("a chunk with an error")
         candidate = next((candidate for candidate in chunk.candidates or () if candidate.index == 0), Candidate())
         self._state = follow(_AFTER, self._state, _kind(chunk, candidate))
         self._answer.usage_metadata = chunk.usage_metadata or self._answer.usage_metadata
@@ -75,8 +75,7 @@ class GeneratedStream:
 
     def end(self) -> Ending:
         if self._state != "finished":
-            message = "it stopped before finishReason"
-            raise StoppedEarly(message)
+            raise StoppedEarly("it stopped before finishReason")
         return read_ending(self._answer, request_id=self._request_id)
 
     def extensions(self) -> dict[str, dict[str, Any]] | None:
@@ -87,18 +86,17 @@ class GeneratedStream:
             self._keep(part)
             piece = read_part(part, self._fresh_ids)
             if isinstance(piece, ToolCall):
-                self._hold_id(piece.id)
+                self._take_id(piece.id)
             if piece is not None:
                 yield piece
 
-    def _hold_id(self, call_id: str) -> None:
+    def _take_id(self, call_id: str) -> None:
         if call_id in self._ids:
-            reason = f"two calls with the id {call_id!r}"
-            raise ValueError(reason)
+            raise ValueError(f"two calls with the id {call_id!r}")
         self._ids.add(call_id)
 
     def _keep(self, part: Part) -> None:
-        """Of the parts, what the end of the answer needs: signatures, calls, and whether anything was told."""
+        """Keeps what the end of the answer needs: signatures, calls, and whether there was any text."""
         kept = self._candidate.parts()
         if part.function_call is not None:
             kept.append(part)
@@ -116,13 +114,9 @@ def _kind(chunk: Generated, candidate: Candidate) -> str:
         return "a part"
     if chunk.candidates or chunk.usage_metadata or chunk.prompt_feedback:
         return "an aside"
-    raise ValueError(_NOTHING)
+    raise ValueError("a chunk has neither candidates nor a block reason")
 
 
 def _is_blocked(chunk: Generated) -> bool:
     feedback: Feedback | None = chunk.prompt_feedback
     return feedback is not None and feedback.block_reason is not None and not chunk.candidates
-
-
-_TOLD: Final = "a chunk with an error"
-_NOTHING: Final = "a chunk has neither candidates nor a block reason"

@@ -1,0 +1,253 @@
+"""From the bytes of an answer to events: the half of every adapter that reads, and its two readers. No I/O.
+
+    bytes ─ framing ─► frames ─ an AnswerStream ─► pieces ─ EventWriter ─► events
+
+A provider's own part is `parse_answer` for whole answers, and for streams an `AnswerStream`: which frame may
+follow which, and what a frame says. Both raise ValueError for whatever breaks the provider's format; the
+readers turn that into ERROR and END, after the events of what did arrive. METADATA and END of a good answer
+come when the body has ended, since only then it is certain that nothing follows.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from art_sdk.adapters.answers import Answer, CallInfo, Ending, EventWriter, Piece, answer_events, failure_events
+from art_sdk.adapters.failures import FailureReader
+from art_sdk.errors import LLMProviderError
+from art_sdk.http.exchange import StreamReader
+from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.time_limits import Timeouts
+from art_sdk.http.transport import HttpRequest, ResponseHead
+from art_sdk.stream import StreamEvent
+
+
+class ErrorInStream(ValueError):
+    """The provider sent an error instead of the next part of the answer."""
+
+
+class StoppedEarly(ValueError):
+    """The stream ended before the answer did."""
+
+
+class AnswerStream(Protocol):
+    """What an adapter writes to read a streamed answer. It gets frames until the body ends."""
+
+    def take(self, frame: Frame) -> Iterable[Piece]:
+        """What the frame says. Raises ErrorInStream, or ValueError for a frame that must not come here."""
+        ...
+
+    def end(self) -> Ending:
+        """What is known at the end. Raises StoppedEarly before it, ValueError for an answer that lacks something."""
+        ...
+
+    def extensions(self) -> dict[str, dict[str, Any]] | None:
+        """What goes back with the next turn, as far as it is complete."""
+        ...
+
+
+class AnswerReader:
+    """The half of `BaseAdapter` that reads answers.
+
+    A provider's faults become events. A method that the adapter should define and does not is the author's
+    mistake: NotImplementedError goes through to the caller.
+    """
+
+    request_id_header: ClassVar[str] = "x-request-id"
+    _failures: FailureReader
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        """A good answer as a value. Raises ValueError for a body that is not what the provider sends."""
+        raise NotImplementedError(f"{type(self).__name__} must define parse_answer")
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
+        """What reads the frames of a good streamed answer; needed by an adapter that declares `streaming`."""
+        raise NotImplementedError(f"{type(self).__name__} must define answer_stream")
+
+    def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
+        """The events of an unstreamed answer, whatever came."""
+        if not 200 <= head.status < 300:
+            return failure_events(self.read_error(head, body), info)
+        try:
+            answer = self.parse_answer(head, body, info)
+        except NotImplementedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the answer was not readable
+            return failure_events(self._failures.read_unreadable(head, body, error), info)
+        return answer_events(answer, info)
+
+    def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
+        """A reader of the streamed answer, whatever comes: bytes in, events out.
+
+        An answer that is not an event stream becomes an ERROR event, even a good one in JSON: a non-stream
+        reply to a streaming request is an error.
+        """
+        if not 200 <= head.status < 300:
+            return WholeReader(self, head, info)
+        if not is_event_stream(head):
+            return NoStreamReader(self._failures, head, info)
+        return FrameReader(self.answer_stream(head, info), self._failures, head, info)
+
+    def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
+        """The error that an answer outside 2xx stands for. Never raises."""
+        return self._failures.read_refusal(head, body)
+
+
+class Prepared(NamedTuple):
+    """A call up to its I/O: the request, and what is needed to read its answer."""
+
+    request: HttpRequest
+    info: CallInfo
+    timeouts: Timeouts | None
+    stream: bool
+    adapter: AnswerReader
+
+    def open_reader(self, head: ResponseHead) -> StreamReader:
+        """A reader for the body that follows this head."""
+        if self.stream:
+            return self.adapter.stream_reader(head, self.info)
+        return WholeReader(self.adapter, head, self.info)
+
+    def fail(self, error: LLMProviderError) -> list[StreamEvent]:
+        """The events of a call that failed before any answer came."""
+        return list(failure_events(error, self.info))
+
+
+class _BodyReader(StreamReader):
+    """Reads a body when it is complete."""
+
+    def __init__(self, head: ResponseHead, info: CallInfo) -> None:
+        self._head = head
+        self._info = info
+        self._chunks: list[bytes] = []
+
+    @abc.abstractmethod
+    def _read(self, body: bytes) -> Iterable[StreamEvent]: ...
+
+    def feed(self, chunk: bytes) -> list[StreamEvent]:
+        self._chunks.append(chunk)
+        return []
+
+    def close(self) -> list[StreamEvent]:
+        if self.is_over:
+            return []
+        self.is_over = True
+        return list(self._read(b"".join(self._chunks)))
+
+    def fail(self, error: LLMProviderError) -> list[StreamEvent]:
+        if self.is_over:
+            return []
+        self.is_over = True
+        return list(failure_events(error, self._info))
+
+
+class WholeReader(_BodyReader):
+    """Reads an unstreamed answer, or a refusal."""
+
+    def __init__(self, adapter: AnswerReader, head: ResponseHead, info: CallInfo) -> None:
+        super().__init__(head, info)
+        self._adapter = adapter
+
+    def _read(self, body: bytes) -> Iterable[StreamEvent]:
+        return self._adapter.read_response(self._head, body, self._info)
+
+
+class NoStreamReader(_BodyReader):
+    """Reads the body that came instead of an event stream."""
+
+    def __init__(self, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
+        super().__init__(head, info)
+        self._failures = failures
+
+    def _read(self, body: bytes) -> Iterable[StreamEvent]:
+        cause = ValueError("expected an event stream")
+        return failure_events(self._failures.read_unreadable(self._head, body, cause), self._info)
+
+
+class FrameReader(StreamReader):
+    """Reads server-sent events."""
+
+    def __init__(self, answer: AnswerStream, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
+        self._answer = answer
+        self._failures = failures
+        self._head = head
+        self._frames = ServerSentEvents()
+        self._writer = EventWriter(info)
+
+    def feed(self, chunk: bytes) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        if self.is_over:
+            return events
+        for frame in self._frames.feed(chunk):
+            try:
+                events.extend(map(self._writer.write, self._pieces(frame)))  # what comes before a fault is kept
+            except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the frame was not readable
+                return events + self._break(_bytes_of(frame), error)
+        return events
+
+    def close(self) -> list[StreamEvent]:
+        if self.is_over:
+            return []
+        rest = self._frames.close()
+        try:
+            ending = self._answer.end()
+            if rest.strip(b"\r\n") and not rest.startswith(b":"):
+                raise StoppedEarly(_UNFINISHED)  # noqa: TRY301 - a fault like those of `end`
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._break(rest, error)
+        return self._end(ending)
+
+    def fail(self, error: LLMProviderError) -> list[StreamEvent]:
+        if self.is_over:
+            return []
+        try:
+            ending = self._answer.end()
+        except Exception:  # noqa: BLE001 - the answer was not complete; what cut it off is the error
+            return self._stop(error)
+        return self._end(ending)
+
+    def _pieces(self, frame: Frame | BadFrame) -> Iterable[Piece]:
+        if isinstance(frame, BadFrame):
+            raise ValueError(frame.reason)  # noqa: TRY004 - the bytes are at fault, not their type
+        if frame.event == "error":
+            raise ErrorInStream("an event of the type error")
+        return self._answer.take(frame)
+
+    def _end(self, ending: Ending) -> list[StreamEvent]:
+        self.is_over = True
+        return list(self._writer.end(ending, first_token_ms=self._writer.first_piece_ms))
+
+    def _break(self, data: bytes, cause: Exception) -> list[StreamEvent]:
+        """The last events of a stream that its own bytes ended."""
+        if isinstance(cause, ErrorInStream):
+            return self._stop(self._failures.read_stream_error(self._head, data, cause))
+        is_retryable = isinstance(cause, StoppedEarly)
+        return self._stop(self._failures.read_broken_stream(self._head, data, cause, is_retryable=is_retryable))
+
+    def _stop(self, error: LLMProviderError) -> list[StreamEvent]:
+        self.is_over = True
+        return list(self._writer.fail(error, self._answer.extensions()))
+
+
+def is_event_stream(head: ResponseHead) -> bool:
+    """Whether the content type is that of an event stream, or missing."""
+    kind = head.headers.get("content-type", "")
+    return not kind or kind.partition(";")[0].strip().lower() == "text/event-stream"
+
+
+def follow(table: Mapping[tuple[str, str], str], state: str, kind: str) -> str:
+    """The state after a frame of this kind. Raises ValueError, naming what may come in this state."""
+    after = table.get((state, kind))
+    if after is None:
+        expected = " or ".join(allowed for before, allowed in table if before == state) or "nothing"
+        raise ValueError(f"{kind} in the state {state!r}; {expected} may come here")
+    return after
+
+
+_UNFINISHED = "it stopped before the end of an event that began after the answer's end"
+
+
+def _bytes_of(frame: Frame | BadFrame) -> bytes:
+    return frame.data if isinstance(frame, BadFrame) else frame.data.encode()

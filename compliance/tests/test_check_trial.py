@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from art_compliance.checks import NotApplicable, Trial
-from art_compliance.checks.trial import expected_options, is_json
+from art_compliance.checks.requirements import is_json
+from art_compliance.checks.trial import expected_options
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.access import Access
@@ -106,7 +107,7 @@ def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
 )
 def test_without_a_request_there_is_nothing_to_judge(subject: Subject, seen: Any, why: str):
     with pytest.raises(NotApplicable, match=why):
-        Trial(subject, GREETING_SCENARIO, 1)._require_sent(seen)
+        Trial(subject, GREETING_SCENARIO, 1).require_sent(seen)
 
 
 def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: Subject, tmp_path: Path):

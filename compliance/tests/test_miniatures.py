@@ -172,7 +172,7 @@ def first_failures(miniature: Miniature, make: type) -> set[str]:
         session = Session(subject, seed=7, search=SEARCH, selection=selection, live=subject)
         for check, scenario in selection.plan():
             if check.id in miniature.fails - found:
-                wanted = "harness error" if check.stage == "preflight" else "fail"
+                wanted = "harness error" if check.stage.stops_the_run else "fail"
                 found |= {check.id} if session.run(check, scenario).verdict == wanted else set()
     return found
 

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import (
+    STREAMED,
     differences,
     half_of,
     has_finish,
     in_pieces,
     require_read,
-    require_streams,
     text_in,
     wrong_failure,
 )
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DIALECTS
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
@@ -263,10 +264,10 @@ def test_a_stream_needs_an_answer_a_call_and_that_it_is_declared(trial: Trial):
         capabilities = frozenset(OpenAIAdapter.capabilities - {"streaming"})
 
     with pytest.raises(NotApplicable, match="the scenario has no answer"):
-        require_streams(trial)
-    require_streams(trial.with_answer(WRITTEN))
+        trial.require(*STREAMED)
+    trial.with_answer(WRITTEN).require(*STREAMED)
     with (
         open_subject(Silent, name="silent") as subject,
         pytest.raises(NotApplicable, match=r"^not declared: streaming$"),
     ):
-        require_streams(Trial(subject, GREETING_SCENARIO, 1).with_answer(WRITTEN))
+        Trial(subject, GREETING_SCENARIO, 1).with_answer(WRITTEN).require(*STREAMED)

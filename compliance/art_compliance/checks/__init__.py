@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import live, load, payload, preflight, rules, wire
-from art_compliance.checks.base import STAGES, Check, checks_of
+from art_compliance.checks import live, load, payload, preflight, wire
+from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import errors, retries, time_limits
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import calling, failures, reading
+from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, pieces
 from art_compliance.checks.translation import canary, conservation, laws
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 
 _MODULES: Final = (
     preflight,
@@ -21,7 +23,6 @@ _MODULES: Final = (
     laws,
     canary,
     wire,
-    rules,
     payload,
     reading,
     calling,
@@ -36,10 +37,8 @@ _MODULES: Final = (
     live,
 )
 
-_ALL: Final = (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
-
-CHECKS: Final[Mapping[str, Check]] = {
-    check.id: check for check in sorted(_ALL, key=lambda check: STAGES.index(check.stage))
-}
+CHECKS: Final[Mapping[str, Check]] = in_order(
+    (*(one for module in _MODULES for one in checks_of(module)), *properties.CHECKS)
+)
 
 __all__ = ["CHECKS", "STAGES", "Check", "NotApplicable", "Trial"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from art_compliance.checks.base import Check, check
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
 from art_compliance.quoting import describe_change
@@ -47,6 +49,7 @@ def check_of(stage: str, one: Law, tell: Callable[[Trial], Told]) -> Check:
     name = f"{stage}.{one.name}"
 
     @check(name, clause=one.clause)
+    @wraps(one.look)
     def run(trial: Trial) -> Iterator[Problem]:
         yield from (Problem(message) for message in one.look(tell(trial)))
 

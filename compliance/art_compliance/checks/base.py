@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
+from art_compliance.checks.requirements import Requirement, Requires
+from art_compliance.checks.stages import STAGES, Stage
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Finding, Problem
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 from art_sdk.json_data import is_array
 
-Stage = Literal[
-    "preflight",
-    "translation",
-    "wire",
-    "payload",
-    "response",
-    "stream",
-    "faults",
-    "load",
-    "properties",
-    "replay",
-    "live",
-]
-STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+Look = Callable[[Trial], Iterator[Problem]]
+"""Yields what is wrong. A generator may return a number, which becomes `Outcome.judged`."""
 
-_NEED_AN_ANSWER: Final[frozenset[Stage]] = frozenset({"response", "stream"})
-_LEVELS: Final[Mapping[Stage, Level]] = {
-    "stream": "streaming",
-    "faults": "resilience",
-    "load": "resilience",
-    "properties": "properties",
-    "replay": "replay",
-    "live": "live",
-}
-"""The stages that count for a level of their own."""
+
+class Outcome(Struct, frozen=True):
+    """What a check made of a trial: its findings, and of generated requests, how many it applied to."""
+
+    findings: tuple[Finding, ...]
+    judged: int | None = None
 
 
 class Check(Struct, frozen=True):
@@ -47,47 +33,64 @@ class Check(Struct, frozen=True):
     id: str
     stage: Stage
     clause: str
-    run: Callable[[Trial], Iterator[Problem]]
+    run: Look
     once: bool
     on_every_prompt: bool
     needs: tuple[Capability, ...]
     families: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
 
-    def __call__(self, trial: Trial) -> list[Finding]:
+    def __call__(self, trial: Trial) -> Outcome:
         """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
-        return [problem.found_by(self.id) for problem in self.run(trial)]
+        trial.require(*self.requires)
+        problems, judged = _collect(self.run(trial))
+        return Outcome(tuple(problem.found_by(self.id) for problem in problems), judged)
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about; of generated prompts, whether they are of its families."""
         if self.families:
             return scenario.id in self.families
-        has_subject = self.stage not in _NEED_AN_ANSWER or self.on_every_prompt or scenario.answer is not None
+        has_subject = not self.stage.reads_answers or self.on_every_prompt or scenario.answer is not None
         return has_subject and set(self.needs) <= set(scenario.needs)
 
-    def level(self, scenario: Scenario) -> Level:
-        """The level that the check counts for on a scenario: its stage's own, or `tools` for what uses tools."""
-        return _LEVELS.get(self.stage, "tools" if "tools" in scenario.needs else "core")
+    def level(self, scenario: Scenario, *, is_refused: bool = False) -> Level:
+        """The level that the check counts for on a scenario: its stage's own, or `tools` for what uses tools.
+
+        `is_refused` says that the scenario needs what the adapter does not declare.
+        """
+        if is_refused and not self.stage.counts_refusals:
+            return "core"
+        return self.stage.level or ("tools" if "tools" in scenario.needs else "core")
+
+    @property
+    def place(self) -> str:
+        """Where it is declared: module and line."""
+        function = inspect.unwrap(self.run)
+        return f"{function.__module__}:{function.__code__.co_firstlineno}"
 
 
 def check(
     name: str,
     *,
     clause: str,
+    requires: Requires = (),
     once: bool = False,
     on_every_prompt: bool = False,
     needs: tuple[Capability, ...] = (),
     families: tuple[str, ...] = (),
-) -> Callable[[Callable[[Trial], Iterator[Problem]]], Check]:
+) -> Callable[[Look], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
+    `requires` is what a trial must have, in this order: without it the check is not applicable. `needs` are the
+    capabilities that a scenario must use for the check to run on it.
     A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`; one
     with `families` runs on generated prompts of these, and on no scenario.
     """
-    stage: Any = name.partition(".")[0]
-    if stage not in STAGES:
-        message = f"the check id {name!r} is of no stage; stages: {', '.join(STAGES)}"
-        raise ValueError(message)
-    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs, families)
+    stage = STAGES.get(name.partition(".")[0])
+    if stage is None:
+        raise ValueError(f"the check id {name!r} begins with no stage; stages: {', '.join(STAGES)}")
+    required = (requires,) if isinstance(requires, str) else requires
+    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs, families, required)
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:
@@ -97,3 +100,25 @@ def checks_of(module: ModuleType) -> tuple[Check, ...]:
         declared: list[object] = list(value) if is_array(value) else [value]
         found += [one for one in declared if isinstance(one, Check)]
     return tuple(found)
+
+
+def in_order(checks: Iterable[Check]) -> Mapping[str, Check]:
+    """The checks by their ids, stage by stage. Raises ValueError for an id that is declared twice."""
+    stages = list(STAGES.values())
+    found: dict[str, Check] = {}
+    for one in sorted(checks, key=lambda check: stages.index(check.stage)):
+        if one.id in found:
+            places = f"at {found[one.id].place} and at {one.place}"
+            raise ValueError(f"the check id {one.id!r} is declared twice: {places}; rename one of them")
+        found[one.id] = one
+    return found
+
+
+def _collect(problems: Iterator[Problem]) -> tuple[list[Problem], int | None]:
+    """What an iterator yields, and what it returns where it is a generator that returns something."""
+    found: list[Problem] = []
+    while True:
+        try:
+            found.append(next(problems))
+        except StopIteration as end:
+            return found, end.value

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Pause, Response, Send
 from art_compliance.scenarios import WrittenAnswer
@@ -21,14 +21,11 @@ from art_compliance.subject.observations import Reply
 @check(
     "load.calls-at-once-do-not-mix",
     clause="Of many calls at once, each gets its own answer, whole, under its own ids, also where some of them fail.",
+    requires=("dialect", "call"),
     once=True,
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """One user's words in another's chat."""
-    _ = trial.dialect
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     asked = [_ask(trial, number) for number in range(AT_ONCE)]
     replies = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
     wrong = [f"call {number}: {fault}" for number, one in enumerate(replies) if (fault := _wrong(number, one))]
@@ -96,14 +93,11 @@ def _wrong(number: int, reply: Reply) -> str | None:
 @check(
     "load.memory-stays-flat",
     clause="Calls that are over are over: nothing of them is kept.",
+    requires=("dialect", "call"),
     once=True,
 )
 def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     """A service makes millions of them."""
-    _ = trial.dialect
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     _call_many(trial, _WARM_UP)
     with _measuring():
         _call_many(trial, _WARM_UP)

@@ -12,8 +12,9 @@ from functools import cache
 from typing import Any
 
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation.laws import first_difference
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Difference, Expected, compare
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import DecodeFailed
@@ -24,6 +25,7 @@ from art_compliance.resources import data_folder
 @check(
     "payload.is-canonical",
     clause="The request says what the canonical payload of the scenario says; a reference adapter's is equal to it.",
+    requires=("dialect", "sent"),
 )
 def is_canonical(trial: Trial) -> Iterator[Problem]:
     """What everybody can read as documentation."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from art_compliance.checks.base import check
-from art_compliance.checks.trial import NotApplicable, Trial, is_json
+from art_compliance.checks.requirements import is_json
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.subject.events import Answered
@@ -30,13 +31,11 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
 @check(
     "preflight.answer-is-read",
     clause="The loopback provider's written answer is read: an event with a message, and its text in it.",
+    requires="call",
     once=True,
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """The way there and back."""
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     answered = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
     if not isinstance(answered, Answered):
         yield Problem(str(answered))

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from art_compliance.checks.answer_laws import wrong_ids
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.requirements import NotApplicable, Requirement
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces, to_json
@@ -19,24 +20,16 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Refused, Reply
 
+STREAMS: Final[tuple[Requirement, ...]] = ("dialect", "call", "streaming", "declared")
+"""What a trial must have so that an answer can be streamed to the adapter."""
 
-def require_streams(trial: Trial) -> None:
-    """Raises NotApplicable where the scenario's answer cannot be streamed to the adapter."""
-    _ = trial.dialect, trial.written
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-    elif "streaming" not in trial.subject.capabilities:
-        message = "not declared: streaming"
-    elif trial.undeclared:
-        message = f"not declared: {', '.join(trial.undeclared)}"
-    else:
-        return
-    raise NotApplicable(message)
+STREAMED: Final[tuple[Requirement, ...]] = ("answer", *STREAMS)
+"""As `STREAMS`, for the scenario's own answer."""
 
 
 def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     """What a streamed call gives when it is answered so. Raises NotApplicable, also for what the dialect cannot say."""
-    require_streams(trial)
+    trial.require(*STREAMED)
     told = {**trial.scenario.call_options(), "stream": True, **options}
     try:
         trial.dialect.streams.write(trial.written)

@@ -14,16 +14,16 @@ from msgspec import Struct
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
 from art_compliance.cassettes.matching import Asked, Tape
 from art_compliance.cassettes.scrubbing import Scrubber
+from art_compliance.checks.requirements import NotApplicable, Requirement, why_missing, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Response
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent, Watched
+from art_compliance.subject.observations import Observation, Reply, Sent, Watched
 from art_compliance.subject.subject import Subject
 from art_sdk import Capability, Repair, parse_options, parse_prompt
-from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 T = TypeVar("T")
 
@@ -35,10 +35,6 @@ RecordCommand = Callable[[str, Sequence[str]], str]
 
 
 _USUAL: Final = Search()
-
-
-class NotApplicable(Exception):
-    """A check has nothing to say of a trial; the reason goes into the report."""
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
@@ -74,8 +70,6 @@ class Trial:
         self._live = live
         self._record_command = record_command
         self.turns = turns
-        self.judged: dict[str, int] = {}
-        """By check: how many generated requests it had something to say of."""
         self._cassette = cassette
         self._player = player
         self.subject = subject
@@ -114,18 +108,23 @@ class Trial:
         given: dict[str, dict[str, Any]] = self.scenario.options.get("provider", {})
         return given.get(self.dialect.name, {})
 
+    def require(self, *requirements: Requirement) -> None:
+        """Raises NotApplicable, with the reason, for the first that is missing."""
+        for one in requirements:
+            reason = why_missing(self, one)
+            if reason is not None:
+                raise NotApplicable(reason)
+
     @property
     def sent(self) -> Sent:
         """The request. Raises NotApplicable where there is none: other checks judge that."""
-        return self._require_sent(self.observation)
+        return self.require_sent(self.observation)
 
     @property
     def dialect(self) -> Dialect:
         """The subject's dialect. Raises NotApplicable where it is unknown: only format-free checks apply."""
-        if self.subject.dialect is None:
-            message = "the dialect is unknown"
-            raise NotApplicable(message)
-        return self.subject.dialect
+        self.require("dialect")
+        return cast("Dialect", self.subject.dialect)
 
     @cached_property
     def watched(self) -> Watched:
@@ -150,10 +149,8 @@ class Trial:
     @property
     def written(self) -> WrittenAnswer:
         """The scenario's answer. Raises NotApplicable where it has none."""
-        if self.scenario.answer is None:
-            message = "the scenario has no answer"
-            raise NotApplicable(message)
-        return self.scenario.answer
+        self.require("answer")
+        return cast("WrittenAnswer", self.scenario.answer)
 
     def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
         """What a call gives when it is answered so. Raises NotApplicable for what the dialect has no form for."""
@@ -165,22 +162,14 @@ class Trial:
 
     def call_with(self, response: Response, **options: Any) -> Reply:
         """As `call`, for an answer to the byte."""
-        _ = self.dialect
-        if not self.subject.has_call:
-            message = "the adapter has no call"
-            raise NotApplicable(message)
-        if self.undeclared:
-            message = f"not declared: {', '.join(self.undeclared)}"
-            raise NotApplicable(message)
-        told = {**self.scenario.call_options(), **options}
-        return self.subject.call(self.scenario.prompt, told, lambda _: response)
+        self.require("dialect", "call", "declared")
+        return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, lambda _: response)
 
     @cached_property
     def cassette(self) -> Cassette:
         """The scenario's cassette. Raises NotApplicable where there is none, and BadCassette."""
         if self._cassette is None or not self._cassette.exists():
-            message = "no cassette is kept for it"
-            raise NotApplicable(message)
+            raise NotApplicable("no cassette is kept for it")
         return load_cassette(self._cassette)
 
     @property
@@ -196,9 +185,9 @@ class Trial:
     def replayed(self) -> Replayed:
         """The call, answered from the scenario's cassette. Raises NotApplicable and BadCassette."""
         cassette = self.cassette
-        if self._player is None or not self.subject.has_call:
-            message = "the adapter has no call"
-            raise NotApplicable(message)
+        self.require("call")
+        if self._player is None:
+            raise NotApplicable("nothing can play its cassette")
         with self._player(cassette, self.dialect) as tape:
             reply = self.subject.call(self.scenario.prompt, self.replay_options)
         return Replayed(cassette=cassette, reply=reply, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
@@ -215,9 +204,8 @@ class Trial:
     def live_reply(self) -> Reply:
         """What the real provider answers to the scenario. Raises NotApplicable where it is not to be asked."""
         if self._live is None:
-            message = "no real provider is to be asked"
-            raise NotApplicable(message)
-        _ = self.sent  # what is refused is not asked
+            raise NotApplicable("no real provider is to be asked")
+        self.require("sent")
         return self._live.call(self.scenario.prompt, self.scenario.call_options())
 
     def scrubbed(self, text: str) -> str:
@@ -228,8 +216,7 @@ class Trial:
     def require_answered(reply: Reply) -> Answered:
         """The answer as it was read. Raises NotApplicable where it was not: `response.answer-is-read` judges that."""
         if not isinstance(reply, Answered) or reply.error is not None:
-            message = "the answer is not read: see response.answer-is-read"
-            raise NotApplicable(message)
+            raise NotApplicable("the answer is not read: see response.answer-is-read")
         return reply
 
     def once(self, look: Callable[[Trial], T]) -> T:
@@ -240,17 +227,16 @@ class Trial:
 
     @cached_property
     def decoded(self) -> Decoded:
-        """The request in the standard format. Raises NotApplicable, and DecodeFailed for one of another format."""
-        return self.decode(self.sent)
+        """The request in the standard format. Raises NotApplicable where it has another format."""
+        try:
+            return self.decode(self.sent)
+        except DecodeFailed as error:
+            raise NotApplicable("the request cannot be decoded: see translation.request-is-of-its-dialect") from error
 
     @cached_property
     def comparison(self) -> Comparison:
-        """The scenario against the decoded request."""
-        try:
-            return self.compare(self.decoded, self.scenario.prompt, self.scenario.call_options(), self.sent)
-        except DecodeFailed as error:
-            message = "the request cannot be decoded: see translation.request-is-of-its-dialect"
-            raise NotApplicable(message) from error
+        """The scenario against the decoded request. Raises NotApplicable."""
+        return self.compare(self.decoded, self.scenario.prompt, self.scenario.call_options(), self.sent)
 
     def decode(self, sent: Sent) -> Decoded:
         """A request in the standard format. Raises DecodeFailed."""
@@ -273,26 +259,15 @@ class Trial:
 
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
         """As `observe`, where only a request is of interest. Raises NotApplicable."""
-        return self._require_sent(self.observe(prompt, options))
+        return self.require_sent(self.observe(prompt, options))
 
-    def _require_sent(self, observation: Observation) -> Sent:
-        match observation:
-            case Sent():
-                if not is_json(observation.payload):
-                    message = "the payload is not JSON data: see translation.is-total"
-                    raise NotApplicable(message)
-                return observation
-            case Refused():
-                message = f"refused: {observation.code}"
-                raise NotApplicable(message)
-            case Crashed():
-                message = "it crashed: see translation.is-total"
-                raise NotApplicable(message)
-
-
-def is_json(payload: object) -> bool:
-    """Whether a payload is JSON data: string keys, finite numbers and all."""
-    return is_surely_sendable(payload) or find_unsendable(payload) is None
+    @staticmethod
+    def require_sent(seen: Observation) -> Sent:
+        """The request. Raises NotApplicable where there is none, or none that is JSON data."""
+        reason = why_unsent(seen)
+        if reason is None and isinstance(seen, Sent):
+            return seen
+        raise NotApplicable(str(reason))
 
 
 _NOT_IN_THE_REQUEST = frozenset(

@@ -70,7 +70,7 @@ def replay_command(
     """Make recorded calls again, answered from their cassettes: no key, no network. 1: something is not as it was."""
     names = find_names(adapters, built_in=built_in)
     selection = Selection(
-        checks=tuple(name for name, check in CHECKS.items() if check.stage == "replay"),
+        checks=tuple(name for name, check in CHECKS.items() if check.stage.replays_cassettes),
         scenarios=_split(scenarios),
         extra=scenarios_from,
         cassettes=find_cassettes(cassettes),

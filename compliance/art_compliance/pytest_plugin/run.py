@@ -62,7 +62,7 @@ class Run:
         """Runs preflight before anything is collected: a failure there is one message, not a thousand."""
         try:
             for check, scenario in self.plan:
-                if check.stage == "preflight":
+                if check.stage.stops_the_run:
                     result = self.session().run(check, scenario)
                     if result.verdict == "harness error":
                         leave(as_text(describe_failure(result, self.session().rerun)))

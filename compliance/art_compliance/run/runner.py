@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from art_compliance.cassettes import Cassette
 from art_compliance.cassettes.matching import Tape
 from art_compliance.checks import Check, NotApplicable, Trial
-from art_compliance.checks.trial import is_json
+from art_compliance.checks.requirements import is_json
 from art_compliance.dialects import Dialect
 from art_compliance.findings import Example, Finding, Verdict
 from art_compliance.generating.profiles import Search
@@ -28,6 +28,15 @@ from art_compliance.subject.factories import Factory, find_factory, name_of
 from art_compliance.subject.observations import Sent
 from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
+
+
+class _Judgement(Struct, frozen=True):
+    """The part of a result that the check decides."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    reason: str | None = None
+    judged: int | None = None
 
 
 class Session:
@@ -63,38 +72,33 @@ class Session:
         """One check on one scenario. Never raises: what goes wrong here is a harness error."""
         trial = self._trial(scenario)
         began = time.perf_counter()
-        findings: tuple[Finding, ...] = ()
-        reason: str | None = None
-        try:
-            findings = tuple(check(trial))
-        except NotApplicable as error:
-            verdict: Verdict = "not applicable"
-            reason = str(error)
-        except Exception:  # noqa: BLE001 - a bug of the suite must not be taken for the adapter's
-            verdict, reason = "harness error", traceback.format_exc()
-        else:
-            failed = any(finding.severity == "reject" for finding in findings)
-            findings = self._with_example(trial, findings) if failed else findings
-            verdict = "fail" if failed else "pass"
-            if failed and check.stage == "preflight":
-                verdict = "harness error"
-        is_replay, is_live = check.stage == "replay", check.stage == "live"
-        level = check.level(scenario)
+        judgement = self._judge(check, trial)
+        replays = check.stage.replays_cassettes
         return Result(
             check=check.id,
             scenario=scenario.id,
             purpose=scenario.purpose,
-            level="core"
-            if trial.undeclared and not (is_replay or is_live)
-            else level,  # a refusal proves nothing of the level
-            verdict=verdict,
-            findings=findings,
-            reason=reason,
-            source=trial.source if is_replay else None,
-            cassette=f"{self.subject.provider}/{scenario.id}.yaml" if is_replay else None,
-            judged=trial.judged.get(check.id),
+            level=check.level(scenario, is_refused=bool(trial.undeclared)),
+            verdict=judgement.verdict,
+            findings=judgement.findings,
+            reason=judgement.reason,
+            source=trial.source if replays else None,
+            cassette=f"{self.subject.provider}/{scenario.id}.yaml" if replays else None,
+            judged=judgement.judged,
             seconds=round(time.perf_counter() - began, 6),
         )
+
+    def _judge(self, check: Check, trial: Trial) -> _Judgement:
+        try:
+            outcome = check(trial)
+        except NotApplicable as error:
+            return _Judgement("not applicable", reason=str(error), judged=error.judged)
+        except Exception:  # noqa: BLE001 - a bug of the suite must not be taken for the adapter's
+            return _Judgement("harness error", reason=traceback.format_exc())
+        if not any(finding.severity == "reject" for finding in outcome.findings):
+            return _Judgement("pass", outcome.findings, judged=outcome.judged)
+        verdict: Verdict = "harness error" if check.stage.stops_the_run else "fail"
+        return _Judgement(verdict, self._with_example(trial, outcome.findings), judged=outcome.judged)
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The first failure of a check tells what it was found on; all would make a long report."""
@@ -168,13 +172,13 @@ def certify(
 
 
 def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:
-    """All results; only those of preflight where it fails."""
+    """All results, up to the end of a stage that stops the run."""
     stopped = False
     for check, scenario in plan:
-        if stopped and check.stage != "preflight":
+        if stopped and not check.stage.stops_the_run:
             return
         result = session.run(check, scenario)
-        stopped = stopped or (check.stage == "preflight" and result.verdict == "harness error")
+        stopped = stopped or (check.stage.stops_the_run and result.verdict == "harness error")
         yield result
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from art_compliance.checks import CHECKS, STAGES, Check
+from art_compliance.checks import CHECKS, Check
 from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
@@ -76,13 +76,13 @@ class Selection(Struct, frozen=True, kw_only=True):
             "live": [one for one in chosen if self.scenarios or one.id in live_scenarios()] if self.live else [],
         }
         planned: list[tuple[Check, Scenario]] = []
-        for check in sorted(CHECKS.values(), key=lambda check: STAGES.index(check.stage)):
-            if check.stage != "preflight" and not self._asks_for(check):
+        for check in CHECKS.values():
+            if not check.stage.stops_the_run and not self._asks_for(check):
                 continue
             usual = families if check.families else chosen
-            trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage, usual)
+            trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage.name, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
-        if any(check.stage == "replay" for check, _ in planned):
+        if any(check.stage.replays_cassettes for check, _ in planned):
             _hold_player()
         return planned
 

@@ -114,7 +114,7 @@ def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]],
 
 
 def _shows(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
-    if check.stage in ("faults", "load", "replay") or (check.once and check.stage == "stream"):
+    if check.stage.name in ("faults", "load", "replay") or (check.once and check.stage.name == "stream"):
         return True
     requests = [Request(scenario.prompt, scenario.call_options())]
     if check.families:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from art_compliance.checks.streamed import require_read
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, Fault
 from art_compliance.scenarios import WrittenAnswer
@@ -34,10 +34,6 @@ ANSWER: Final = WrittenAnswer(content="This answer was written, and something is
 
 def cases(trial: Trial) -> list[Case]:
     """Every fault, for each kind of answer that it may befall and the adapter asks for. Raises NotApplicable."""
-    _ = trial.dialect
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     trial.once(good)
     accepted = {name for request in trial.watched.requests for name in _accepted(request)}
     kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)

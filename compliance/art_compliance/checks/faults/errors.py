@@ -66,6 +66,7 @@ def _listening() -> Generator[io.StringIO]:
 @check(
     "faults.are-told-as-errors",
     clause="What is no good answer is told by ERROR and END, after what did arrive; never by an exception.",
+    requires=("dialect", "call"),
     once=True,
 )
 def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
@@ -97,6 +98,7 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[str]:
 @check(
     "faults.benign-ones-change-nothing",
     clause="What is odd and still a good answer is read whole: comments, unknown events, any line ends, any pace.",
+    requires=("dialect", "call"),
     once=True,
 )
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
@@ -115,6 +117,7 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
 @check(
     "faults.leave-nothing-behind",
     clause="Faults leave no socket, file, thread or task behind.",
+    requires=("dialect", "call"),
     once=True,
 )
 def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
@@ -154,6 +157,7 @@ def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
 @check(
     "faults.show-no-key",
     clause="Whatever goes wrong, the API key stands in no event, no exception and no log.",
+    requires=("dialect", "call"),
     once=True,
 )
 def show_no_key(trial: Trial) -> Iterator[Problem]:

@@ -8,8 +8,8 @@ from typing import Final
 
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, good_stream, options_for
-from art_compliance.checks.streamed import require_streams
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.streamed import STREAMED
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Response, Send
 
@@ -20,17 +20,15 @@ Make = Callable[[Asked, int], Response]
 @check(
     "faults.are-asked-again-with-care",
     clause="A call is asked again only before its first token, only where that may help, and after Retry-After.",
+    requires="call",
     once=True,
 )
 def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
     """Half an answer that is asked for twice is paid for twice, and a provider that is pressed refuses longer."""
     question = trial.with_answer(ANSWER)
     streams = "streaming" in trial.subject.capabilities
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     if streams:
-        require_streams(question)
+        question.require(*STREAMED)
         trial.once(good_stream)
         for what, make in (("cut off after its first tokens", _cut), ("refused with 400", _refused)):
             count = len(_times(question, make, streamed=True))

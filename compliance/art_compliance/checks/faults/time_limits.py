@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream, options_for
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import differences, wrong_failure
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.faults import STEADY
@@ -77,6 +78,7 @@ def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
 @check(
     "faults.end-in-time",
     clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
+    requires=("dialect", "call"),
     once=True,
 )
 def end_in_time(trial: Trial) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.base import check
 from art_compliance.checks.streamed import PROVIDER_ERROR
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
 from art_compliance.findings import Example, Problem
@@ -38,9 +38,6 @@ class Dialogue:
     """
 
     def __init__(self, trial: Trial) -> None:
-        if not trial.subject.has_call:
-            message = "the adapter has no call"
-            raise NotApplicable(message)
         self._trial = trial
         self._dialect = trial.dialect
         self._can = trial.subject.capabilities
@@ -181,6 +178,7 @@ def _arguments(text: Any) -> Any:
 @check(
     "properties.conversations-go-on",
     clause="What was answered is appended, its calls are answered, and the next turn is accepted and read: 20 turns.",
+    requires=("call", "dialect"),
 )
 def conversations_go_on(trial: Trial) -> Iterator[Problem]:
     """What an agent is: a call is not its last."""

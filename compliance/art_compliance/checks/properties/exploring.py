@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Final
 
 import msgspec
@@ -11,7 +11,8 @@ from msgspec import Struct, structs
 
 from art_compliance.checks.base import Check
 from art_compliance.checks.properties.kept import folder_of, keep, kept_for
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite, Dialect
 from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.requests import Family, Request, as_scenario
@@ -35,15 +36,15 @@ class Law(Struct, frozen=True):
 
     def findings(self, trial: Trial) -> list[Finding] | None:
         """What counts against the adapter on one prompt; None where the law says nothing of it."""
-        told: list[Finding] | None = None
+        found: list[Finding] | None = None
         for one in (*self.judged_by, *(self.format_free if trial.subject.dialect is None else ())):
             if set(one.needs) <= set(trial.scenario.needs):
                 try:
-                    found = one(trial)
+                    outcome = one(trial)
                 except NotApplicable:
                     continue
-                told = [*(told or ()), *(finding for finding in found if finding.severity == "reject")]
-        return told
+                found = [*(found or ()), *(finding for finding in outcome.findings if finding.severity == "reject")]
+        return found
 
 
 class Exploration(Struct):
@@ -99,31 +100,30 @@ def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
     return answer
 
 
-def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Iterator[Problem]:
-    """Kept requests first; then what the exploration found, shrunk. Raises NotApplicable where none is of it.
+def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Generator[Problem, None, int | None]:
+    """Yields what breaks the law, and returns how many generated requests it applied to. Raises NotApplicable.
 
-    The exploration is of all laws of the trial's family, and made once for all of them.
+    Requests that are kept from earlier runs come first, then what the exploration found, shrunk. The exploration is
+    of all laws of the trial's family, and made once for all of them.
     """
     family, search = trial.scenario.id, trial.search
     folder = folder_of(search.kept, trial.subject.name) if search.kept else None
     for request in kept_for(folder, law.id, family) if folder else ():
-        found = law.findings(_trial_of(trial, request))
-        if found:
+        if law.findings(_trial_of(trial, request)):
             yield from _problems(law, trial, request)
-            return
+            return None
     seen = trial.once(exploration)
-    trial.judged[law.id] = seen.applied.get(law.id, 0)
+    applied = seen.applied.get(law.id, 0)
     if law.id in seen.first:
         least = _shrunk(law, trial, seen)
         if folder:
             keep(folder, law.id, family, least)
         yield from _problems(law, trial, least, fallback=seen.made[seen.first[law.id]])
     elif family == WHOLE and not seen.sent:
-        message = f"all of {seen.judged} generated prompts were refused"
-        raise NotApplicable(message)
-    elif not seen.applied.get(law.id):
-        message = f"none of {seen.judged} generated prompts is of it"
-        raise NotApplicable(message)
+        raise NotApplicable(f"all of {seen.judged} generated prompts were refused", judged=applied)
+    elif not applied:
+        raise NotApplicable(f"none of {seen.judged} generated prompts exercised this law", judged=applied)
+    return applied
 
 
 def _shrunk(law: Law, trial: Trial, seen: Exploration) -> Request:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from art_compliance.checks import rules, wire
+from art_compliance.checks import wire
 from art_compliance.checks.base import Check, check, checks_of
 from art_compliance.checks.properties.dialogues import conversations_go_on
 from art_compliance.checks.properties.exploring import (
@@ -23,10 +23,11 @@ from art_compliance.checks.properties.exploring import (
     explore,
     holds,
 )
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import reading as response
 from art_compliance.checks.stream import answers as stream
 from art_compliance.checks.translation import canary, conservation, laws
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.processes import ProcessFailed, digests_in_other_processes
 from art_compliance.generating.requests import FAMILIES, Family, as_scenario
@@ -65,7 +66,7 @@ _DECLARED: Final = (
         "properties.requests-are-accepted",
         conservation.request_is_of_its_dialect,
         wire.is_of_the_schema,
-        rules.no_rule_is_broken,
+        wire.no_rule_is_broken,
         clause="The request of every generated prompt is of its dialect, of its schema, and breaks no rule.",
         families=_BOTH,
     ),
@@ -192,4 +193,4 @@ def judge_alone(one: Check, trial: Trial) -> list[Finding]:
         return LAWS[one.id].findings(trial) or []
     if one is other_processes_agree:
         return [problem.found_by(one.id) for problem in _disagreements(trial, [trial.scenario])]
-    return one(trial)
+    return list(one(trial).findings)

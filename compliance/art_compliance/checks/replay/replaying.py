@@ -18,8 +18,9 @@ from art_compliance.cassettes.reading import AGAIN
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.replay.recorded import Recorded, arguments_of, read_recorded
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import differences, in_pieces, require_read
-from art_compliance.checks.trial import NotApplicable, Replayed, Trial
+from art_compliance.checks.trial import Replayed, Trial
 from art_compliance.dialects.framing import to_json
 from art_compliance.findings import Problem
 from art_compliance.provider import Response, Send

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import differences
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import look_up
 from art_compliance.provider import Response

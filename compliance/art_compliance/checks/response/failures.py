@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from art_compliance.checks.base import check
 from art_compliance.checks.streamed import wrong_failure
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
@@ -30,6 +30,7 @@ _WAIT: Final = 1.0
 @check(
     "response.error-answer-is-told",
     clause="An error answer becomes ERROR with LLM_PROVIDER_ERROR, its status and the provider's words, then END.",
+    requires=("dialect", "call"),
     once=True,
 )
 def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
@@ -61,6 +62,7 @@ def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str
 @check(
     "response.broken-answer-is-an-error",
     clause="A body that is not what the provider sends gives ERROR, never an exception and never an empty answer.",
+    requires=("dialect", "call"),
     once=True,
 )
 def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
@@ -113,6 +115,7 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 @check(
     "response.key-is-shown-nowhere",
     clause="The API key stands in no event, whatever the provider says in its error.",
+    requires=("dialect", "call"),
     once=True,
 )
 def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
@@ -136,13 +139,11 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
 @check(
     "response.key-goes-in-a-header",
     clause="The API key is sent, in a header, and stands in no URL and no body.",
+    requires="call",
     once=True,
 )
 def key_goes_in_a_header(trial: Trial) -> Iterator[Problem]:
     """URLs and bodies are logged by everything on the way."""
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
     for request in trial.watched.requests:
         if not any(TEST_KEY in value for value in request.headers.values()):
             yield Problem("no header of the request has the key")

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import LAWS, Told, check_of, wrong_ids, wrong_order
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation.conservation import as_problem
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
@@ -37,12 +38,12 @@ def _explain_unread(reply: Reply) -> str | None:
 @check(
     "response.every-prompt-is-answered",
     clause="Whatever the prompt and the options, the answer to it is read: in order, with its ids, its text whole.",
+    requires=("dialect", "call"),
     on_every_prompt=True,
 )
 def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     """A reader that works for one question alone is of no use in the second round."""
-    _ = trial.dialect
-    if not (trial.subject.has_call and isinstance(trial.arrived, Sent)):
+    if not isinstance(trial.arrived, Sent):
         message = "no call arrived"
         raise NotApplicable(message)
     reply = trial.watched.reply

@@ -9,7 +9,10 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import LAWS, Told, check_of
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import (
+    STREAMED,
+    STREAMS,
     differences,
     events_of,
     half_of,
@@ -17,7 +20,6 @@ from art_compliance.checks.streamed import (
     in_pieces,
     paused,
     require_read,
-    require_streams,
     script,
     stream,
     streamed,
@@ -25,7 +27,7 @@ from art_compliance.checks.streamed import (
     text_in,
     wrong_failure,
 )
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
@@ -35,7 +37,11 @@ from art_compliance.subject.factories import describe_error
 from art_compliance.subject.observations import Refused, Reply
 
 
-@check("stream.answer-is-read", clause="A streamed answer as the provider sends it is read without an error.")
+@check(
+    "stream.answer-is-read",
+    clause="A streamed answer as the provider sends it is read without an error.",
+    requires=STREAMED,
+)
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
     reply = trial.once(streamed_reply)
@@ -78,6 +84,7 @@ HELD_BY_LAWS: Final = tuple(check_of("stream", one, _told) for one in LAWS)
 @check(
     "stream.says-what-the-whole-answer-says",
     clause="The same answer, streamed and whole, gives the same message, calls, finish and token counts.",
+    requires=STREAMED,
 )
 def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
     """Whoever switches streaming on gets the same agent."""
@@ -86,7 +93,11 @@ def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
         yield Problem(message)
 
 
-@check("stream.cuts-change-nothing", clause="However the bytes of a stream are cut, the same answer is read.")
+@check(
+    "stream.cuts-change-nothing",
+    clause="However the bytes of a stream are cut, the same answer is read.",
+    requires=STREAMED,
+)
 def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """The network cuts where it likes: inside an event, a line end, a character."""
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
@@ -108,6 +119,7 @@ _CUTS: Final = 40
 @check(
     "stream.cut-short-is-told",
     clause="A stream that ends before the answer does gives what arrived, then ERROR and END; never a good answer.",
+    requires=STREAMED,
 )
 def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
     """The worst fault of all: half an answer that is taken for a whole one."""
@@ -178,6 +190,7 @@ _NEAR: Final = 3
 @check(
     "stream.error-event-is-told",
     clause="An error that the provider tells inside a stream becomes ERROR with its words, after what arrived.",
+    requires=STREAMED,
 )
 def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     """The status was 200 long ago."""
@@ -224,6 +237,7 @@ _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in p
 @check(
     "stream.closing-ends-the-call",
     clause="Closing the events half-way comes back at once, and closes the connection.",
+    requires=STREAMS,
     once=True,
 )
 def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
@@ -245,11 +259,11 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
 @check(
     "stream.cancelling-ends-the-call",
     clause="A call that is cancelled while it waits ends as cancelled, and closes the connection.",
+    requires=STREAMS,
     once=True,
 )
 def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """A cancellation that is swallowed leaves a task that nobody can end."""
-    _ = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
@@ -270,7 +284,6 @@ def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Probl
 
 
 def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    require_streams(trial.with_answer(_TEXT))
     return list(trial.scenario.prompt), {**trial.scenario.call_options(), "stream": True}
 
 

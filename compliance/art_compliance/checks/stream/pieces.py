@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response.reading import with_new_fields
-from art_compliance.checks.streamed import differences, events_of, require_read, script, stream, streamed
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.streamed import STREAMED, differences, events_of, require_read, script, stream, streamed
+from art_compliance.checks.trial import Trial
 from art_compliance.dialects.framing import change_data
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, Send
@@ -41,6 +42,7 @@ def _told_so(trial: Trial, change: Callable[[Events], Events]) -> Any:
 @check(
     "stream.context-marks-the-tokens",
     clause="The call contexts AGENT_THOUGHT and FINAL_SYNTHESIS stand before the type of every streamed token.",
+    requires=STREAMED,
 )
 def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
     """What is thought and what is said go to different places, piece by piece, too."""
@@ -59,6 +61,7 @@ def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
 @check(
     "stream.unknown-fields-are-ignored",
     clause="Fields that the provider adds to a stream's events one day change nothing of what is read.",
+    requires=STREAMED,
 )
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without asking."""

@@ -41,8 +41,7 @@ class Planted(NamedTuple):
 
 
 def plant(trial: Trial) -> Planted:
-    """Plants, translates and walks. Raises NotApplicable where the prompt is not sent."""
-    _ = trial.sent
+    """Plants, translates and walks. Raises NotApplicable where the planted prompt is not sent."""
     rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
     prompt = rewriting.prompt(trial.scenario.prompt)
     options = rewriting.options(trial.scenario.call_options())
@@ -108,6 +107,7 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
 @check(
     "translation.canary-texts-stand-whole",
     clause="Every text of the prompt stands in the payload once, character for character, whatever it holds.",
+    requires="sent",
 )
 def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
     """Not trimmed, escaped, normalised, expanded, repeated or lost."""
@@ -129,6 +129,7 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.canary-order-is-kept",
     clause="The texts of the conversation stand in the payload in its order.",
+    requires="sent",
 )
 def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
     """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
@@ -159,6 +160,7 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
 @check(
     "translation.canary-results-are-linked",
     clause="A call's id, or what it was mapped to, stands with the call and with its result.",
+    requires="sent",
     needs=("tools",),
 )
 def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
@@ -196,6 +198,7 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
 @check(
     "translation.canary-arguments-decode-once",
     clause="A call's arguments stand in the payload as an object, or as JSON text that decodes to it at once.",
+    requires="sent",
     needs=("tools",),
 )
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
@@ -226,6 +229,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 @check(
     "translation.canary-tools-are-told",
     clause="A tool's name, its description and the names of its parameters stand in the payload.",
+    requires="sent",
     needs=("tools",),
 )
 def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
@@ -250,6 +254,7 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.canary-options-are-told",
     clause="The value of every sampling option stands in the payload, or its loss is declared.",
+    requires="sent",
 )
 def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
     """An option that is dropped changes the answer without a word."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.base import Check, check
-from art_compliance.checks.trial import NotApplicable, Trial, is_json
+from art_compliance.checks.requirements import NotApplicable, is_json
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Difference, Slot
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
@@ -36,11 +37,12 @@ _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
 @check(
     "translation.request-is-of-its-dialect",
     clause="The request has the form of the adapter's dialect.",
+    requires=("sent", "dialect"),
 )
 def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
     """Otherwise no more can be said of it."""
     try:
-        _ = trial.decoded
+        trial.decode(trial.sent)
     except DecodeFailed as error:
         name = trial.dialect.name
         text = f"it cannot be decoded as {name}: {error}"
@@ -50,12 +52,10 @@ def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.outcome-is-right",
     clause="What comes of a prompt is exact, a declared repair, or a refusal, as the scenario says for the dialect.",
+    requires=("declared", "dialect"),
 )
 def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     """Three outcomes, no fourth."""
-    if trial.undeclared:
-        message = f"not declared: {', '.join(trial.undeclared)}"
-        raise NotApplicable(message)
     seen = trial.observation
     right = trial.scenario.outcomes_for(trial.dialect.name)
     if isinstance(seen, Refused):

@@ -9,8 +9,9 @@ from random import Random
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation.conservation import as_problem
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import normal_form, same_json
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
@@ -36,6 +37,7 @@ def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.same-prompt-same-request",
     clause="The same prompt and options give the same request: again, after another prompt, and on another thread.",
+    requires="sent",
 )
 def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """Pure: no clock, no randomness, no memory."""
@@ -95,6 +97,7 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 @check(
     "translation.prefix-is-stable",
     clause="Appending a message changes no earlier one, beyond closing or extending the last turn.",
+    requires=("dialect", "sent"),
 )
 def prefix_is_stable(trial: Trial) -> Iterator[Problem]:
     """Providers' prompt caches depend on it."""
@@ -223,13 +226,13 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
     if permuted == trial.scenario.prompt:
         message = "no turn has several results"
         raise NotApplicable(message)
-    _ = trial.comparison
+    wanted = trial.decoded
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
         yield Problem(f"with the results reversed {shorten(str(seen))}")
         return
     try:
-        one, other = normal_form(trial.decoded.prompt), normal_form(trial.decode(seen).prompt)
+        one, other = normal_form(wanted.prompt), normal_form(trial.decode(seen).prompt)
     except DecodeFailed as error:
         yield Problem(f"with the results reversed it cannot be decoded: {error}")
         return
@@ -276,13 +279,10 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.one-call-one-request",
     clause="A call sends one request, and no other.",
+    requires=("call", "sent"),
 )
 def one_call_one_request(trial: Trial) -> Iterator[Problem]:
     """What is asked twice is paid twice."""
-    if not trial.subject.has_call:
-        message = "the adapter has no call"
-        raise NotApplicable(message)
-    _ = trial.sent
     seen = trial.arrived
     if isinstance(seen, Sent) and seen.count != 1:
         yield Problem(f"{seen.count} requests arrived")

@@ -1,0 +1,44 @@
+"""The stages of a certification, in their order, and what is special about each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from art_compliance.scenarios import Level
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """How the checks of a stage are run, and what their results count for."""
+
+    name: str
+    level: Level | None = None
+    """The level that it counts for. Without one that is `tools` on scenarios that use tools, and `core` on others."""
+    stops_the_run: bool = False
+    """Whether a failure is a harness error, after which no other stage is run."""
+    reads_answers: bool = False
+    """Whether it runs only on scenarios that have an answer."""
+    counts_refusals: bool = False
+    """Whether prompts that the adapter rightly refuses count for `level`; elsewhere they count for `core`."""
+    replays_cassettes: bool = False
+    """Whether its results name the cassette, and who gave the answers in it."""
+
+
+STAGES: Final[Mapping[str, Stage]] = {
+    stage.name: stage
+    for stage in (
+        Stage(name="preflight", stops_the_run=True),
+        Stage(name="translation"),
+        Stage(name="wire"),
+        Stage(name="payload"),
+        Stage(name="response", reads_answers=True),
+        Stage(name="stream", level="streaming", reads_answers=True),
+        Stage(name="faults", level="resilience"),
+        Stage(name="load", level="resilience"),
+        Stage(name="properties", level="properties"),
+        Stage(name="replay", level="replay", counts_refusals=True, replays_cassettes=True),
+        Stage(name="live", level="live", counts_refusals=True),
+    )
+}

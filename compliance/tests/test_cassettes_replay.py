@@ -138,7 +138,7 @@ def test_a_call_that_is_missing_is_told(adapter: str, name: str, tmp_path: Path)
         trial.__dict__["replayed"] = msgspec.structs.replace(
             trial.replayed, cassette=msgspec.structs.replace(kept, exchanges=(exchange,))
         )
-        told = [finding.message for finding in CHECKS["replay.message-is-whole"](trial)]
+        told = [finding.message for finding in CHECKS["replay.message-is-whole"](trial).findings]
     assert len(told) == 1
     assert "the recorded answer calls get_climate" in told[0]
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks import NotApplicable
 from art_compliance.checks.faults import retries as asking_again
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import Asked, Drop, Request, Send
+from art_sdk import OpenAIAdapter
+from trials import reason_of
 
 CUT = "a stream that was cut off after its first tokens was asked for"
 REFUSED = "a stream that was refused with 400 was asked for"
@@ -25,9 +26,10 @@ def found(monkeypatch: pytest.MonkeyPatch, times: list[list[float]], *, streams:
         return next(waiting)
 
     monkeypatch.setattr(asking_again, "_times", tell)
-    monkeypatch.setattr(asking_again, "require_streams", lambda _: None)
     subject = SimpleNamespace(has_call=True, capabilities=("streaming",) if streams else ())
-    trial: Any = SimpleNamespace(subject=subject, with_answer=lambda _: trial, once=lambda _: None)
+    trial: Any = SimpleNamespace(
+        subject=subject, with_answer=lambda _: trial, once=lambda _: None, require=lambda *_: None
+    )
     told = [one.message for one in asking_again.are_asked_again_with_care.run(trial)]
     first = [("_cut", True), ("_refused", True)] if streams else []
     assert asked == [*first, ("_busy", False), *([("_busy", True)] if streams else [])]
@@ -55,9 +57,10 @@ def test_who_does_not_stream_is_judged_by_whole_answers(monkeypatch: pytest.Monk
 
 
 def test_who_cannot_be_called_is_not_judged():
-    trial: Any = SimpleNamespace(subject=SimpleNamespace(has_call=False, capabilities=()), with_answer=lambda _: None)
-    with pytest.raises(NotApplicable, match="the adapter has no call"):
-        list(asking_again.are_asked_again_with_care.run(trial))
+    class Silent(OpenAIAdapter):
+        call = None
+
+    assert reason_of("faults.are-asked-again-with-care", Silent) == "the adapter has no call"
 
 
 OPENAI = DIALECTS["openai-chat"]

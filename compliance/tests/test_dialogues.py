@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from art_compliance.checks.properties.dialogues import Dialogue, conversations_go_on
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import differences
-from art_compliance.checks.trial import NotApplicable, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.generating.requests import Request, as_scenario
 from art_compliance.miniatures import MINIATURES
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.provider.faults import FAULTS
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.strategies import answers, chunkings, fault_schedules, results, texts
 from art_compliance.subject.opening import open_subject
@@ -151,7 +153,7 @@ def test_what_the_strict_provider_refuses_is_told_in_its_words():
 
 def test_a_scenario_of_ones_own_is_a_dialogue_of_two_turns(subject: Subject):
     scenario = as_scenario("generated-dialogues", Request(*OPENING[:2], [{"answer": CALLS}]))
-    assert conversations_go_on(Trial(subject, scenario, 0)) == []
+    assert conversations_go_on(Trial(subject, scenario, 0)).findings == ()
 
 
 def test_what_cannot_be_called_has_no_dialogues():
@@ -165,7 +167,7 @@ def test_what_cannot_be_called_has_no_dialogues():
             return self.own.translate(prompt, options)
 
     with open_subject(Translator, name="translator") as subject, pytest.raises(NotApplicable, match="has no call"):
-        dialogue(subject)
+        conversations_go_on(Trial(subject, GREETING_SCENARIO, 0))
 
 
 def test_a_stream_may_be_cut_anywhere(subject: Subject):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import socket
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,10 @@ import httpx2
 import pytest
 from msgspec import structs
 
+import art_compliance.checks
 from art_compliance import HarnessError, Selection, certify, resources
-from art_compliance.checks import CHECKS, NotApplicable
-from art_compliance.checks.base import Check, check
+from art_compliance.checks import CHECKS, STAGES, NotApplicable, Trial
+from art_compliance.checks.base import Check, check, checks_of, in_order
 from art_compliance.findings import Finding, Problem
 from art_compliance.provider import LoopbackProvider, find_by_path
 from art_compliance.resources import data_folder
@@ -21,7 +24,7 @@ from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.run.summary import as_text, summarize
 from art_compliance.subject.access import Access
 from art_compliance.subject.opening import open_subject
-from art_sdk import OpenAIAdapter
+from art_sdk import OpenAIAdapter, PromptTranslationFailed
 
 FEW = Selection(scenarios=("one-question",))
 
@@ -89,8 +92,104 @@ def test_a_finding_that_is_no_rejection_does_not_fail():
         assert Session(subject, 1).run(remarks, GREETING_SCENARIO).verdict == "pass"
 
 
+def test_a_check_returns_how_many_generated_requests_it_judged():
+    @check("properties.that-counts", clause="It counts.")
+    def counting(trial: Any) -> Any:
+        yield Problem("by the way", "note")
+        return 3
+
+    @check("properties.that-counts-in-vain", clause="It counts, and does not apply.")
+    def vain(trial: Any) -> Any:
+        raise NotApplicable("none of 60", judged=0)
+        yield
+
+    with open_subject(OpenAIAdapter, name="openai") as subject:
+        session = Session(subject, 1)
+        assert [session.run(one, GREETING_SCENARIO).judged for one in (counting, vain)] == [3, 0]
+
+
+def test_a_check_finds_under_its_own_id():
+    @check("translation.that-finds", clause="It finds.")
+    def finds(trial: Any) -> Any:
+        yield Problem("no", path="$[0]", provider_text="No.")
+
+    with open_subject(OpenAIAdapter, name="openai") as subject:
+        outcome = finds(Trial(subject, GREETING_SCENARIO, 1))
+    assert outcome.findings == (
+        Finding(check="translation.that-finds", message="no", path="$[0]", provider_text="No."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("requires", "reason"),
+    [
+        ("call", "the adapter has no call"),
+        ("streaming", "not declared: streaming"),
+        ("declared", "not declared: tools, images"),
+        ("answer", "the scenario has no answer"),
+        ("sent", "refused: PROMPT_TRANSLATION_FAILED"),
+        ("dialect", "the dialect is unknown"),
+        (("answer", "call"), "the scenario has no answer"),
+        (("call", "answer"), "the adapter has no call"),
+    ],
+)
+def test_a_check_is_not_applicable_where_what_it_requires_is_missing(requires: Any, reason: str):
+    class Poor:
+        capabilities = frozenset({"system"})
+
+        def __init__(self, **settings: Any) -> None:
+            pass
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            raise PromptTranslationFailed("no")
+
+    @check("translation.that-requires", clause="It requires something.", requires=requires)
+    def requiring(trial: Any) -> Any:
+        pytest.fail("it was run")
+
+    needy = structs.replace(GREETING_SCENARIO, needs=("tools", "images"))
+    with open_subject(Poor, name="poor") as subject:
+        result = Session(subject, 1).run(requiring, needy)
+    assert (result.verdict, result.reason) == ("not applicable", reason)
+
+
+def test_two_checks_of_one_id_are_an_error_that_names_both_places():
+    def declared() -> Check:
+        @check("translation.that-is-there-twice", clause="It is there twice.")
+        def twice(trial: Any) -> Any:
+            yield from ()
+
+        return twice
+
+    def declared_again() -> Check:
+        @check("translation.that-is-there-twice", clause="It is there once more.")
+        def again(trial: Any) -> Any:
+            yield from ()
+
+        return again
+
+    first, second = declared(), declared_again()
+    with pytest.raises(ValueError, match=r"'translation\.that-is-there-twice' is declared twice") as failed:
+        in_order((first, second))
+    assert first.place != second.place
+    assert f"at {first.place} and at {second.place}" in str(failed.value)
+    assert first.place.startswith(f"{__name__}:")
+
+
+def test_every_module_that_declares_a_check_is_registered():
+    names = [one.name for one in pkgutil.walk_packages(art_compliance.checks.__path__, "art_compliance.checks.")]
+    declared = {one.id for name in names for one in checks_of(importlib.import_module(name))}
+    assert declared == set(CHECKS)
+
+
+def test_checks_are_in_the_order_of_their_stages():
+    stages = [one.stage.name for one in CHECKS.values()]
+    assert list(dict.fromkeys(stages)) == list(STAGES)
+    assert stages == sorted(stages, key=list(STAGES).index)
+
+
 def test_a_check_of_no_stage_is_refused():
-    with pytest.raises(ValueError, match=r"'poetry\.rhymes' is of no stage"):
+    with pytest.raises(ValueError, match=r"'poetry\.rhymes' begins with no stage"):
         check("poetry.rhymes", clause="It rhymes.")
 
 

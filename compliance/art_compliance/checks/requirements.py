@@ -1,15 +1,11 @@
-"""What a check needs of a trial, and the reason that it is not applicable where this is missing."""
+"""What a check can require of a trial, and the exception that makes it not applicable."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Literal
 
 from art_compliance.subject.observations import Crashed, Observation, Refused, Sent
 from art_sdk.json_data import find_unsendable, is_surely_sendable
-
-if TYPE_CHECKING:
-    from art_compliance.checks.trial import Trial
 
 
 class NotApplicable(Exception):
@@ -34,11 +30,6 @@ Requirement = Literal["dialect", "call", "sent", "answer", "declared", "streamin
 Requires = Requirement | tuple[Requirement, ...]
 
 
-def why_missing(trial: Trial, requirement: Requirement) -> str | None:
-    """Why the trial does not have what is required, or None where it does."""
-    return _REASONS[requirement](trial)
-
-
 def why_unsent(seen: Observation) -> str | None:
     """Why there is no request to judge, or None where there is one: other checks judge that."""
     match seen:
@@ -53,13 +44,3 @@ def why_unsent(seen: Observation) -> str | None:
 def is_json(payload: object) -> bool:
     """Whether a payload is JSON data: string keys, finite numbers and all."""
     return is_surely_sendable(payload) or find_unsendable(payload) is None
-
-
-_REASONS: Final[Mapping[Requirement, Callable[[Trial], str | None]]] = {
-    "dialect": lambda trial: "the dialect is unknown" if trial.subject.dialect is None else None,
-    "call": lambda trial: None if trial.subject.has_call else "the adapter has no call",
-    "sent": lambda trial: why_unsent(trial.observation),
-    "answer": lambda trial: "the scenario has no answer" if trial.scenario.answer is None else None,
-    "declared": lambda trial: f"not declared: {', '.join(trial.undeclared)}" if trial.undeclared else None,
-    "streaming": lambda trial: None if "streaming" in trial.subject.capabilities else "not declared: streaming",
-}

@@ -14,7 +14,7 @@ from msgspec import Struct
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
 from art_compliance.cassettes.matching import Asked, Tape
 from art_compliance.cassettes.scrubbing import Scrubber
-from art_compliance.checks.requirements import NotApplicable, Requirement, why_missing, why_unsent
+from art_compliance.checks.requirements import NotApplicable, Requirement, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
@@ -111,9 +111,26 @@ class Trial:
     def require(self, *requirements: Requirement) -> None:
         """Raises NotApplicable, with the reason, for the first that is missing."""
         for one in requirements:
-            reason = why_missing(self, one)
+            reason = self._why_missing(one)
             if reason is not None:
                 raise NotApplicable(reason)
+
+    def _why_missing(self, requirement: Requirement) -> str | None:
+        match requirement:
+            case "dialect" if self.subject.dialect is None:
+                return "the dialect is unknown"
+            case "call" if not self.subject.has_call:
+                return "the adapter has no call"
+            case "sent":
+                return why_unsent(self.observation)
+            case "answer" if self.scenario.answer is None:
+                return "the scenario has no answer"
+            case "declared" if self.undeclared:
+                return f"not declared: {', '.join(self.undeclared)}"
+            case "streaming" if "streaming" not in self.subject.capabilities:
+                return "not declared: streaming"
+            case _:
+                return None
 
     @property
     def sent(self) -> Sent:

@@ -226,13 +226,13 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
     if permuted == trial.scenario.prompt:
         message = "no turn has several results"
         raise NotApplicable(message)
-    wanted = trial.decoded
+    decoded = trial.decoded
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
         yield Problem(f"with the results reversed {shorten(str(seen))}")
         return
     try:
-        one, other = normal_form(wanted.prompt), normal_form(trial.decode(seen).prompt)
+        one, other = normal_form(decoded.prompt), normal_form(trial.decode(seen).prompt)
     except DecodeFailed as error:
         yield Problem(f"with the results reversed it cannot be decoded: {error}")
         return

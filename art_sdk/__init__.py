@@ -1,4 +1,4 @@
-"""ART's provider-agnostic prompt format and its reference adapters. Everything public is imported from here."""
+"""ART's provider-agnostic prompt format and its reference adapters. Import everything public from here."""
 
 from __future__ import annotations
 

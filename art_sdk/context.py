@@ -1,4 +1,4 @@
-"""PromptContext: what an agent knows when it asks for a prompt."""
+"""PromptContext: the data that an agent fills a blueprint with."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ _BLUEPRINT_NAMES: Final = {
 class PromptContext(Mapping[str, Any]):
     """The data of one prompt, read by name as JSON data: `context["availableTools"]`.
 
-    Five names are standard and typed; any other key is the agent's own and must be given by its
-    blueprint name. In Python the standard ones are snake_case; blueprints see the names above.
-    A standard name that was not given is absent, not null.
+    Five names are standard and typed: snake_case in Python, camelCase in blueprints. Any other name is the agent's
+    own and is the same in both. A standard name that is not given is absent, not null.
 
-    Raises TypeError for a key that stands twice under both of its names.
+    Raises TypeError if a name is given in both of its forms.
     """
 
     def __init__(
@@ -46,10 +45,9 @@ class PromptContext(Mapping[str, Any]):
             "system_prompt": system_prompt,
         }
         standard = {_BLUEPRINT_NAMES[name]: value for name, value in given.items() if value is not None}
-        doubled = sorted(standard.keys() & own.keys())
-        if doubled:
-            message = f"given under both of its names: {', '.join(doubled)}"
-            raise TypeError(message)
+        repeated = sorted(standard.keys() & own.keys())
+        if repeated:
+            raise TypeError(f"given in both snake_case and camelCase: {', '.join(repeated)}")
         self._values: dict[str, Any] = standard | own
 
     def __getitem__(self, name: str) -> Any:
@@ -70,5 +68,5 @@ def _plain(value: ToolSchema | ToolResult) -> dict[str, Any]:
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
-    """With `output` and `error` both: a blueprint may ask for either, and a tool may give back nothing."""
+    """With both `output` and `error`: a blueprint may ask for either, and a tool may return nothing."""
     return {"output": None, "error": None} | _plain(result)

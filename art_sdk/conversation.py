@@ -1,11 +1,11 @@
-"""Who calls and who answers: the conversation rules, for validation and for adapters.
+"""The rules of a tool conversation, for validation and for adapters.
 
-`read_conversation` folds explicit `tool_request` messages into the assistant turn that they belong
-to, pairs every call with its result, and lists what breaks the rules of a tool conversation:
+`read_conversation` folds explicit `tool_request` messages into the assistant turn they belong to, pairs every call
+with its result, and lists what breaks these rules:
 
-1. every result answers a call of an earlier assistant turn, and no call is answered twice;
-2. a call id is used once in a prompt;
-3. every call is answered before the next user or assistant turn, and before the end;
+1. every result answers a call of an earlier assistant turn, and no call has two results;
+2. every call id is used once in a prompt;
+3. every call has its result before the next user or assistant turn, and before the end;
 4. a call's arguments parse to a JSON object.
 """
 
@@ -43,7 +43,7 @@ FaultKind = Literal[
 
 
 class ConversationFault(Struct, frozen=True):
-    """One breach of the conversation rules, at message `index`."""
+    """One violation of the conversation rules, at message `index`."""
 
     kind: FaultKind
     index: int
@@ -53,14 +53,14 @@ class ConversationFault(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where it stands: `$[3].tool_call_id`."""
+        """Its path in the prompt, like `$[3].tool_call_id`."""
         return f"$[{self.index}]{self.field}"
 
 
 class AssistantTurn(Struct, gc=False):
-    """An assistant message, the requests folded into it, and the answers to its calls by call id.
+    """An assistant message, the tool requests folded into it, and the results of its calls by call id.
 
-    `places` has, for each call, the index of the message that makes it: this one, or a request's.
+    `places` has the index of the message that makes each call: this one or a `tool_request`.
     """
 
     index: int
@@ -70,12 +70,12 @@ class AssistantTurn(Struct, gc=False):
     answers: dict[str, ToolResultMessage]
 
     def answers_in_call_order(self) -> list[tuple[ToolCall, ToolResultMessage]]:
-        """Each answered call with its answer, in the order of the calls."""
+        """The calls that have a result, each with it, in the order of the calls."""
         return [(call, self.answers[call.id]) for call in self.calls if call.id in self.answers]
 
 
 class SystemTurn(Struct, frozen=True, gc=False):
-    """A system message. `late` once anything else came before it; `splits` where it parts a call from its result."""
+    """A system message. `late`: other messages came before it. `splits`: it stands between a call and its result."""
 
     index: int
     message: SystemMessage
@@ -94,9 +94,9 @@ Turn = SystemTurn | UserTurn | AssistantTurn
 
 
 class Conversation(Struct, frozen=True):
-    """A prompt as turns, with every breach of the conversation rules but rule 4.
+    """A prompt as turns, with every violation of the conversation rules except rule 4.
 
-    `tool_of` has the tool's name for every call id, in order.
+    `tool_of` maps every call id to the name of its tool, in order.
     """
 
     turns: list[Turn]
@@ -104,14 +104,14 @@ class Conversation(Struct, frozen=True):
     tool_of: Mapping[str, str]
 
     def first_call(self, name: str) -> int:
-        """The index of the message that calls the tool first. Raises StopIteration where none does."""
+        """The index of the first message that calls the tool. Raises StopIteration if none does."""
         turns = (turn for turn in self.turns if isinstance(turn, AssistantTurn))
         calls = (pair for turn in turns for pair in zip(turn.calls, turn.places, strict=True))
         return next(index for call, index in calls if call.function.name == name)
 
 
 class _Reader:
-    """Reads one prompt. `_open` is the assistant turn whose calls may still be answered."""
+    """Reads one prompt. `_open` is the assistant turn whose calls may still get results."""
 
     def __init__(self, prompt: ArtStandardPrompt) -> None:
         self._prompt = prompt
@@ -124,10 +124,10 @@ class _Reader:
         self._begun = False
 
     def read(self) -> Conversation:
-        """The whole prompt: one method a kind of message, looked up by its type."""
+        """Reads the whole prompt, with one method per type of message."""
         for index, message in enumerate(self._prompt):
             _READERS[type(message)](self, index, message)
-        self._refuse_unanswered("pending-call", None)
+        self._note_unanswered("pending-call", None)
         return Conversation(self.turns, self.faults, self._tool_of)
 
     def system(self, index: int, message: SystemMessage) -> None:
@@ -156,21 +156,21 @@ class _Reader:
                 self._tool_of[call.id] = call.function.name
 
     def request(self, index: int, message: ToolRequestMessage) -> None:
-        wish = message.content
-        if wish is None:
-            self._fault("empty-request", index, "a tool_request with content null asks for nothing", field=".content")
+        request = message.content
+        if request is None:
+            self._fault("empty-request", index, "a tool_request must not have null as its content", field=".content")
             return
         if self._open is None or not self._may_extend:
             self.assistant(index, AssistantMessage(None))
         turn = cast("AssistantTurn", self._open)
-        text = wish.arguments if isinstance(wish.arguments, str) else _encode(wish.arguments).decode()
-        call = ToolCall(wish.id, FunctionCall(wish.name, text))
+        text = request.arguments if isinstance(request.arguments, str) else _encode(request.arguments).decode()
+        call = ToolCall(request.id, FunctionCall(request.name, text))
         turn.calls, turn.places = (*turn.calls, call), (*turn.places, index)
-        if wish.id in self._owner:
+        if request.id in self._owner:
             self._double_id(turn, index, call)
         else:
-            self._owner[wish.id] = turn
-            self._tool_of[wish.id] = wish.name
+            self._owner[request.id] = turn
+            self._tool_of[request.id] = request.name
 
     def result(self, index: int, message: ToolResultMessage) -> None:
         self._begun, self._may_extend = True, False
@@ -180,13 +180,13 @@ class _Reader:
             self._fault("orphan-result", index, f"no earlier call has the id {call_id!r}", call_id, ".tool_call_id")
         elif call_id in owner.answers:
             first = next(at for at, one in enumerate(self._prompt) if one is owner.answers[call_id])
-            text = f"the call {call_id!r} is answered already, at $[{first}]"
+            text = f"the call {call_id!r} already has a result, at $[{first}]"
             self._fault("double-result", index, text, call_id, ".tool_call_id")
         else:
             owner.answers[call_id] = message
             if message.name is not None and message.name != self._tool_of[call_id]:
                 called = self._tool_of[call_id]
-                text = f"the result is named {message.name!r}, but the call {call_id!r} is of {called!r}"
+                text = f"the result is named {message.name!r}, but the call {call_id!r} calls {called!r}"
                 self._fault("contradicting-name", index, text, call_id, ".name")
 
     def _double_id(self, turn: AssistantTurn, index: int, call: ToolCall) -> None:
@@ -195,10 +195,10 @@ class _Reader:
         self._fault("duplicate-id", index, f"the call id {call.id!r} is used twice", call.id, field)
 
     def _close(self, index: int) -> None:
-        self._refuse_unanswered("unanswered-call", index)
+        self._note_unanswered("unanswered-call", index)
         self._open, self._may_extend = None, False
 
-    def _refuse_unanswered(self, kind: FaultKind, before: int | None) -> None:
+    def _note_unanswered(self, kind: FaultKind, before: int | None) -> None:
         turn = self._open
         if turn is None or len(turn.answers) == len(turn.calls):
             return
@@ -221,7 +221,7 @@ _READERS: Final[Mapping[type, Callable[[_Reader, int, Any], None]]] = {
 
 
 def read_conversation(prompt: ArtStandardPrompt) -> Conversation:
-    """The prompt's turns, calls paired with results, with every fault found. Never raises."""
+    """The prompt's turns, with calls paired with results and every fault listed. Never raises."""
     return _Reader(prompt).read()
 
 
@@ -236,7 +236,7 @@ def find_call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
 
 
 def argument_faults(conversation: Conversation) -> list[ConversationFault]:
-    """Rule 4: every call whose arguments are not a JSON object."""
+    """The faults of rule 4: every call whose arguments are not a JSON object."""
     faults: list[ConversationFault] = []
     for turn in conversation.turns:
         if isinstance(turn, AssistantTurn):
@@ -250,7 +250,7 @@ def argument_faults(conversation: Conversation) -> list[ConversationFault]:
 
 
 def explain_bad_arguments(text: str) -> str | None:
-    """Why the text is not a JSON object, or None where it is one."""
+    """Why the text is not a JSON object, or None if it is one."""
     try:
         parse_arguments(text)
     except ValueError as error:
@@ -263,25 +263,22 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def parse_arguments(text: str) -> dict[str, Any]:
-    """A call's arguments as an object; blank text means `{}`.
+    """A call's arguments as an object. Blank text means `{}`.
 
-    Raises ValueError, in words, for text that is not a JSON object, for a number that no float
-    can hold, for a key that stands twice in one object (parsing would lose one silently), and for
-    nesting beyond `DEPTH_LIMIT`.
+    Raises ValueError for text that is not a JSON object, a number too large for a float, a key that appears twice in
+    one object (parsing would silently drop a value), and nesting deeper than `DEPTH_LIMIT`.
     """
     if not text or text.isspace():
         return {}
     try:
         value = _decode_object(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        message = f"the arguments are not a JSON object: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"the arguments are not a JSON object: {error}") from error
     if len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):
-        message = f"the arguments are nested deeper than {DEPTH_LIMIT} levels"
-        raise ValueError(message)
+        raise ValueError(f"the arguments are nested deeper than {DEPTH_LIMIT} levels")
     colons = text.count(":")
     if colons != len(value) and colons != _count_keys(value):
-        _refuse_doubled_keys(text)
+        json.loads(text, object_pairs_hook=_object_of)
     return value
 
 
@@ -289,7 +286,7 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 
 def _count_keys(value: dict[str, Any]) -> int:
-    """How many keys stand in the value. Each has one colon in the text, so equal counts prove no key was lost."""
+    """How many keys the value has. Each has one colon in the text, so equal counts prove that no key was lost."""
     count = 0
     containers: list[Any] = [value]
     for container in containers:  # grows as it goes
@@ -301,15 +298,10 @@ def _count_keys(value: dict[str, Any]) -> int:
     return count
 
 
-def _refuse_doubled_keys(text: str) -> None:
-    json.loads(text, object_pairs_hook=_pairs_once)
-
-
-def _pairs_once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table:
-            message = f"the arguments hold the key {key!r} twice in one object; one of them would be lost"
-            raise ValueError(message)
+            raise ValueError(f"the arguments have the key {key!r} twice in one object; one value would be lost")
         table[key] = value
     return table

@@ -7,8 +7,8 @@ ARTError
 ├── InvalidConfig             INVALID_CONFIG              yours: options, keys, names, settings
 └── LLMProviderError          LLM_PROVIDER_ERROR          theirs: network, status, or an unreadable answer
 
-A message names what is wrong and where, and ends in what to do about it where that is known.
-`details` holds the same as JSON data. The bytes of an API key never stand in any of them.
+A message says what is wrong and where, and ends with what to do about it if that is known. `details` says the same
+as JSON data. Neither ever contains an API key.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 RAW_BODY_LIMIT: Final = 4096
-"""How many bytes of a provider's raw error body an `LLMProviderError` keeps."""
+"""The most bytes of a provider's raw error body that an `LLMProviderError` keeps."""
 
 
 class ErrorCode(StrEnum):
-    """The stable codes. A code is never reused for another meaning."""
+    """The stable codes. A code is never reused with another meaning."""
 
     PROMPT_VALIDATION_FAILED = "PROMPT_VALIDATION_FAILED"
     PROMPT_ASSEMBLY_FAILED = "PROMPT_ASSEMBLY_FAILED"
@@ -31,10 +31,10 @@ class ErrorCode(StrEnum):
 
 
 class ARTError(Exception):
-    """What every error of the SDK is.
+    """The base of every error of the SDK.
 
-    `code` is stable, `message` is for people, `details` is JSON data that says the same to
-    programs, and `cause` is kept as `__cause__`.
+    `code` is stable, `message` is for people, `details` is the same as JSON data for programs, and `cause` becomes
+    `__cause__`.
     """
 
     code: ClassVar[ErrorCode]
@@ -51,7 +51,7 @@ class ARTError(Exception):
         return f"{self.code}: {self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # a plain exception is rebuilt by its __init__, which here wants keywords
+        # exceptions are unpickled by calling __init__, which here takes keywords
         return _bare, (type(self), self.message), self.__dict__
 
 
@@ -62,7 +62,7 @@ def _bare(kind: type[ARTError], message: str) -> ARTError:
 class PromptValidationFailed(ARTError):
     """A prompt that is not an `ArtStandardPrompt`.
 
-    `details["violations"]` lists every fault found, each `{"path", "message"}`; a path reads
+    `details["violations"]` lists everything that is wrong, each as `{"path", "message"}`; a path looks like
     `$[3].tool_calls[0].function.arguments`. `details["layer"]` is `shape` or `conversation`.
     """
 
@@ -70,21 +70,21 @@ class PromptValidationFailed(ARTError):
 
 
 class PromptAssemblyFailed(ARTError):
-    """A blueprint that is malformed, or that makes no `ArtStandardPrompt` of this context.
+    """A blueprint that is malformed, or that does not make an `ArtStandardPrompt` of this context.
 
-    `details` names, where they apply, `blueprint`, `tag`, `line` (from 1), `within` (the partial, or
-    the leaf of an object blueprint, that the line is counted in), `index` (of the message) and
-    `violations` (as in `PromptValidationFailed`). At most 60 characters of a prompt stand in it.
+    `details` has, as far as they apply, `blueprint`, `tag`, `line` (from 1), `within` (the partial, or the text of an
+    object blueprint, in which the line is counted), `index` (of the message) and `violations` (as in
+    `PromptValidationFailed`). It quotes at most 60 characters of a prompt in a row.
     """
 
     code = ErrorCode.PROMPT_ASSEMBLY_FAILED
 
 
 class PromptTranslationFailed(ARTError):
-    """A well-shaped prompt that this adapter's provider has no way to take.
+    """A well-formed prompt that this adapter's provider cannot take.
 
-    `details` names `adapter`, and where they apply `index` (of the message), `call_id` and
-    `rule` (the provider's rule that stands in the way).
+    `details` has `adapter` and, as far as they apply, `index` (of the message), `call_id` and `rule` (the provider's
+    rule that forbids it).
     """
 
     code = ErrorCode.PROMPT_TRANSLATION_FAILED
@@ -97,11 +97,10 @@ class InvalidConfig(ARTError):
 
 
 class LLMProviderError(ARTError):
-    """The provider, or the network before it, did not give a usable answer.
+    """The provider, or the network on the way to it, gave no usable answer.
 
-    `status` is the HTTP status (None where no answer came), `provider_code` and
-    `provider_message` the provider's own words, `retry_after` seconds, `raw_body` at most
-    `RAW_BODY_LIMIT` bytes of what came.
+    `status` is the HTTP status (None if no answer came), `provider_code` and `provider_message` are the provider's
+    own, `retry_after` is in seconds, and `raw_body` has at most `RAW_BODY_LIMIT` bytes of the answer.
     """
 
     code = ErrorCode.LLM_PROVIDER_ERROR

@@ -1,4 +1,4 @@
-"""What may be sent as JSON: plain data with string keys, finite numbers, and text that UTF-8 can hold."""
+"""What can be sent as JSON: plain data with string keys, finite numbers, and text that UTF-8 can encode."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ DEPTH_LIMIT: Final = 200
 """How deep JSON data may be nested. Providers' parsers stop earlier (protobuf at 100)."""
 
 _AT_A_TIME: Final = 24
-"""Items of a list that are looked at together: so few that their brackets seldom reach the limit of depth."""
+"""Items of a list that are checked together: so few that their brackets rarely exceed the depth limit."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class Unsendable(NamedTuple):
-    """Why a value cannot be sent, and where: `path` reads `$.a[2].b`."""
+    """Why a value cannot be sent, and where: `path` looks like `$.a[2].b`."""
 
     path: str
     reason: str
 
 
 def find_unsendable(value: object, path: str = "$") -> Unsendable | None:
-    """The first thing in the value that cannot be sent as JSON, or None. Looks into typed values, too."""
+    """The first part of the value that cannot be sent as JSON, or None. Looks into typed values, too."""
     waiting: list[tuple[object, str, int]] = [(value, path, 0)]
-    while waiting:  # a loop and no recursion: the caller's stack may be deep already
+    while waiting:  # a loop instead of recursion: the caller's stack may be deep already
         item, where, depth = waiting.pop()
         if isinstance(item, msgspec.Struct):
             item = msgspec.structs.asdict(item)
@@ -42,9 +42,9 @@ def find_unsendable(value: object, path: str = "$") -> Unsendable | None:
 
 
 def is_surely_sendable(value: object) -> bool:
-    """A fast look before `find_unsendable`: True is certain, False asks for the slow one.
+    """A fast check before `find_unsendable`: True is certain, False means that only the slow check can tell.
 
-    msgspec writes NaN as null, and keys, dates and bytes as text; none of these is read back as what it was.
+    msgspec writes NaN as null, and keys, dates and bytes as text. None of these reads back as what it was.
     """
     try:
         return all(map(_is_read_back, _pieces(value)))
@@ -53,7 +53,7 @@ def is_surely_sendable(value: object) -> bool:
 
 
 def _pieces(value: object) -> Iterator[object]:
-    """A request's lists in parts, as deep as they stood: there is never a second copy of a long conversation."""
+    """A request with its long lists in parts, at their depth, so that no long conversation is copied whole."""
     if type(value) is not dict:
         yield value
         return
@@ -125,13 +125,13 @@ def is_utf8(text: str) -> bool:
 
 
 def _explain_unsendable(item: object, depth: int) -> str | None:
-    """Why the item itself, its children aside, cannot be sent."""
+    """Why the item itself, without its children, cannot be sent."""
     if item is None or isinstance(item, int):
         return None
     if isinstance(item, str):
-        return None if is_utf8(item) else "a lone surrogate cannot be sent as UTF-8; replace it by U+FFFD"
+        return None if is_utf8(item) else "a lone surrogate cannot be sent as UTF-8; replace it with U+FFFD"
     if isinstance(item, float):
-        return None if math.isfinite(item) else f"{item} is not a number that JSON has"
+        return None if math.isfinite(item) else f"{item} is not a JSON number"
     if not is_object(item) and not is_array(item):
         return f"a {type(item).__name__} is not JSON data"
     if depth > DEPTH_LIMIT:
@@ -144,5 +144,5 @@ def _explain_bad_key(table: dict[object, object]) -> str | None:
         if not isinstance(key, str):
             return f"the key {key!r} is not a string"
         if not is_utf8(key):
-            return f"the key {key!r} holds a lone surrogate"
+            return f"the key {key!r} contains a lone surrogate"
     return None

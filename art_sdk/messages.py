@@ -1,7 +1,7 @@
-"""The types of `ArtStandardPrompt`, version 1.1: one frozen struct a role.
+"""The types of `ArtStandardPrompt`, version 1.1: one frozen struct per role.
 
-JSON exists only at the edge: `validation.parse_prompt` makes these values out of it, and
-`dump_prompt` makes JSON data out of them. An optional field is left out of JSON when it is unset.
+JSON exists only at the edge: `validation.parse_prompt` turns JSON data into these values, and `dump_prompt` turns
+them back. Unset optional fields are left out of JSON.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ ArtStandardMessageRole = Literal["system", "user", "assistant", "tool_request", 
 
 
 class _Value(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """What they have in common. JSON data has no cycles, so the garbage collector need not look at them."""
+    """The base of all of them. JSON data has no cycles, so the garbage collector need not track them."""
 
 
 class FunctionCall(_Value, frozen=True):
-    """The tool's name, and its arguments: a JSON object as text."""
+    """A tool's name and its arguments, a JSON object as text."""
 
     name: NonEmpty
     arguments: str
 
 
 class ToolCall(_Value, frozen=True, omit_defaults=False):
-    """One call of a tool, made by the model in an assistant message."""
+    """One tool call, made by the model in an assistant message."""
 
     id: NonEmpty
     function: FunctionCall
@@ -38,13 +38,13 @@ class ToolCall(_Value, frozen=True, omit_defaults=False):
 
 
 class TextPart(_Value, frozen=True, tag_field="type", tag="text"):
-    """A piece of text in a user message made of parts."""
+    """A text part of a user message."""
 
     text: str
 
 
 class ImagePart(_Value, frozen=True, tag_field="type", tag="image"):
-    """An image in a user message: `data` (base64) or `url`, one of the two."""
+    """An image part of a user message, given as either `data` (base64) or `url`."""
 
     mime_type: NonEmpty
     data: str | None = None
@@ -52,8 +52,7 @@ class ImagePart(_Value, frozen=True, tag_field="type", tag="image"):
 
     def __post_init__(self) -> None:
         if (self.data is None) == (self.url is None):
-            message = "an image has data or url, one of the two"
-            raise ValueError(message)
+            raise ValueError("an image must have either data or url")
 
 
 Part = TextPart | ImagePart
@@ -67,7 +66,7 @@ class SystemMessage(_Value, frozen=True, tag_field="role", tag="system"):
 
 
 class UserMessage(_Value, frozen=True, tag_field="role", tag="user"):
-    """What the user says: text, or parts (1.1)."""
+    """What the user says: text, or parts (since 1.1)."""
 
     content: str | tuple[Part, ...]
     name: str | None = None
@@ -76,8 +75,8 @@ class UserMessage(_Value, frozen=True, tag_field="role", tag="user"):
 class AssistantMessage(_Value, frozen=True, tag_field="role", tag="assistant"):
     """What the model said: text, calls, or both. `content` is null when it only calls tools.
 
-    `extensions` (1.1) holds, per dialect, opaque provider parts that must go back unchanged with
-    the next turn; an adapter of another dialect leaves them aside.
+    `extensions` (since 1.1) keeps, per dialect, opaque provider data that must go back unchanged with the next
+    turn. Adapters of other dialects ignore it.
     """
 
     content: str | None
@@ -87,7 +86,7 @@ class AssistantMessage(_Value, frozen=True, tag_field="role", tag="assistant"):
 
 
 class ToolResultMessage(_Value, frozen=True, tag_field="role", tag="tool_result"):
-    """A tool's output, or its error, as text. On input the role may also be called `tool`."""
+    """A tool's output or error as text. On input the role may also be `tool`."""
 
     content: str
     tool_call_id: NonEmpty
@@ -96,7 +95,7 @@ class ToolResultMessage(_Value, frozen=True, tag_field="role", tag="tool_result"
 
 
 class ToolRequest(_Value, frozen=True):
-    """An explicit wish to call a tool. `arguments` is an object, or JSON text."""
+    """An explicit request to call a tool. `arguments` is an object or JSON text."""
 
     id: NonEmpty
     name: NonEmpty
@@ -104,7 +103,7 @@ class ToolRequest(_Value, frozen=True):
 
 
 class ToolRequestMessage(_Value, frozen=True, tag_field="role", tag="tool_request"):
-    """Means the same as an assistant message with that one call."""
+    """Means the same as an assistant message with this one call."""
 
     content: ToolRequest | None
 
@@ -115,7 +114,7 @@ ArtToolCallRequest = ToolCall
 
 
 class ToolSchema(_Value, frozen=True, rename="camel"):
-    """A tool as the model is told of it. `input_schema` is a JSON Schema whose root is an object."""
+    """A tool as it is described to the model. `input_schema` is a JSON Schema whose root is an object."""
 
     name: NonEmpty
     description: str
@@ -124,7 +123,7 @@ class ToolSchema(_Value, frozen=True, rename="camel"):
 
 
 class ToolResult(_Value, frozen=True, rename="camel"):
-    """What a tool gave back: `output` of a success, `error` of a failure."""
+    """What a tool returned: `output` if it succeeded, `error` if it failed."""
 
     call_id: NonEmpty
     tool_name: NonEmpty
@@ -142,5 +141,5 @@ class ParsedToolCall(_Value, frozen=True, rename="camel"):
 
 
 def dump_prompt(prompt: ArtStandardPrompt) -> list[dict[str, Any]]:
-    """The prompt as JSON data: what `parse_prompt` reads back to an equal value."""
+    """The prompt as JSON data, which `parse_prompt` turns back into an equal value."""
     return cast("list[dict[str, Any]]", msgspec.json.decode(msgspec.json.encode(prompt)))

@@ -1,4 +1,4 @@
-"""CallOptions: everything about one call that is not the prompt. Unknown options are refused, not ignored."""
+"""CallOptions: everything about one call except the prompt. Unknown options are errors, not ignored."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from art_sdk.messages import NonEmpty, ToolSchema
 from art_sdk.validation import parse_value
 
 CALL_CONTEXTS: Final = ("AGENT_THOUGHT", "FINAL_SYNTHESIS")
-"""The call contexts that mark an event's token type. Any other context is allowed and marks none."""
+"""The call contexts that change an event's token type. Other contexts are allowed and change nothing."""
 
 
 class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The options of one call.
 
-    `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are for the caller's own
-    books: they stand in the events and are not sent. `tool_choice` is `auto`, `none`, `required`
-    or a tool's name. `late_system` says what to do with a system message in mid-conversation where
-    the provider has no place for it. `provider` holds, per dialect, fields of the provider's own
-    request that this format has no slot for; another dialect's are left aside.
+    `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are the caller's own: they appear in the events
+    and are not sent. `tool_choice` is `auto`, `none`, `required` or a tool's name. `late_system` says what to do with
+    a system message in mid-conversation if the provider has no place for it. `provider` adds, per dialect, fields of
+    the provider's request for which this format has no slot; those of other dialects are ignored.
     """
 
     thread_id: str
@@ -46,16 +45,15 @@ class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 
 def parse_options(data: object) -> CallOptions:
-    """The options that JSON data, or a `CallOptions`, stands for.
+    """Parses JSON data, or checks a `CallOptions`.
 
-    Raises InvalidConfig, naming the option, for an unknown or wrongly typed one, for two tools of
-    one name, for a tool whose input schema is not of an object, and for a choice of an unknown tool.
+    Raises InvalidConfig, naming the option, for unknown options, wrong types, two tools with the same name, a tool
+    whose input schema does not describe an object, and a `tool_choice` that names an unknown tool.
     """
     try:
         options = parse_value(data, CallOptions)
     except ValueError as error:
-        message = f"bad call options: {error}"
-        raise InvalidConfig(message) from error
+        raise InvalidConfig(f"bad call options: {error}") from error
     _check_tools(options)
     return options
 
@@ -64,15 +62,12 @@ def _check_tools(options: CallOptions) -> None:
     names: set[str] = set()
     for index, tool in enumerate(options.tools):
         if tool.name in names:
-            message = f"bad call options: $.tools[{index}].name: the tool {tool.name!r} is given twice"
-            raise InvalidConfig(message)
+            raise InvalidConfig(f"bad call options: $.tools[{index}].name: the tool {tool.name!r} is given twice")
         names.add(tool.name)
         root = tool.input_schema.get("type", "object")
         if root != "object":
-            message = f"bad call options: $.tools[{index}].inputSchema.type: must be 'object', is {root!r}"
-            raise InvalidConfig(message)
+            raise InvalidConfig(f"bad call options: $.tools[{index}].inputSchema.type: must be 'object', not {root!r}")
     choice = options.tool_choice
     if choice not in (None, "auto", "none", "required") and choice not in names:
-        known = ", ".join(sorted(names)) or "none is given"
-        message = f"bad call options: $.tool_choice: no tool is called {choice!r}; tools: {known}"
-        raise InvalidConfig(message)
+        known = ", ".join(sorted(names)) or "none"
+        raise InvalidConfig(f"bad call options: $.tool_choice: unknown tool {choice!r}; known tools: {known}")

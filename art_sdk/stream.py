@@ -1,8 +1,8 @@
-"""What an answer is made of: events, what may follow what, and the fold that makes one answer of them.
+"""The events of an answer, their order, and the fold that makes one answer of them.
 
     (TOKEN | TOOL_CALL)*, then METADATA and END, or ERROR and END
 
-Exactly one END, always last. The table `AFTER` says it once, for the fold, the readers and the judges.
+Exactly one END, always last. The table `AFTER` states the order for everyone: the fold, readers and judges.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ StopReason = Literal["stop", "length", "tool_calls", "content_filter", "error", 
 
 
 class LLMMetadata(Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """What an answer cost and how it ended. Times are milliseconds; counts are tokens as the provider states them.
+    """What an answer cost and how it ended. Times are in milliseconds; counts are tokens as the provider reports them.
 
-    `output_tokens` is all that the model generated, `thinking_tokens` the part of it that was
-    reasoning; None where the provider does not say.
+    `output_tokens` is everything that the model generated, `thinking_tokens` the part of it that was reasoning. A
+    count that the provider does not report is None.
     """
 
     stop_reason: StopReason
@@ -53,34 +53,34 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class TokenEvent(_Event, frozen=True, tag="TOKEN"):
-    """A piece of text, of the answer or of the model's reasoning."""
+    """A piece of text: of the answer or of the model's reasoning."""
 
     text: str
     token_type: TokenType
 
 
 class ToolCallEvent(_Event, frozen=True, tag="TOOL_CALL"):
-    """A complete call, in standard form."""
+    """A complete tool call in standard form."""
 
     call: ToolCall
 
 
 class MetadataEvent(_Event, frozen=True, tag="METADATA"):
-    """Counts, times and the reason for the end of a good answer."""
+    """Token counts, times and the stop reason of a good answer."""
 
     metadata: LLMMetadata
 
 
 class ErrorEvent(_Event, frozen=True, tag="ERROR"):
-    """The provider's fault; an END follows."""
+    """What went wrong at the provider. An END follows."""
 
     error: ARTError
 
 
 class EndEvent(_Event, frozen=True, tag="END"):
-    """The last event. `message` is the folded assistant message, ready to append to the prompt.
+    """The last event. `message` is the whole assistant message, ready to append to the prompt.
 
-    After an error it holds what did arrive, or None, and `finish` is `error`.
+    After an error `message` is what arrived before it, or None, and `finish` is `error`.
     """
 
     message: AssistantMessage | None
@@ -98,15 +98,15 @@ AFTER: Final[Mapping[tuple[State, type[StreamEvent]], State]] = {
     ("answered", EndEvent): "ended",
     ("failed", EndEvent): "ended",
 }
-"""State and event to the next state. A pair that is not here is out of order."""
+"""Maps a state and an event to the next state. Any other pair is out of order."""
 
 
 class OutOfOrder(ValueError):
-    """Events that no adapter may give in this order."""
+    """Events in an order that no adapter may give."""
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """A whole answer: the message to append, why it ended, what it cost, and the reasoning's text."""
+    """A whole answer: the message to append, why it ended, what it cost, and the text of the reasoning."""
 
     message: AssistantMessage
     finish: StopReason
@@ -115,7 +115,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 def fold(events: Iterable[StreamEvent]) -> Completion:
-    """One answer out of its events.
+    """One answer, made of its events.
 
     Raises the error of an ERROR event, and OutOfOrder for events that break the order above.
     """
@@ -141,16 +141,14 @@ def fold(events: Iterable[StreamEvent]) -> Completion:
     if error is not None:
         raise error
     if end is None or end.message is None or metadata is None:
-        message = f"the events stop in the state {state!r}; METADATA and an END with a message were to come"
-        raise OutOfOrder(message)
+        raise OutOfOrder(f"the events end in the state {state!r}; expected METADATA and an END with a message")
     return Completion(message=end.message, finish=end.finish, metadata=metadata, thinking="".join(thinking))
 
 
 def follow(state: State, event: StreamEvent) -> State:
-    """The state after the event. Raises OutOfOrder, naming what may stand there instead."""
+    """The state after the event. Raises OutOfOrder, naming the events expected instead."""
     after = AFTER.get((state, type(event)))
     if after is None:
-        may = [kind.__name__ for (before, kind) in AFTER if before == state]
-        message = f"{type(event).__name__} in the state {state!r}; {' or '.join(may) or 'nothing'} may come here"
-        raise OutOfOrder(message)
+        expected = " or ".join(kind.__name__ for (before, kind) in AFTER if before == state)
+        raise OutOfOrder(f"{type(event).__name__} in the state {state!r}; expected {expected or 'no more events'}")
     return after

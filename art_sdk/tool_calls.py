@@ -1,4 +1,4 @@
-"""Between messages and tools: the calls to be executed, and the results to be sent back."""
+"""Tool calls: parse those of a message, and make messages of their results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from art_sdk.messages import AssistantMessage, ParsedToolCall, ToolResult, ToolR
 
 
 def parse_tool_calls(message: AssistantMessage) -> tuple[ParsedToolCall, ...]:
-    """The message's calls with their arguments parsed, ready to be executed.
+    """The message's calls with their arguments parsed, ready to execute.
 
     Raises PromptValidationFailed, naming call and path, for arguments that are not a JSON object.
     """
@@ -31,13 +31,13 @@ def parse_tool_calls(message: AssistantMessage) -> tuple[ParsedToolCall, ...]:
 
 
 def answer_call(result: ToolResult) -> ToolResultMessage:
-    """The message that answers the call: its output, or its error, as text.
+    """The message with the call's output or error as text.
 
-    A string stays as it is; anything else becomes compact JSON. Raises PromptValidationFailed for
-    an output that is not JSON data.
+    A string stays as it is; anything else becomes compact JSON. Raises PromptValidationFailed for an output that is
+    not JSON data.
     """
-    said = result.error if result.status == "error" and result.error is not None else result.output
-    return ToolResultMessage(_as_text(said), result.call_id, result.tool_name, result.status)
+    value = result.error if result.status == "error" and result.error is not None else result.output
+    return ToolResultMessage(_as_text(value), result.call_id, result.tool_name, result.status)
 
 
 def _as_text(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""Untrusted JSON data to typed values. The only place that doubts; everything behind it trusts.
+"""Turns untrusted JSON data into typed values. All other code trusts what comes from here.
 
-Two layers, told apart in the error: *shape* (always on) and *conversation* (on request; the rules
-are those of `conversation.py`). Every fault is reported, not the first one alone.
+There are two layers, and the error says which: *shape* (always checked) and *conversation* (on request, with the
+rules of `conversation.py`). Every violation is reported, not just the first.
 """
 
 from __future__ import annotations
@@ -33,56 +33,56 @@ T = TypeVar("T")
 
 
 class Violation(TypedDict):
-    """One fault: where it is, and what is wrong there."""
+    """One violation: where it is, and what is wrong there."""
 
     path: str
     message: str
 
 
 class _ToolAlias(ToolResultMessage, frozen=True, tag_field="role", tag="tool"):
-    """The other name of the role `tool_result`; exists only on the way in."""
+    """The role `tool_result` under its other name. Exists only on input."""
 
 
 _Incoming = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage | ToolRequestMessage | _ToolAlias
 _ROLES: Final = "system, user, assistant, tool_request, tool_result (or tool)"
 
 _FOREIGN: Final = (bytes, bytearray, memoryview, date, datetime, time, timedelta, Decimal, UUID)
-"""What msgspec would write as text of its own making. Left as it is, it is refused."""
+"""Types that msgspec would convert to text. They are kept as they are, and rejected."""
 
 _PLAIN: Final = frozenset({dict})
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Prompt(Struct):
-    """The whole prompt: msgspec prepares the types of a struct once, those of a bare tuple at every call."""
+    """The whole prompt. msgspec prepares the types of a struct once, but those of a bare tuple at every call."""
 
     messages: tuple[_Incoming, ...]
 
 
 def parse_prompt(data: object, *, conversation: bool = False) -> ArtStandardPrompt:
-    """The prompt that JSON data (a list of objects) or typed messages stand for.
+    """Parses JSON data (a list of objects) or checks typed messages.
 
-    With `conversation=True` the rules of a tool conversation are held as well.
-    Raises PromptValidationFailed with every violation found.
+    `conversation=True` also checks the rules of a tool conversation. Raises PromptValidationFailed with every
+    violation.
     """
     prompt, plain = _parse_shape(data)
     try:
-        _encode(prompt)  # the cheapest way to look for text that UTF-8 cannot hold
+        _encode(prompt)  # the cheapest way to find text that UTF-8 cannot encode
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        _refuse_unsendable(plain, range(len(plain)))
+        _check_sendable(plain, range(len(plain)))
     if conversation:
         _check_conversation(prompt)
     return prompt
 
 
 def parse_prompt_to_encode(data: object) -> ArtStandardPrompt:
-    """As `parse_prompt`, for a caller who encodes all of the prompt's text and asks `parse_prompt` where that fails."""
+    """`parse_prompt` for a caller who encodes all of the prompt's text, and calls `parse_prompt` if that fails."""
     prompt, _ = _parse_shape(data)
     return prompt
 
 
 def _parse_shape(data: object) -> tuple[ArtStandardPrompt, list[Any] | tuple[Any, ...]]:
-    """The prompt, and the plain data that it was made of. Text is not looked into."""
+    """The prompt, and the plain data it was made of. Text is not checked."""
     if not is_array(data):
         found = json_type(data)
         raise _failed(
@@ -98,12 +98,12 @@ def _parse_shape(data: object) -> tuple[ArtStandardPrompt, list[Any] | tuple[Any
     prompt = (
         tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming]) if _ToolAlias in kinds else incoming
     )
-    _refuse_unsendable(plain, [index for index, message in enumerate(prompt) if _holds_free_json(message)])
+    _check_sendable(plain, [index for index, message in enumerate(prompt) if _has_any_json(message)])
     return prompt, plain
 
 
 def parse_prompt_json(text: str | bytes, *, conversation: bool = False) -> ArtStandardPrompt:
-    """`parse_prompt` for JSON text. Raises PromptValidationFailed for text that is not JSON, too."""
+    """`parse_prompt` for JSON text. Also raises PromptValidationFailed for text that is not JSON."""
     try:
         data = json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
@@ -112,17 +112,15 @@ def parse_prompt_json(text: str | bytes, *, conversation: bool = False) -> ArtSt
 
 
 def parse_value(data: object, kind: type[T]) -> T:
-    """A typed value out of JSON data. Raises ValueError with path and reason in words."""
+    """A typed value, made of JSON data. Raises ValueError with path and reason."""
     plain = _without_structs(data)
     try:
         value = msgspec.convert(plain, kind)
     except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
         violation = _explain(plain, "$", error)
-        message = f"{violation['path']}: {violation['message']}"
-        raise ValueError(message) from None
+        raise ValueError(f"{violation['path']}: {violation['message']}") from None
     if not is_surely_sendable(value) and (found := find_unsendable(plain)):
-        message = f"{found.path}: {found.reason}"
-        raise ValueError(message)
+        raise ValueError(f"{found.path}: {found.reason}")
     return value
 
 
@@ -131,7 +129,7 @@ def _standard(alias: ToolResultMessage) -> ToolResultMessage:
 
 
 def _without_structs(data: Any) -> Any:
-    """Typed values back to plain data: `convert` would let their fields pass unchecked."""
+    """Typed values as plain data again: `convert` would not check their fields."""
     if is_array(data) and _PLAIN.issuperset(map(type, data)):
         return data
     try:
@@ -140,15 +138,15 @@ def _without_structs(data: Any) -> Any:
         return data
 
 
-def _refuse_unsendable(plain: list[Any] | tuple[Any, ...], suspects: list[int] | range) -> None:
-    """Refuses what cannot be sent as UTF-8 JSON, in the messages of these indexes."""
+def _check_sendable(plain: list[Any] | tuple[Any, ...], suspects: list[int] | range) -> None:
+    """Raises PromptValidationFailed if one of these messages cannot be sent as UTF-8 JSON."""
     found = [one for index in suspects if (one := find_unsendable(plain[index], f"$[{index}]"))]
     if found:
         raise _failed(layer="shape", violations=[{"path": one.path, "message": one.reason} for one in found])
 
 
-def _holds_free_json(message: ArtStandardMessage) -> bool:
-    """Whether the message has a field of any JSON data, in which encoding would let NaN pass as null."""
+def _has_any_json(message: ArtStandardMessage) -> bool:
+    """Whether the message has a field of arbitrary JSON data, in which msgspec would write NaN as null."""
     if type(message) is AssistantMessage:
         return message.extensions is not None
     return type(message) is ToolRequestMessage
@@ -164,7 +162,7 @@ def _check_conversation(prompt: ArtStandardPrompt) -> None:
 
 
 def _shape_violations(plain: list[Any] | tuple[Any, ...]) -> list[Violation]:
-    """The first fault of each message: what msgspec gives when it is asked message by message."""
+    """The first violation of each message: msgspec stops at the first of whatever it converts."""
     found: list[Violation] = []
     for index, item in enumerate(plain):
         try:
@@ -175,7 +173,7 @@ def _shape_violations(plain: list[Any] | tuple[Any, ...]) -> list[Violation]:
 
 
 def _explain(item: object, root: str, error: Exception) -> Violation:
-    """What was wrong with the item. Only msgspec's own errors say where; for the others it is looked for."""
+    """What was wrong with the item. Only msgspec's own errors say where; for others we search."""
     if not isinstance(error, msgspec.ValidationError) and (found := find_unsendable(item, root)):
         return {"path": found.path, "message": found.reason}
     return _read_msgspec(str(error), root)
@@ -187,16 +185,16 @@ _MISSING_FIELD: Final = re.compile(r"^Object missing required field `(?P<name>.*
 
 
 def _read_msgspec(text: str, root: str) -> Violation:
-    """Path and reason out of msgspec's message; an unknown field's own path, not its parent's."""
+    """Path and reason from msgspec's message, with the path of a missing or unknown field instead of its parent's."""
     at = _AT.search(text)
     path = root + (at["path"] if at else "")
     reason = text[: at.start()] if at else text
     if unknown := _UNKNOWN_FIELD.match(reason):
         return {"path": f"{path}.{unknown['name']}", "message": "unknown field"}
     if missing := _MISSING_FIELD.match(reason):
-        return {"path": f"{path}.{missing['name']}", "message": "required, but missing"}
+        return {"path": f"{path}.{missing['name']}", "message": "missing required field"}
     if path.endswith(".role"):
-        return {"path": path, "message": f"{reason}; a role is one of {_ROLES}"}
+        return {"path": path, "message": f"{reason}; expected one of {_ROLES}"}
     return {"path": path, "message": reason}
 
 

@@ -47,7 +47,7 @@ def test_the_line_of_a_bad_message_is_that_of_the_loop_that_made_it():
     }
 
 
-ROLE = "Invalid value 'nobody'; a role is one of system, user, assistant, tool_request, tool_result (or tool)"
+ROLE = "Invalid value 'nobody'; expected one of system, user, assistant, tool_request, tool_result (or tool)"
 SECRET = "my password is swordfish and nobody shall ever read it in any of our log files " * 4
 
 

@@ -52,7 +52,7 @@ def test_a_standard_name_that_was_not_given_is_absent(attribute: str) -> None:
 )
 def test_a_key_under_both_of_its_names_is_refused(snake: str, camel: str) -> None:
     value: Any = "x" if snake == "system_prompt" else ()
-    with pytest.raises(TypeError, match=f"given under both of its names: {camel}$"):
+    with pytest.raises(TypeError, match=f"given in both snake_case and camelCase: {camel}$"):
         PromptContext(**{snake: value, camel: "x"})
 
 

@@ -27,10 +27,10 @@ def test_json_data_can_be_sent(value: Any) -> None:
 
 
 BAD = [
-    ({"a": [0, {"b": math.nan}]}, "$.a[1].b", "nan is not a number that JSON has"),
-    ([math.inf], "$[0]", "inf is not a number that JSON has"),
-    ("\ud800", "$", "a lone surrogate cannot be sent as UTF-8; replace it by U+FFFD"),
-    ({"x\udfff": 1}, "$", "the key 'x\\udfff' holds a lone surrogate"),
+    ({"a": [0, {"b": math.nan}]}, "$.a[1].b", "nan is not a JSON number"),
+    ([math.inf], "$[0]", "inf is not a JSON number"),
+    ("\ud800", "$", "a lone surrogate cannot be sent as UTF-8; replace it with U+FFFD"),
+    ({"x\udfff": 1}, "$", "the key 'x\\udfff' contains a lone surrogate"),
     ({"a": {1: 2}}, "$.a", "the key 1 is not a string"),
     ({"a": {None: 2}}, "$.a", "the key None is not a string"),
     ((1, b"x"), "$[1]", "a bytes is not JSON data"),
@@ -85,7 +85,7 @@ def test_the_fast_look_makes_no_copy_of_a_long_conversation() -> None:
 
 def test_the_first_of_several_faults_is_the_one_in_reading_order() -> None:
     assert find_unsendable([1, {"a": [math.nan], "b": b""}, math.nan]) == Unsendable(
-        "$[1].a[0]", "nan is not a number that JSON has"
+        "$[1].a[0]", "nan is not a JSON number"
     )
 
 

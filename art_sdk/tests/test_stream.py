@@ -70,7 +70,7 @@ def test_an_error_that_no_end_follows_is_raised_still() -> None:
 
 @pytest.mark.parametrize("letters", ["", "T", "M", "TM"])
 def test_events_that_stop_early_are_no_answer(letters: str) -> None:
-    with pytest.raises(OutOfOrder, match="the events stop in the state"):
+    with pytest.raises(OutOfOrder, match="the events end in the state"):
         fold(_events(letters))
 
 
@@ -88,10 +88,10 @@ def test_only_reasoning_is_thinking() -> None:
 @pytest.mark.parametrize(
     ("state", "event", "may"),
     [
-        ("answering", E, "TokenEvent or ToolCallEvent or MetadataEvent or ErrorEvent may come here"),
-        ("answered", T, "EndEvent may come here"),
-        ("failed", M, "EndEvent may come here"),
-        ("ended", E, "nothing may come here"),
+        ("answering", E, "expected TokenEvent or ToolCallEvent or MetadataEvent or ErrorEvent"),
+        ("answered", T, "expected EndEvent"),
+        ("failed", M, "expected EndEvent"),
+        ("ended", E, "expected no more events"),
     ],
 )
 def test_what_is_out_of_order_is_told_what_may_come(state: State, event: StreamEvent, may: str) -> None:

@@ -50,15 +50,15 @@ def _request(**content: Any) -> dict[str, Any]:
     return {"role": "tool_request", "content": {"id": "c", "name": "f", "arguments": {}} | content}
 
 
-MISSING = "required, but missing"
-ROLES = "a role is one of system, user, assistant, tool_request, tool_result (or tool)"
+MISSING = "missing required field"
+ROLES = "expected one of system, user, assistant, tool_request, tool_result (or tool)"
 BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ({}, ".role", MISSING),
     ({1: "user"}, ".role", MISSING),
     ({"role": None, "content": "x"}, ".role", "Expected `str`"),
     ({"role": 1, "content": "x"}, ".role", "Expected `str`, got `int`; " + ROLES),
     ({"role": "robot", "content": "x"}, ".role", "Invalid value 'robot'; " + ROLES),
-    ({"role": "\ud800", "content": "x"}, ".role", "a lone surrogate cannot be sent as UTF-8; replace it by U+FFFD"),
+    ({"role": "\ud800", "content": "x"}, ".role", "a lone surrogate cannot be sent as UTF-8; replace it with U+FFFD"),
     ({"role": "user"}, ".content", MISSING),
     ({"role": "user", "content": None}, ".content", "Expected `str | array`, got `null`"),
     ({"role": "user", "content": 5}, ".content", "Expected `str | array`, got `int`"),
@@ -70,7 +70,7 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ({"role": "user", "content": "x", "mood": "good"}, ".mood", "unknown field"),
     ({"role": "user", "content": "x", "a`b$.c": 1}, ".a`b$.c", "unknown field"),
     ({"role": "user", "content": "x", "a\nb": 1}, ".a\nb", "unknown field"),
-    ({"role": "user", "content": "x", "\ud800": 1}, "", "the key '\\ud800' holds a lone surrogate"),
+    ({"role": "user", "content": "x", "\ud800": 1}, "", "the key '\\ud800' contains a lone surrogate"),
     ({"role": "user", "content": "x", "name": 1}, ".name", "Expected `str | null`, got `int`"),
     ({"role": "user", "content": "a\ud800"}, ".content", "a lone surrogate"),
     ({"role": "system", "content": None}, ".content", "Expected `str`, got `null`"),
@@ -102,7 +102,7 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ({"role": "tool_request", "content": "x"}, ".content", "Expected `object | null`, got `str`"),
     (_request(arguments=None), ".content.arguments", "Expected `str | object`, got `null`"),
     (_request(arguments=[]), ".content.arguments", "got `array`"),
-    (_request(arguments={"a": math.inf}), ".content.arguments.a", "inf is not a number"),
+    (_request(arguments={"a": math.inf}), ".content.arguments.a", "inf is not a JSON number"),
     (_request(id=""), ".content.id", "length >= 1"),
     (_request(mood=1), ".content.mood", "unknown field"),
     ("user", "", "Expected `object`, got `str`"),
@@ -251,7 +251,7 @@ def test_the_conversation_layer_is_on_request(result: Callable[..., Any], user: 
     assert len(parse_prompt(data)) == 3
     assert _violations(data, conversation=True) == [
         ("$[1].tool_call_id", "no earlier call has the id 'nobody'"),
-        ("$[2].content", "a tool_request with content null asks for nothing"),
+        ("$[2].content", "a tool_request must not have null as its content"),
     ]
 
 
@@ -271,7 +271,7 @@ def test_the_conversation_s_violations_come_in_order(call: Callable[..., Any], r
     [
         ("x", int, "$: Expected `int`, got `str`"),
         ({"a": "\ud800"}, dict[str, str], "$.a: a lone surrogate"),
-        ({"\ud800": 1}, UserMessage, "$: the key '\\ud800' holds a lone surrogate"),
+        ({"\ud800": 1}, UserMessage, "$: the key '\\ud800' contains a lone surrogate"),
         ({"a": {"b": {2: 1}}}, dict[str, Any], "$.a.b: the key 2 is not a string"),
         ({"a": dt.date(2020, 1, 1)}, dict[str, Any], "$.a: a date is not JSON data"),
         (AssistantMessage("x", extensions={"d": {"e": object()}}), AssistantMessage, "$.extensions.d.e: a object"),

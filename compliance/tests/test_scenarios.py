@@ -73,7 +73,7 @@ def test_the_kept_schema_refuses_what_the_types_refuse(prompt: Any):
         ({"outcomes": {"openai-chat": ["exact"]}}, r"\$\.outcomes: the key 'default' is missing"),
         ({"outcomes": {"default": ["repair:magic"]}}, r"\$\.outcomes\.default\[0\]: 'repair:magic' does not match"),
         ({"needs": ["wings"]}, r"\$\.needs\[0\]: 'wings' is not one of"),
-        ({"prompt": [{"role": "user"}]}, r"\$\.prompt: \$\[0\]\.content: required, but missing"),
+        ({"prompt": [{"role": "user"}]}, r"\$\.prompt: \$\[0\]\.content: missing required field"),
         ({"options": {"temprature": 1}}, r"\$\.options: bad call options: \$\.temprature: unknown field"),
     ],
 )

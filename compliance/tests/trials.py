@@ -92,7 +92,7 @@ def scripted(
 ) -> Factory:
     """The factory of a black box whose calls give these events, one script per call, the last one ever after.
 
-    It asks nobody. Events get the ids of their call unless they have their own.
+    It asks nobody. Events get the ids of their call unless they have their own, and come one by one from a generator.
     """
 
     class Scripted:
@@ -105,7 +105,8 @@ def scripted(
             if isinstance(script, Exception):
                 raise script
             events = script(prompt, options) if callable(script) else script
-            return iter([{**ids_of(options), **event} for event in events])
+            given = ({**ids_of(options), **event} for event in events)
+            return iter(list(given)) if isinstance(events, Sequence) else given
 
     for name, value in {"dialect": dialect, **declared}.items():
         setattr(Scripted, name, value)

@@ -1,0 +1,126 @@
+"""Whether each time limit ends the calls that it is for, and no others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from art_sdk import CAPABILITIES
+from trials import Event, answer_events, assert_each_has, failure_events, messages_of, reason_of, scripted
+
+IN_TIME = "faults.end-in-time"
+UNSTREAMED = CAPABILITIES - {"streaming"}
+WAITS = "hang-mid-body (unstreamed), with the time limit whole_call"
+BETWEEN = "hang-mid-body (unstreamed), with the time limit between_bytes"
+STEADY = "steady (unstreamed), with the time limit first_byte"
+
+
+Give = Callable[[str], Iterable[Event] | None]
+
+
+def waiting(give: Give, *, streams: bool = False) -> Any:
+    """An adapter that ends in time as it should, but for the calls that `give` gives something for."""
+
+    def call(prompt: Any, options: Any) -> Iterable[Event]:
+        name = prompt[0]["content"]
+        is_to_be_good = "timeouts" not in options or name.startswith("steady")
+        return give(name) or (answer_events() if is_to_be_good else failure_events())
+
+    return scripted(call, capabilities=CAPABILITIES if streams else UNSTREAMED)
+
+
+def late(name: str, events: list[Event], times: int = 9) -> Give:
+    """The call of that name takes its time, the first times."""
+    left = [times]
+
+    def give(called: str) -> Iterable[Event] | None:
+        if called != name or not left[0]:
+            return None
+        left[0] -= 1
+        return slowly(events)
+
+    return give
+
+
+def slowly(events: list[Event]) -> Iterator[Event]:
+    time.sleep(0.7)
+    yield from events
+
+
+def only(name: str, events: list[Event]) -> Give:
+    return lambda called: events if called == name else None
+
+
+@pytest.mark.parametrize(
+    ("give", "fragments"),
+    [
+        (lambda _: None, []),
+        (only(WAITS, answer_events()), [f"{WAITS} = 0.4 s: expected tokens and calls"]),
+        (only(WAITS, failure_events(code="X")), [f"{WAITS} = 0.4 s: the error's code is 'X'"]),
+        (late(WAITS, failure_events()), [f"{WAITS} = 0.4 s: it took 0.7"]),
+        (late(WAITS, failure_events(), times=1), []),
+        (late(BETWEEN, failure_events()), []),
+        (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),
+        (only(STEADY, answer_events("other")), [f"{STEADY} = 0.4 s: the message", f"{STEADY} = 0.4 s: the text"]),
+        (late(STEADY, answer_events()), []),
+    ],
+)
+def test_a_call_that_waits_ends_in_time_and_a_steady_one_whole(give: Any, fragments: list[str]):
+    assert_each_has(messages_of(IN_TIME, waiting(give)), fragments)
+
+
+def test_a_steady_call_that_raises_is_found():
+    def give(name: str) -> list[Event] | None:
+        if name == STEADY:
+            raise OSError("no line")
+        return None
+
+    assert_each_has(messages_of(IN_TIME, waiting(give)), ["OSError: no line"])
+
+
+LIMITS = {
+    "hang-before-head": {"first_byte", "whole_call"},
+    "hang-after-head": {"between_bytes", "whole_call"},
+    "hang-mid-body": {"between_bytes", "whole_call"},
+    "trickle": {"whole_call"},
+    "steady": {"first_byte", "between_bytes"},
+}
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_one_limit_of_a_call_is_short_and_the_others_are_long(streams: bool):  # noqa: FBT001
+    seen: dict[str, Any] = {}
+
+    def call(prompt: Any, options: Any) -> list[Event]:
+        if "timeouts" in options:
+            seen[prompt[0]["content"]] = options
+        return answer_events() if prompt[0]["content"].startswith(("steady", "hello")) else failure_events()
+
+    assert messages_of(IN_TIME, scripted(call, capabilities=CAPABILITIES if streams else UNSTREAMED)) == []
+    kinds = {"streamed", "unstreamed"} if streams else {"unstreamed"}
+    assert set(seen) == {
+        f"{fault} ({kind}), with the time limit {limit}"
+        for fault, limits in LIMITS.items()
+        for limit in limits
+        for kind in kinds
+    }
+    for name, options in seen.items():
+        limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), 60)
+        assert options["timeouts"] == {**limits, name.rsplit(" ", 1)[1]: 0.4}
+        assert options.get("stream", False) is ("(streamed)" in name)
+
+
+class Refusal(Exception):
+    code = "NO_TIMEOUTS"
+
+
+def test_adapters_that_reject_timeouts_skip_the_timing_checks():
+    def call(_: Any, options: Any) -> list[Event]:
+        if "timeouts" in options:
+            raise Refusal("why")
+        return answer_events()
+
+    assert "NO_TIMEOUTS" in reason_of(IN_TIME, scripted(call))

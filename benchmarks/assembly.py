@@ -1,14 +1,14 @@
-"""Assembling a prompt: ours against plain Python, and beside other template engines, in one run.
+"""Assembling a prompt: ours against plain Python and other template engines, in one run.
 
-    pip install pystache jinja2                          # peers; those that are missing are left out
+    pip install pystache jinja2                          # peers; missing ones are left out
     python -m benchmarks.assembly                        # prints the page
-    python -m benchmarks.assembly docs/blueprint-speed.md    # writes it
+    python -m benchmarks.assembly docs/blueprint-speed.md    # writes it to the file
 
-The floor builds the same prompt with a loop and f-strings, dumps it to JSON text and loads it again: what any
-template that renders to JSON has to do at least. Every way ends in the same messages, which is checked before
-the clock starts. Nothing but ours checks its result.
+The floor builds the same prompt with a loop and f-strings, dumps it to JSON text and loads it again: the least that
+any template that renders to JSON has to do. Before the clock starts, each contender is checked to give the same
+messages. Only ours validates its result.
 """
-# ruff: noqa: PLC0415, T201 - peers are imported where they are installed; the page is printed
+# ruff: noqa: PLC0415, T201 - peers are imported only if they are installed; the page is printed
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT
 from benchmarks.measure import compare
 
 Context = dict[str, Any]
-Way = Callable[[Context], object]
+Assemble = Callable[[Context], object]
 
 SIZES: Final = (50, 500, 5_000)
 TOOLS: Final = 5
 CHARACTERS: Final = 200
 
 _ASK: Final = "Find out from the query and the conversation what the user wants, and make a plan for it.\n"
-_TEXT: Final = "Harbour, quay, ship and tide; papers, crane, rope and rain. "  # nothing that naive ways stumble over
+_TEXT: Final = "Harbour, quay, ship and tide; papers, crane, rope and rain. "  # needs no escaping
 
 
 def make_context(messages: int) -> Context:
@@ -57,7 +57,7 @@ def make_context(messages: int) -> Context:
 
 
 def floor(context: Context) -> object:
-    """The planning prompt by hand, to JSON text and back."""
+    """The planning prompt built by hand, to JSON text and back."""
     tools = "".join(
         f"- {tool['name']}: {tool['description']}\n  Input Schema: {_compact(tool['inputSchema'])}\n"
         for tool in context["availableTools"]
@@ -69,8 +69,8 @@ def floor(context: Context) -> object:
     return json.loads(json.dumps(prompt))
 
 
-def ours(blueprint: Any) -> Way:
-    """What a caller does: the blueprint as it stands, its compiled form found in the cache."""
+def ours(blueprint: Any) -> Assemble:
+    """What a caller does: passes the source, whose compiled form is in the cache."""
     manager = PromptManager()
     return lambda context: manager.assemble_prompt(blueprint, context)
 
@@ -84,7 +84,7 @@ def _content(value: Any) -> str:
 
 
 def _mustache(variable: str) -> str:
-    """The planning blueprint as other engines can be given it: in one line, `@name@` as this engine's variable."""
+    """The planning blueprint for other engines: on one line, with `@name@` as the engine's variable."""
     text = (
         '[{"role": "system", "content": "@systemPrompt@"},'
         '{{#history}}{"role": "@role@", "content": "@content@"},{{/history}}'
@@ -100,24 +100,24 @@ def _with_schemas(context: Context, write: Callable[[Any], str]) -> Context:
     return {**context, "availableTools": tools}
 
 
-def naive_chevron() -> Way:
-    """chevron as it comes, nothing escaped: right only where no value has a quote or a newline."""
+def naive_chevron() -> Assemble:
+    """Plain chevron without escaping: right only if no value has a quote or a newline."""
     import chevron
 
     template = _mustache("{{{%s}}}")
     return lambda context: json.loads(chevron.render(template, _with_schemas(context, _content)))
 
 
-def pystache() -> Way:
-    """pystache, its HTML escaping replaced by JSON's; the template parsed once."""
+def pystache() -> Assemble:
+    """pystache with JSON escaping instead of HTML escaping; the template is parsed once."""
     import pystache
 
     template, renderer = pystache.parse(_mustache("{{%s}}")), pystache.Renderer(escape=_content)
     return lambda context: json.loads(renderer.render(template, _with_schemas(context, _compact)))
 
 
-def jinja2() -> Way:
-    """jinja2 with a finalizer that writes JSON; the template compiled once."""
+def jinja2() -> Assemble:
+    """jinja2 with a finalizer that writes JSON; the template is compiled once."""
     import jinja2
 
     source = (
@@ -138,7 +138,7 @@ def jinja2() -> Way:
     return lambda context: json.loads(template.render(context))
 
 
-PEERS: Final[Mapping[str, Callable[[], Way]]] = {"chevron": naive_chevron, "pystache": pystache, "jinja2": jinja2}
+PEERS: Final[Mapping[str, Callable[[], Assemble]]] = {"chevron": naive_chevron, "pystache": pystache, "jinja2": jinja2}
 _KINDS: Final = {
     "chevron": "naive, nothing escaped",
     "pystache": "JSON in place of HTML escaping",
@@ -146,8 +146,8 @@ _KINDS: Final = {
 }
 
 
-def ways() -> dict[str, Way]:
-    """Every way that can be measured here, by the name that it has in the table."""
+def contenders() -> dict[str, Assemble]:
+    """Everything that can be measured here, by its name in the table."""
     found = {"ours, text blueprint": ours(PES_PLAN), "ours, object blueprint": ours(PES_PLAN_OBJECT)}
     for name, make in PEERS.items():
         try:
@@ -157,33 +157,33 @@ def ways() -> dict[str, Way]:
     return found
 
 
-def hold_same(way: Way) -> None:
-    """Every way says the same, else its time means nothing."""
+def check_same(assemble: Assemble) -> None:
+    """Checks that the contender makes the same messages as the floor: otherwise its time means nothing."""
     context = make_context(4)
-    found = way(context)
+    found = assemble(context)
     assert (dump_prompt(found) if isinstance(found, tuple) else found) == floor(context)
 
 
-def ratio(way: Way, size: int) -> float:
-    """Over the floor, at this many messages."""
+def ratio(assemble: Assemble, size: int) -> float:
+    """The CPU time at this many messages, divided by the floor's."""
     context = make_context(size)
-    return compare(lambda: floor(context), lambda: way(context), rounds=9).ratio
+    return compare(lambda: floor(context), lambda: assemble(context), rounds=9).ratio
 
 
-def growth(way: Way) -> float:
-    """How much longer ten times the messages take, the two interleaved; ten is linear."""
+def growth(assemble: Assemble) -> float:
+    """How much longer ten times as many messages take, measured interleaved; ten is linear."""
     short, long = (make_context(size) for size in SIZES[1:])
-    return compare(lambda: way(short), lambda: way(long), rounds=9).ratio
+    return compare(lambda: assemble(short), lambda: assemble(long), rounds=9).ratio
 
 
 def page() -> str:
     """The page with its table."""
     sizes = " / ".join(f"{size:,}" for size in SIZES)
     rows = [f"| over the floor | {sizes} messages | growth from 500 to 5,000 |", "| --- | --- | --- |"]
-    for name, way in ways().items():
-        hold_same(way)
-        ratios = " / ".join(f"{ratio(way, size):.1f}" for size in SIZES)
-        rows.append(f"| {name} | {ratios} | {growth(way):.1f} |")
+    for name, assemble in contenders().items():
+        check_same(assemble)
+        ratios = " / ".join(f"{ratio(assemble, size):.1f}" for size in SIZES)
+        rows.append(f"| {name} | {ratios} | {growth(assemble):.1f} |")
     rows.append(f"| the floor itself | 1 | {growth(floor):.1f} |")
     return _PAGE.format(python=platform.python_version(), table="\n".join(rows))
 
@@ -191,19 +191,19 @@ def page() -> str:
 _PAGE: Final = """\
 # How fast prompts are assembled
 
-Written by `python -m benchmarks.assembly docs/blueprint-speed.md`, on Python {python} and two busy cores.
+Written by `python -m benchmarks.assembly docs/blueprint-speed.md` on Python {python} and two busy cores.
 
-The planning blueprint of the PES agent: a system prompt, a history of messages of 200 characters, a query, five tools.
-The floor builds the same messages with a loop and f-strings, dumps them to JSON text and loads them again. Each way
-runs interleaved with the floor in one process; a figure is the median of the rounds' ratios of CPU time. Below are
-ratios to the floor; quote them, and measure again where you are. The aim is 6 at 50 messages, and a growth of at
-most 12.
+The planning blueprint of the PES agent: a system prompt, a history of messages with 200 characters each, a query, five
+tools. The floor builds the same messages with a loop and f-strings, dumps them to JSON text and loads them again. Every
+contender runs interleaved with the floor in one process; each figure is the median over all rounds of its CPU time
+divided by the floor's. Quote these ratios, and measure again on your machine. The aim is 6 at 50 messages, and a growth
+of at most 12.
 
 {table}
 
-Ours includes what the others leave out: the context is checked and copied, the result is validated and typed. The
-others were spared the history's other fields and, but for jinja2, the tools' schemas as objects; they are right here
-because no value in this context is hard on them. What they make of hostile values is held in `fixtures/blueprints/`.
+Ours also checks and copies the context, and validates and types the result; the others do not. They also need not copy
+the history's other fields or, except jinja2, serialize the tools' schemas. Their results are right only because this
+context has no value that needs escaping: `fixtures/blueprints/` shows what they make of hostile values.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the table of ratios that is printed at the end."""
+"""The table of ratios that is printed after the benchmarks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Note = Callable[[str, str], None]
 
 @pytest.fixture
 def note(request: pytest.FixtureRequest) -> Note:
-    """Keeps a line for the table: what was measured, and the number as it is to be read."""
+    """Adds a line to the table: what was measured, and the number as text."""
     lines = request.config.stash.setdefault(_RATIOS, [])
 
     def keep(what: str, value: str) -> None:

@@ -1,4 +1,4 @@
-"""The conversation that every benchmark translates: as long as asked for, about 209 bytes a message."""
+"""The conversation that every benchmark translates: of any length, about 209 bytes per message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Message = dict[str, Any]
 MODEL: Final = "some-model"
 SIZES: Final = (10, 100, 1_000)
 LONGEST: Final = 10_000
-BYTES_A_MESSAGE: Final = 209
+BYTES_PER_MESSAGE: Final = 209
 
 TOOLS: Final[list[dict[str, Any]]] = [
     {
@@ -35,9 +35,9 @@ TOOLS: Final[list[dict[str, Any]]] = [
 
 
 def make_prompt(messages: int) -> list[Message]:
-    """System, then question, call, result and answer in turn, then a last question: `messages` of them, an even number.
+    """A system message, rounds of question, call, result and answer, and a last question: `messages` in all.
 
-    Where four more messages would be too many, a question and its answer without a call fill the place of two.
+    `messages` is even. If a last round of four would be too many, it is a question and an answer without a call.
     """
     prompt = [_system()]
     numbers = count()
@@ -49,7 +49,7 @@ def make_prompt(messages: int) -> list[Message]:
 
 
 def make_options() -> CallOptions:
-    """The options of every call, ready to be used: a model and three tools."""
+    """The options of every call: a model and three tools."""
     return parse_options({"thread_id": "benchmark", "model": MODEL, "tools": TOOLS})
 
 

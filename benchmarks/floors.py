@@ -1,6 +1,6 @@
-"""The floors: what is written in a hurry for one provider. A bare loop and `json.dumps`, nothing checked.
+"""The floors: code written in a hurry for one provider. A bare loop and `json.dumps`, with no checks.
 
-Each gives the body of a request that means the same as the adapter's (`test_floors.py` holds that).
+Each makes the body of a request that means the same as the adapter's, which `test_floors.py` checks.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Contest(NamedTuple):
     adapter: BaseAdapter
 
     def floor(self, prompt: list[Message]) -> bytes:
-        """The hurried request body."""
+        """The request body."""
         return json.dumps(self.payload(prompt)).encode()
 
 

@@ -1,4 +1,4 @@
-"""Two things measured against each other: interleaved in one process, so that noise meets both alike."""
+"""Measures two things against each other, interleaved in one process so that noise hits both alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUND_SECONDS: Final = 0.02
 
 
 class Pair(NamedTuple):
-    """Seconds of one run each, and the ratio: medians, or minima for children."""
+    """Seconds per run of each, and their ratio: medians, or minima for child processes."""
 
     floor: float
     ours: float
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 
 
 def compare(floor: Work, ours: Work, *, clock: Clock = time.process_time, rounds: int = ROUNDS) -> Pair:
-    """Ours against the floor. Who goes first changes from round to round."""
+    """Measures ours against the floor. They take turns in going first."""
     repeats = _repeats(floor, clock)
     gc.collect()
     floors: list[float] = []
@@ -43,7 +43,7 @@ def compare(floor: Work, ours: Work, *, clock: Clock = time.process_time, rounds
 
 
 def run_child(arguments: Sequence[str], *, cwd: str | None = None) -> float:
-    """The CPU seconds of one run of this Python with the arguments. Raises CalledProcessError where it fails."""
+    """The CPU seconds of running this Python with the arguments. Raises CalledProcessError if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(  # noqa: S603 - our own Python, our own arguments
         [sys.executable, *arguments],
@@ -57,7 +57,7 @@ def run_child(arguments: Sequence[str], *, cwd: str | None = None) -> float:
 
 
 def compare_children(bare: Child, full: Child, *, rounds: int) -> Pair:
-    """As `compare`, for two children that give their own CPU seconds, and by their minima: noise only ever adds."""
+    """`compare` for two child processes that return their CPU seconds. Takes minima, because noise only adds."""
     runs = [(bare(), full()) for _ in range(rounds + 1)][1:]  # the first fills caches
     least, most = (min(times) for times in zip(*runs, strict=True))
     return Pair(least, most, most / least)
@@ -71,6 +71,6 @@ def _time(work: Work, repeats: int, clock: Clock) -> float:
 
 
 def _repeats(work: Work, clock: Clock) -> int:
-    """How often the work fits into a round, found on a warm run."""
+    """How often the work fits into a round, measured when warm."""
     _time(work, 1, clock)
     return max(1, int(ROUND_SECONDS / max(_time(work, 3, clock), 1e-9)))

@@ -1,14 +1,13 @@
-"""The same conversation through other libraries: whichever are installed, in one process with ours and the floors.
+"""The same conversation through other libraries, in one process with ours and the floors.
 
     python -m benchmarks.peers
 
-Each way goes from the prompt, as the library's users hold it in JSON, to what the library hands to
-the provider's client, and from there to bytes by `json.dumps` (and pydantic's `model_dump`, where it
-is no JSON data yet), which is what the clients do at least. The peers are spared the tools. Private
-functions are called where no public one ends there, so that a new release may break a way; a way
-that fails is printed, not hidden.
+Only libraries that are installed are measured. Each starts with the prompt as its users have it in JSON, makes what it
+would pass to the provider's client, and ends with bytes from `json.dumps` (after pydantic's `model_dump`, where it is
+not JSON data yet), which is the least that the clients do. The peers need not translate the tools. Where no public
+function ends there, a private one is called, so a new release may break a measurement; failures are printed.
 """
-# ruff: noqa: PLC0415, SLF001, T201 - imported where installed, called by private names, printed as a table
+# ruff: noqa: PLC0415, SLF001, T201 - imported only if installed, private functions called, a table printed
 
 from __future__ import annotations
 
@@ -23,20 +22,20 @@ from benchmarks.conversation import MODEL, SIZES, Message, make_options, make_pr
 from benchmarks.floors import CONTESTS
 from benchmarks.measure import compare
 
-Way = Callable[[list[Message]], object]
-Ways = Mapping[str, Way]
+Translator = Callable[[list[Message]], object]
+Translators = Mapping[str, Translator]
 
 _KEY: Final = "key"
 _GEMINI: Final = "gemini-2.5-flash"
 
 
 def chat_dicts(prompt: list[Message]) -> list[Message]:
-    """The prompt as most peers take it: a result has the role `tool`. Made before the clock starts."""
+    """The prompt as most peers take it, with the role `tool` for results. Made before the clock starts."""
     return [message | {"role": "tool"} if message["role"] == "tool_result" else dict(message) for message in prompt]
 
 
-def litellm() -> Ways:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it goes to the network at its import
+def litellm() -> Translators:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise importing it uses the network
     from litellm import OpenAIGPTConfig
     from litellm.llms.vertex_ai.gemini.transformation import (
         _gemini_convert_messages_with_history,
@@ -52,13 +51,13 @@ def litellm() -> Ways:
     return {"openai": lambda chat: config.transform_request(MODEL, list(chat), {}, {}, {}), "gemini": gemini}
 
 
-def aisuite() -> Ways:
+def aisuite() -> Translators:
     from aisuite.providers.message_converter import OpenAICompliantMessageConverter
 
     return {"openai": OpenAICompliantMessageConverter().convert_request}
 
 
-def any_llm() -> Ways:
+def any_llm() -> Translators:
     from any_llm.providers.gemini.base import GoogleProvider
     from any_llm.providers.openai.base import BaseOpenAIProvider
     from any_llm.types.completion import CompletionParams
@@ -74,7 +73,7 @@ def any_llm() -> Ways:
     return {"openai": openai, "gemini": gemini}
 
 
-def pydantic_ai() -> Ways:
+def pydantic_ai() -> Translators:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.models.openai import OpenAIChatModel
@@ -87,10 +86,10 @@ def pydantic_ai() -> Ways:
     }
     loop, none = asyncio.new_event_loop(), ModelRequestParameters()
 
-    def way(model: Any) -> Way:
+    def translator_of(model: Any) -> Translator:
         return lambda chat: loop.run_until_complete(model._map_messages(list(_model_messages(chat)), none))
 
-    return {provider: way(model) for provider, model in models.items()}
+    return {provider: translator_of(model) for provider, model in models.items()}
 
 
 def _model_messages(chat: list[Message]) -> Iterator[object]:
@@ -109,7 +108,7 @@ def _model_messages(chat: list[Message]) -> Iterator[object]:
             yield m.ModelRequest([m.SystemPromptPart(text) if role == "system" else m.UserPromptPart(text)])
 
 
-def langchain() -> Ways:
+def langchain() -> Translators:
     from langchain_core.messages import convert_to_messages
     from langchain_google_genai import ChatGoogleGenerativeAI
     from langchain_openai import ChatOpenAI
@@ -122,7 +121,7 @@ def langchain() -> Ways:
     }
 
 
-def haystack() -> Ways:
+def haystack() -> Translators:
     from haystack.components.generators.chat import OpenAIChatGenerator
     from haystack.dataclasses import ChatMessage
     from haystack.utils import Secret
@@ -141,7 +140,7 @@ def haystack() -> Ways:
     }
 
 
-PEERS: Final[Mapping[str, Callable[[], Ways]]] = {
+PEERS: Final[Mapping[str, Callable[[], Translators]]] = {
     "aisuite": aisuite,
     "any-llm": any_llm,
     "haystack": haystack,
@@ -162,8 +161,8 @@ def _plain(value: Any) -> object:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-def ratios(provider: str, name: str, way: Way) -> str:
-    """One line: the peer's CPU time over the floor's, and over ours, at each size."""
+def ratios(provider: str, name: str, translate: Translator) -> str:
+    """One line: at each size, the peer's CPU time divided by the floor's and by ours."""
     contest, options = CONTESTS[provider], make_options()
     cells: list[str] = []
     for size in SIZES:
@@ -177,7 +176,7 @@ def ratios(provider: str, name: str, way: Way) -> str:
             return contest.floor(prompt)
 
         def peer(chat: list[Message] = chat) -> object:
-            return to_bytes(way(chat))
+            return to_bytes(translate(chat))
 
         to_floor, to_ours = (compare(base, peer, clock=time.process_time, rounds=7).ratio for base in (floor, ours))
         cells.append(f"{to_floor:>8.1f} {to_ours:>8.1f}")
@@ -185,19 +184,19 @@ def ratios(provider: str, name: str, way: Way) -> str:
 
 
 def main() -> None:
-    """Prints a table: for each size, the peer over the floor, and the peer over ours."""
+    """Prints a table: for each size, the peer's CPU time divided by the floor's and by ours."""
     print(f"{'':<21}" + " |".join(f"{f'{size:,} messages':>17}" for size in SIZES) + "   (over the floor, over ours)")
     for name, load in PEERS.items():
         try:
-            ways = load()
+            translators = load()
         except ImportError as error:
             print(f"{name}: not measured ({error})")
             continue
-        for provider, way in ways.items():
+        for provider, translate in translators.items():
             try:
-                print(ratios(provider, name, way))
+                print(ratios(provider, name, translate))
             except Exception as error:  # noqa: BLE001 - whatever a foreign library raises
-                print(f"{provider} {name}: its way has changed ({type(error).__name__}: {error})")
+                print(f"{provider} {name}: it no longer works as measured here ({type(error).__name__}: {error})")
 
 
 if __name__ == "__main__":

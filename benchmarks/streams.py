@@ -1,4 +1,4 @@
-"""Long streams of both kinds, and a loopback server that sends what each call asks for."""
+"""Long streams in two formats, and a loopback server that streams each call's own message back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS: Final = (" the", " quick", " brown", " fox", " jümps", ' "over"', "\n", 
 
 
 def chat_stream(size: int) -> bytes:
-    """A streamed answer of OpenAI's, of about so many bytes."""
+    """A streamed answer in OpenAI's format with about this many bytes."""
     base = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
@@ -35,7 +35,7 @@ def chat_stream(size: int) -> bytes:
 
 
 def message_stream(size: int) -> bytes:
-    """A streamed answer of Anthropic's, of about so many bytes."""
+    """A streamed answer in Anthropic's format with about this many bytes."""
 
     def event(kind: str, **more: Any) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind} | more, ensure_ascii=False)}\n\n".encode()
@@ -62,7 +62,7 @@ STREAMS: Final[Mapping[str, Any]] = {"openai": chat_stream, "anthropic": message
 
 
 class StreamServer:
-    """Answers each request with a stream of tokens, each the request's own last message and the time it was sent."""
+    """Answers each request with a stream of tokens: its last message and the time of sending."""
 
     def __init__(self, tokens: int, *, pause: float) -> None:
         self._tokens, self._pause = tokens, pause
@@ -86,10 +86,10 @@ class StreamServer:
         self._ready.set()
         self._loop.run_forever()
         server.close()
-        self._loop.run_until_complete(self._let_go())
+        self._loop.run_until_complete(self._cancel_tasks())
         self._loop.close()
 
-    async def _let_go(self) -> None:
+    async def _cancel_tasks(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -101,11 +101,9 @@ class StreamServer:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
-                asked = json.loads(await reader.readexactly(length))["messages"][-1]["content"]
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-                )
-                for frame in self._frames(asked):
+                message = json.loads(await reader.readexactly(length))["messages"][-1]["content"]
+                writer.write(HEAD)
+                for frame in self._frames(message):
                     body = frame()
                     writer.write(b"%x\r\n%s\r\n" % (len(body), body))
                     await writer.drain()
@@ -116,9 +114,9 @@ class StreamServer:
         finally:
             writer.close()
 
-    def _frames(self, asked: str) -> Iterator[Any]:
+    def _frames(self, message: str) -> Iterator[Any]:
         def token() -> bytes:
-            content = f"{asked}@{time.perf_counter()};"
+            content = f"{message}@{time.perf_counter()};"
             return f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': content}}]})}\n\n".encode()
 
         yield from [token] * self._tokens

@@ -44,13 +44,13 @@ def test_whole_call(note: Note, provider_url: str, provider: str):
             return list(adapter.call_sync(prompt, options))
 
         assert WRITTEN_TEXT in json.dumps(floor(), ensure_ascii=False)
-        assert _said(ours()) == WRITTEN_TEXT
+        assert _text_of(ours()) == WRITTEN_TEXT
         pair = compare(floor, ours, clock=time.thread_time)
     adapter.close()
     note(f"{provider}, {MESSAGES} messages: whole call, CPU", f"{pair.ratio:.2f}")
 
 
-def _said(events: list[StreamEvent]) -> str | None:
+def _text_of(events: list[StreamEvent]) -> str | None:
     last = events[-1]
     assert isinstance(last, EndEvent)
     assert last.message is not None

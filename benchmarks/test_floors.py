@@ -1,4 +1,4 @@
-"""A floor is one only where it says the same: both bodies decode to the prompt, the tools and the options."""
+"""A floor counts only if its request means the same: both bodies decode to the same prompt, tools and options."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from art_compliance import decode
 from art_compliance.comparison import Expected, compare
 from art_compliance.dialects import Decoded
 from art_sdk import parse_prompt
-from benchmarks.conversation import BYTES_A_MESSAGE, MODEL, make_options, make_prompt
+from benchmarks.conversation import BYTES_PER_MESSAGE, MODEL, make_options, make_prompt
 from benchmarks.floors import CONTESTS, Contest
 
 
 @pytest.mark.parametrize("messages", [10, 100])
 @pytest.mark.parametrize("provider", CONTESTS)
-def test_floor_and_adapter_say_the_same(provider: str, messages: int):
+def test_floor_and_adapter_send_the_same(provider: str, messages: int):
     prompt, contest = make_prompt(messages), CONTESTS[provider]
     ours = contest.adapter.prepare(prompt, make_options()).request.body
     bare, full = (_decode(contest, body) for body in (contest.floor(prompt), ours))
@@ -30,10 +30,10 @@ def test_floor_and_adapter_say_the_same(provider: str, messages: int):
 
 
 @pytest.mark.parametrize("messages", [10, 100, 1_000])
-def test_the_conversation_is_as_long_as_asked_for(messages: int):
+def test_the_conversation_has_the_requested_length(messages: int):
     prompt = make_prompt(messages)
     assert len(prompt) == messages
-    assert abs(len(json.dumps(prompt)) / messages - BYTES_A_MESSAGE) < 10
+    assert abs(len(json.dumps(prompt)) / messages - BYTES_PER_MESSAGE) < 10
 
 
 def _decode(contest: Contest, body: bytes) -> Decoded:
@@ -45,5 +45,5 @@ def _meaning(decoded: Decoded) -> tuple[Any, ...]:
 
 
 def _sent_options(decoded: Decoded) -> dict[str, Any]:
-    """The model, where the dialect has it in the body and not in the URL."""
+    """The model, if the dialect has it in the body instead of the URL."""
     return {"model": MODEL} if "model" in decoded.options else {}

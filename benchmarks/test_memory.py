@@ -1,4 +1,4 @@
-"""The most memory that a translation holds at once, by tracemalloc."""
+"""The peak memory of a translation, measured with tracemalloc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import costs, and what our pytest plugin costs where it is not used. CPU time of whole processes."""
+"""The cost of an import, and of our pytest plugin when it is unused, in CPU time of whole processes."""
 
 from __future__ import annotations
 

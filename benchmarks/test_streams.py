@@ -1,4 +1,4 @@
-"""Streams: against the official clients on the same bytes, in memory, two hundred at once, and how soon they speak."""
+"""Streams: speed against the official clients, memory, two hundred at once, and how soon tokens come."""
 
 from __future__ import annotations
 

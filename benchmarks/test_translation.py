@@ -1,4 +1,4 @@
-"""From a prompt as JSON data to request bytes: ours, with validation and all checks, against the floor."""
+"""From a prompt as JSON data to request bytes: ours, with all validation, against the floor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_ratio_to_the_floor(note: Note, provider: str, messages: int):
 
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_growth(note: Note, provider: str):
-    """How much longer ten times the messages take; ten is linear."""
+    """How much longer ten times as many messages take; ten is linear."""
     short, long = _pair(provider, LONGEST // 10), _pair(provider, LONGEST)
     what = f"{provider}, {LONGEST // 10} to {LONGEST} messages: growth"
     note(f"{what} of the floor", f"{long.floor / short.floor:.1f}")

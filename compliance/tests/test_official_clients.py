@@ -315,6 +315,7 @@ def failures(report: Report) -> dict[str, str]:
     return {f"{one.check} {one.scenario}": one.findings[0].message for one in report.failures}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("client", [OpenAIClient, AnthropicClient, GeminiClient])
 @pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client tells of a new one
 def test_an_official_client_is_certified_as_a_black_box(client: type):

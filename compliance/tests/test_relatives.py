@@ -105,6 +105,7 @@ class Mistral(Relative):
         return super().parse_answer(head, json.dumps(told).encode(), info)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("adapter", [DeepSeek, Mistral, OpenRouter])
 def test_an_adapter_to_a_relative_is_certified(adapter):
     report = certify(adapter, search=QUICK)

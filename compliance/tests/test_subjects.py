@@ -184,6 +184,7 @@ class Toolless(OpenAIAdapter):
     capabilities = OpenAIAdapter.capabilities - {"tools", "parallel_tools", "tool_choice"}
 
 
+@pytest.mark.once
 def test_a_whole_run_of_an_adapter_without_tools_passes_what_it_declares():
     report = certify(Toolless, search=QUICK)
     assert failed(report) == set()

@@ -1,17 +1,22 @@
-"""What is published works: a wheel, built through the sdist, in a fresh environment beside a stranger's project."""
+"""The published wheel works: built through the sdist, installed into a fresh environment, used in somebody's project.
+
+Here, and only here, pytest certifies a whole adapter.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import venv
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")  # built once, not once a worker
+pytestmark = [pytest.mark.once, pytest.mark.xdist_group("wheel")]  # one worker builds the wheel, for all of them
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"
@@ -37,36 +42,68 @@ def test_our_own_package_is_ours():
     assert compliance.OURS
 """
 
+FEW = ("--art-scenario", "one-question")
 
-def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
+
+def run(*command: object, cwd: Path) -> str:
+    """Run a command that must succeed. Gives its output."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PIP_CONSTRAINT": str(CONSTRAINTS), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done
+    return done.stdout
+
+
+class Environment(NamedTuple):
+    """A virtual environment without pip, into which the pip of these tests installs."""
+
+    folder: Path
+
+    def path(self, command: str) -> Path:
+        return self.folder / "bin" / command
+
+    def install(self, requirement: str) -> None:
+        pip = (sys.executable, "-m", "pip", "--python", self.path("python"), "install", "--quiet", "--no-compile")
+        run(*pip, requirement, cwd=self.folder)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
     return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
-def their_project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("theirs")
-    venv.create(folder / "env", with_pip=True)
-    binaries = folder / "env" / "bin"
-    run(binaries / "python", "-m", "pip", "install", "--quiet", f"{wheel}[compliance]", cwd=folder)
-    project = folder / "project"
-    (project / "compliance").mkdir(parents=True)
-    (project / "compliance" / "__init__.py").write_text("OURS = True\n")
-    (project / "compliance" / "adapter.py").write_text(THEIR_ADAPTER)
-    (project / "test_theirs.py").write_text(THEIR_TESTS)
-    return binaries, project
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder)
+    return Environment(folder)
+
+
+@pytest.fixture(scope="module")
+def sdk_alone(wheel: Path, environment: Environment) -> Environment:
+    environment.install(str(wheel))
+    return environment
+
+
+@pytest.fixture(scope="module")
+def with_suite(wheel: Path, environment: Environment) -> Environment:
+    environment.install(f"{wheel}[compliance]")
+    return environment
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "compliance").mkdir()
+    (folder / "compliance" / "__init__.py").write_text("OURS = True\n")
+    (folder / "compliance" / "adapter.py").write_text(THEIR_ADAPTER)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_theirs.py").write_text(THEIR_TESTS)
+    return folder
 
 
 def test_the_wheel_holds_both_packages_and_the_data_and_no_tests(wheel: Path):
@@ -80,27 +117,29 @@ def test_the_wheel_holds_both_packages_and_the_data_and_no_tests(wheel: Path):
     assert not [name for name in names if name.startswith("art_compliance/_data") and name.endswith(".py")]
 
 
-def test_an_adapter_is_certified_from_the_wheel_by_the_command(their_project: tuple[Path, Path]):
-    binaries, project = their_project
-    told = run(binaries / "art", "certify", "compliance.adapter:TheirAdapter", cwd=project)
-    assert "certified by suite" in told.stdout
+def test_the_sdk_works_without_the_suite(sdk_alone: Environment, tmp_path: Path):
+    run(sdk_alone.path("python"), "-c", "import art_sdk; art_sdk.GeminiAdapter(api_key='x')", cwd=tmp_path)
+    refused = subprocess.run([sdk_alone.path("art")], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "install the suite with: pip install 'art-adapter-sdk[compliance]'" in refused.stderr
+
+
+def test_the_command_judges_an_adapter_from_the_wheel(with_suite: Environment, project: Path):
+    certify = (with_suite.path("art"), "certify", "compliance.adapter:TheirAdapter", "--scenario", "one-question")
+    assert "a filtered run never certifies" in run(*certify, cwd=project)
     assert (project / "art-report" / "report.json").is_file()
 
 
-def test_an_adapter_is_certified_from_the_wheel_by_pytest(their_project: tuple[Path, Path]):
-    binaries, project = their_project
-    told = run(binaries / "python", "-m", "pytest", "-q", "test_theirs.py", cwd=project)
-    assert "certified by suite" in told.stdout
-    few = ("--art-scenario", "one-question", "-k", "art")
-    told = run(binaries / "pytest", "-q", "--art-adapter", "compliance.adapter:TheirAdapter", *few, cwd=project)
-    assert "compliance.adapter:TheirAdapter  (white box, openai-chat)" in told.stdout
+def test_pytest_certifies_a_whole_adapter_from_the_wheel(with_suite: Environment, project: Path):
+    whole = ("--art-adapter", "compliance.adapter:TheirAdapter", "--art-profile", "quick", "--art-seed", "7")
+    output = run(with_suite.path("pytest"), "-q", *whole, "--art-report", "out", "--ignore", "tests", cwd=project)
+    assert "compliance.adapter:TheirAdapter  (white box, openai-chat)" in output
+    assert "certified by suite" in output
+    assert "(seed 7)" in output
+    report = json.loads((project / "out" / "report.json").read_text(encoding="utf-8"))["reports"][0]
+    assert report["is_certified"] is True
 
 
-def test_the_sdk_alone_needs_no_suite(wheel: Path, tmp_path: Path):
-    venv.create(tmp_path / "env", with_pip=True)
-    binaries = tmp_path / "env" / "bin"
-    run(binaries / "python", "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
-    run(binaries / "python", "-c", "import art_sdk; art_sdk.GeminiAdapter(api_key='x')", cwd=tmp_path)
-    refused = subprocess.run([binaries / "art"], capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert "install the suite with: pip install 'art-adapter-sdk[compliance]'" in refused.stderr
+def test_an_authors_test_file_runs_the_suite_from_the_wheel(with_suite: Environment, project: Path):
+    output = run(with_suite.path("python"), "-m", "pytest", "-q", "tests", *FEW, cwd=project)
+    assert "compliance.adapter:TheirAdapter  (white box, openai-chat)" in output

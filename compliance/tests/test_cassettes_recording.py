@@ -6,6 +6,7 @@ import http.client
 import io
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -434,21 +435,22 @@ def test_pytest_records_with_a_key_and_replays_what_was_recorded(
     monkeypatch.setenv("THE_KEY", KEY)
     plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
     plain += ("--art-cassettes", "new/ones")
-    missing = pytester.runpytest_subprocess(*plain, timeout=120)
+    run = partial(pytester.runpytest_inprocess, no_reraise_ctrlc=True)
+    missing = run(*plain)
     assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
-    lost = pytester.runpytest_subprocess(*plain, "--art-base-url", "http://127.0.0.1:9/v1", timeout=120)
+    lost = run(*plain, "--art-base-url", "http://127.0.0.1:9/v1")
     assert lost.ret == 2
     assert "--art-base-url needs --art-record" in lost.stdout.str() + lost.stderr.str()
-    refused = pytester.runpytest_subprocess(*plain, "--art-record", timeout=120)
+    refused = run(*plain, "--art-record")
     assert refused.ret == 2
     assert "--art-record needs a key" in refused.stdout.str() + refused.stderr.str()
     asking = ("--art-key-from", "THE_KEY", "--art-base-url", provider.url + "/v1", "--art-model", "its-model")
-    done = pytester.runpytest_subprocess(*plain, "--art-record", *asking, timeout=120)
+    done = run(*plain, "--art-record", *asking)
     assert done.ret == 0, done.stdout.str()
     done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
     kept = load_cassette(pytester.path / "new" / "ones" / "theirs" / "one-question.yaml")
     assert kept.provenance is not None
     assert kept.provenance.model == "its-model"
     asked = len(provider.seen())
-    assert pytester.runpytest_subprocess(*plain, timeout=120).ret == 0
+    assert run(*plain).ret == 0
     assert len(provider.seen()) == asked

@@ -11,6 +11,9 @@ from art_compliance.commands import app
 from art_compliance.resources import data_folder
 from art_sdk import BUILT_IN
 
+FEW = ("--scenario", "one-question", "--scenario", "parallel-calls")
+"""Whole certifications are those of test_reference_adapters.py."""
+
 
 @pytest.fixture
 def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -19,20 +22,20 @@ def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
-def test_every_reference_adapter_is_certified(art, tmp_path: Path):
-    result = art("certify", "--built-in", "--seed", "3", "--profile", "quick")
+def test_every_reference_adapter_is_judged_and_reported(art, tmp_path: Path):
+    result = art("certify", "--built-in", "--seed", "3", *FEW)
     assert result.exit_code == 0
-    assert result.output.count("certified by suite") == len(BUILT_IN)
+    assert result.output.count("a filtered run never certifies") == len(BUILT_IN)
     assert "report: art-report/report.json" in result.output
-    told = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))
-    assert [(one["adapter"]["name"], one["is_certified"], one["seed"]) for one in told["reports"]] == [
-        ("anthropic", True, 3),
-        ("gemini", True, 3),
-        ("openai", True, 3),
+    reports = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))["reports"]
+    assert [(one["adapter"]["name"], one["is_certified"], one["seed"]) for one in reports] == [
+        ("anthropic", False, 3),
+        ("gemini", False, 3),
+        ("openai", False, 3),
     ]
-    levels = told["reports"][0]["levels"]
-    assert levels["core"]["passed"] > 100
-    assert levels["tools"]["passed"] > 100
+    levels = reports[0]["levels"]
+    assert levels["core"]["passed"] > 30
+    assert levels["tools"]["passed"] > 30
 
 
 def test_an_adapter_that_fails_is_told_from_a_suite_that_cannot_work(art, tmp_path: Path):

@@ -25,7 +25,7 @@ from art_compliance.miniatures.content import drops_system_messages, trims_user_
 from art_compliance.run.report import Report
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.sensitivity import describe_sight, look
-from art_sdk import BUILT_IN, AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 PROPERTIES = Selection(checks=tuple(name for name in CHECKS if name.startswith("properties.")))
 QUICK = Search(profile=PROFILES["quick"])
@@ -34,14 +34,6 @@ WHOLE = "generated-conversations"
 
 def failures(report: Report) -> dict[str, Any]:
     return {result.check: result.findings[0] for result in (*report.failures, *report.harness_errors)}
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_a_reference_adapter_holds_every_law(name: str, seed: int):
-    report = certify(name, selection=PROPERTIES, seed=seed, search=QUICK)
-    assert failures(report) == {}
-    assert report.levels["properties"].passed > 8
 
 
 @pytest.mark.parametrize(

@@ -70,33 +70,42 @@ DATA = {
         "interactions[0].response.body.string: there is no text",
     ),
     "a body of data": (put({"string": {"id": 1}}, *ANSWER, "body"), "expected text or bytes, got dict"),
-    "a parsed body": (put({"id": 1}, *ANSWER, "parsed_body"), "interactions[0].response.parsed_body: the body stands"),
+    "a parsed body": (
+        put({"id": 1}, *ANSWER, "parsed_body"),
+        "interactions[0].response.parsed_body: the body is pars",
+    ),
     "an httpx answer of old": (
         put(200, *ANSWER, "status_code"),
-        "response.status_code: the form that vcrpy before 6.0",
+        "response.status_code: the format in which vcrpy before 6.0",
     ),
-    "no interactions": (put([], "interactions"), "interactions: there is none, so nothing was recorded: a vcrpy befor"),
+    "no interactions": (
+        put([], "interactions"),
+        "interactions: the list is empty, so nothing was recorded: vcrpy",
+    ),
     "interactions cut off": (put(None, "interactions"), "interactions: expected a list, got nothing"),
-    "another version": (put(2, "version"), "version: the format's version is 2, and 1 is the one that is known"),
-    "no version": (without("version"), "version: the format's version is None"),
-    "a bare list": (lambda data: data["interactions"], "$: the format of a vcrpy before 1.0"),
-    "a text": (lambda _: "hello", "$: no cassette: expected an object with interactions, got str"),
+    "another version": (put(2, "version"), "version: expected version 1, got 2"),
+    "no version": (without("version"), "version: expected version 1, got None"),
+    "a bare list": (
+        lambda data: data["interactions"],
+        "$: expected version 1, got the list format of vcrpy",
+    ),
+    "a text": (lambda _: "hello", "$: expected an object with interactions, got str"),
     "an unknown source": (
         put("hearsay", "metadata", "art", "source"),
         "by another version: its source is 'hearsay'; known: provider; provider, recorded by others; local engine;",
     ),
     "a field too many": (put(1, "metadata", "art", "more"), "metadata.art: it was edited by hand"),
     "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
-    "gzip that is cut": (
+    "gzip that is cut off": (
         put({"string": gzip.compress(b"hello" * 50)[:20]}, *ANSWER, "body"),
-        "gzip data cannot be",
+        "gzip data is cut off or damaged",
     ),
-    "gzip that is none": (put({"string": b"\xff\xfe\x00"}, *ANSWER, "body"), "neither that nor text"),
+    "gzip that is not gzip": (put({"string": b"\xff\xfe\x00"}, *ANSWER, "body"), "neither gzip nor text"),
 }
 
 
 @pytest.mark.parametrize("what", DATA)
-def test_a_cassette_that_was_edited_is_refused_with_its_place(what: str, tmp_path: Path):
+def test_an_edited_cassette_is_an_error_that_names_the_place(what: str, tmp_path: Path):
     change, message = DATA[what]
     path = tmp_path / "one.yaml"
 
@@ -112,24 +121,24 @@ def test_a_cassette_that_was_edited_is_refused_with_its_place(what: str, tmp_pat
 
 
 RAW = {
-    "nothing": (b"", "the file is empty; vcrpy would take it for a missing one"),
+    "nothing": (b"", "the file is empty; vcrpy would treat it as missing"),
     "blanks": (b" \n\n", "the file is empty"),
-    "bytes": (b"\xff\xfe\x00\x01", "byte 0: the file is no UTF-8 text; vcrpy would load it as empty"),
+    "bytes": (b"\xff\xfe\x00\x01", "byte 0: the file is not UTF-8 text; vcrpy would silently load it as empty"),
     "a NUL": (b"version: 1\0", "byte 10: the file is binary"),
-    "gzip": (gzip.compress(GOOD.encode()), "byte 0: the file itself is compressed by gzip"),
+    "gzip": (gzip.compress(GOOD.encode()), "byte 0: the file itself is compressed with gzip"),
     "an object of Python": (
         b"version: 1\nx: !!python/object:os.system {}\n",
-        "line 2, column 4: no YAML that can be",
+        "line 2, column 4: invalid YAML",
     ),
     "a key that is a list": (b"version: 1\n? [a]\n: 1\n", "found unhashable key"),
-    "a day that is none": (b"version: 1\nx: 2026-99-99\n", "no YAML that can be read: month must be in 1..12; record"),
-    "a bell": (b"version: 1\nx: \x07\n", "no YAML that can be read: unacceptable character #x0007"),
-    "no YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
+    "an impossible date": (b"version: 1\nx: 2026-99-99\n", "invalid YAML: month must be in 1..12; record"),
+    "a bell": (b"version: 1\nx: \x07\n", "invalid YAML: unacceptable character #x0007"),
+    "invalid YAML": (b"version: 1\ninteractions: [a, {b: ]\n", "line 2, column"),
 }
 
 
 @pytest.mark.parametrize("what", RAW)
-def test_a_file_that_is_no_cassette_is_refused_with_its_place(what: str, tmp_path: Path):
+def test_a_file_that_is_not_a_cassette_is_an_error_that_names_the_place(what: str, tmp_path: Path):
     raw, message = RAW[what]
     path = tmp_path / "one.yaml"
     path.write_bytes(raw)
@@ -138,14 +147,14 @@ def test_a_file_that_is_no_cassette_is_refused_with_its_place(what: str, tmp_pat
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
-def test_a_file_that_was_cut_short_is_never_taken_for_a_whole_one(share: float, tmp_path: Path):
+def test_a_file_that_was_cut_short_is_an_error(share: float, tmp_path: Path):
     path = tmp_path / "one.yaml"
     path.write_text(GOOD[: int(len(GOOD) * share)], encoding="utf-8")
     with pytest.raises(BadCassette):
         load_cassette(path)
 
 
-def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
+def test_a_missing_file_is_an_error(tmp_path: Path):
     with pytest.raises(BadCassette, match="cannot be read: No such file"):
         load_cassette(tmp_path / "none.yaml")
 
@@ -159,7 +168,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path):
         ("deflate", zlib.compress(b'{"a":1}')[2:-4]),
         ("deflate", b'{"a":1}'),
         ("deflate, gzip", gzip.compress(zlib.compress(b'{"a":1}'))),
-        ("gzip", b'{"a":1}'),  # its header was left behind
+        ("gzip", b'{"a":1}'),  # only the header is left
         ("br", b'{"a":1}'),
         ("zstd", b'{"a":1}'),
         ("identity", b'{"a":1}'),
@@ -171,7 +180,7 @@ def test_a_compressed_body_is_read(encoding: str, body: bytes):
     assert decompress(body, encoding) == b'{"a":1}'
 
 
-def test_headers_and_a_body_that_were_not_recorded_are_none(tmp_path: Path):
+def test_missing_headers_and_bodies_are_read_as_empty(tmp_path: Path):
     """vcrpy writes null for a request without a body; others leave the headers out."""
     text = broken(
         tmp_path / "one.yaml",
@@ -181,32 +190,32 @@ def test_headers_and_a_body_that_were_not_recorded_are_none(tmp_path: Path):
     assert (one.request_headers, one.request_body) == ({}, b"")
 
 
-def test_a_body_in_an_unknown_encoding_is_refused():
-    with pytest.raises(UnreadableBody, match="'snappy', which is not known here; known: identity, gzip"):
+def test_a_body_with_an_unknown_encoding_is_an_error():
+    with pytest.raises(UnreadableBody, match="'snappy' is unknown; known: identity, gzip"):
         decompress(b"x", "snappy")
 
 
-BY_LIBRARY = {  # {"a":1}, and the library that undoes it
+BY_LIBRARY = {  # {"a":1}, and the library that decompresses it
     "br": ("0b03807b2261223a317d03", "brotli", "brotli"),
     "zstd": ("28b52ffd20073900007b2261223a317d", "backports.zstd", "backports.zstd"),
 }
 
 
 @pytest.mark.parametrize("encoding", BY_LIBRARY)
-def test_a_body_whose_library_is_there_is_read_and_a_damaged_one_refused(encoding: str):
-    told, module, _ = BY_LIBRARY[encoding]
-    body = bytes.fromhex(told)
+def test_a_body_is_decompressed_by_its_library_and_a_damaged_one_is_an_error(encoding: str):
+    compressed, module, _ = BY_LIBRARY[encoding]
+    body = bytes.fromhex(compressed)
     pytest.importorskip(module)
     assert decompress(body, encoding) == b'{"a":1}'
-    with pytest.raises(UnreadableBody, match="cannot be undone, it is cut or damaged"):
+    with pytest.raises(UnreadableBody, match="is cut off or damaged"):
         decompress(body[:-3] + b"\xff", encoding)
 
 
 @pytest.mark.parametrize("encoding", BY_LIBRARY)
-def test_a_body_whose_library_is_missing_is_refused_with_the_cure(
+def test_a_body_whose_library_is_missing_is_an_error_that_names_the_library(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    told, _, install = BY_LIBRARY[encoding]
+    compressed, _, install = BY_LIBRARY[encoding]
 
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name)
@@ -214,13 +223,13 @@ def test_a_body_whose_library_is_missing_is_refused_with_the_cure(
     monkeypatch.setattr("art_compliance.cassettes.bodies.importlib.import_module", missing)
     path = tmp_path / "one.yaml"
     path.write_text(
-        broken(path, lambda data: compress(data["interactions"][0]["response"], bytes.fromhex(told), encoding)),
+        broken(path, lambda data: compress(data["interactions"][0]["response"], bytes.fromhex(compressed), encoding)),
         encoding="utf-8",
     )
     with pytest.raises(BadCassette) as caught:
         load_cassette(path)
     assert "interactions[0].response.body.string: its " in str(caught.value)
-    assert f"data needs a library that is not installed (to read it: pip install {install})" in str(caught.value)
+    assert f"data needs a library that is not installed: pip install {install}" in str(caught.value)
 
 
 def compress(answer: dict, body: bytes, encoding: str) -> None:
@@ -250,7 +259,7 @@ AWKWARD = [
 
 
 @pytest.mark.parametrize("text", AWKWARD)
-def test_what_is_written_is_read_again_to_the_byte(text: str, tmp_path: Path):
+def test_a_written_cassette_is_read_back_byte_for_byte(text: str, tmp_path: Path):
     provenance = Provenance(
         source="local engine", date="2026-01-02", adapter="a:B", model=None, scenario="s", digest="d", suite="0"
     )
@@ -271,8 +280,8 @@ def test_what_is_written_is_read_again_to_the_byte(text: str, tmp_path: Path):
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), body=st.binary())
-def test_any_text_and_any_bytes_are_written_as_they_are(text: str, body: bytes):
-    told = Exchange(
+def test_any_text_and_any_bytes_are_read_back_as_they_were_written(text: str, body: bytes):
+    one = Exchange(
         method="POST",
         uri="u",
         request_headers={},
@@ -285,4 +294,4 @@ def test_any_text_and_any_bytes_are_written_as_they_are(text: str, body: bytes):
     provenance = Provenance(
         source="local engine", date="2026-01-02", adapter="a:B", model=None, scenario="s", digest="d", suite="0"
     )
-    assert read_cassette(render([told], provenance), Path("one.yaml")).exchanges == (told,)
+    assert read_cassette(render([one], provenance), Path("one.yaml")).exchanges == (one,)

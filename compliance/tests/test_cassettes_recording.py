@@ -40,7 +40,7 @@ def provider():
 
 
 def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
-    path = DIALECTS[ADAPTERS[adapter].dialect].base_path
+    path = DIALECTS[ADAPTERS[adapter].dialect].service.base_path
     return Access(key=KEY, base_url=provider.url + path, model="its-model")
 
 
@@ -181,7 +181,7 @@ def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: 
 
 def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, and would record and play nothing"):
+    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, so it would record and play nothing"):
         record_into(tmp_path, "openai", "one-question")
 
 
@@ -226,7 +226,7 @@ def test_what_is_sent_is_recorded_to_the_byte_however_it_was_given(what: str, pr
 
 def test_one_cassette_is_in_force_at_a_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.PATIENCE", 0.01)
-    with recording(), pytest.raises(HarnessError, match="another cassette is in force in this process"), recording():
+    with recording(), pytest.raises(HarnessError, match="another cassette is active in this process"), recording():
         pytest.fail("two at a time")
     with recording() as heard:
         assert heard == []
@@ -303,12 +303,12 @@ REFUSED = {
         "the environment variable NO_SUCH_KEY is not set",
     ),
     "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
-    "no URL of an engine": (("openai", "--local-engine"), "say with --base-url where the local engine answers"),
+    "no URL of an engine": (("openai", "--local-engine"), "give the URL of the local engine with --base-url"),
     "no name of an engine": (
         ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
-        "say with --engine which engine answers, and its version",
+        "name the engine and its version with --engine",
     ),
-    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "say either"),
+    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "use either"),
 }
 
 

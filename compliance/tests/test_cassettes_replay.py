@@ -223,7 +223,10 @@ def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_
     ]
     told = findings(report, "replay.cassette-is-sound")
     assert f"{path}: line " in told
-    assert "it holds what looks like a secret, so it is not played; remove it from the history, too, revoke it" in told
+    assert (
+        "it contains what looks like a secret, so it is not played; revoke it, remove it"
+        in told
+    )
     assert report.recordings == {"strict provider": 1}
     assert not report.levels["replay"].is_applicable
     assert not report.levels["replay"].holds
@@ -570,7 +573,7 @@ def test_a_vcrpy_that_plays_nothing_is_told_once_and_before_anything_is_run(monk
     told = run("openai")
     assert told.exit_code == 2
     assert told.output == (
-        "harness: vcrpy 8.1.1 does not see httpx2, and would record and play nothing: pip install 'vcrpy>=8.2'\n"
+        "harness: vcrpy 8.1.1 does not see httpx2, so it would record and play nothing: pip install 'vcrpy>=8.2'\n"
     )
     assert certify(OpenAIAdapter, selection=Selection(checks=("wire.no-rule-is-broken",))).failures == []
 
@@ -596,7 +599,7 @@ NOT_REPLAYED = {
     "no adapter": ((), "name an adapter"),
     "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),
     "no such folder": (("openai", "--cassettes", "nope"), "there is no folder of cassettes nope"),
-    "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "no cassette of its provider is kept for these"),
+    "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "its provider has no cassette of these scenarios"),
 }
 
 

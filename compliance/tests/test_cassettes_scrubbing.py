@@ -279,8 +279,8 @@ def test_what_scrubbing_misses_is_refused_and_named_by_place_and_kind(
 
 
 WRONG_BODIES = {
-    "the request": ("request", "interactions[0]: not written: its gzip data cannot be undone"),
-    "the answer": ("answer", "interactions[0]: not written: its gzip data cannot be undone"),
+    "the request": ("request", "interactions[0]: not written: its gzip data is cut off or damaged"),
+    "the answer": ("answer", "interactions[0]: not written: its gzip data is cut off or damaged"),
 }
 
 
@@ -296,7 +296,7 @@ def test_what_cannot_be_decompressed_cannot_be_searched_and_is_not_written(what:
 def test_a_file_that_would_not_say_what_was_recorded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.writing._body", lambda body: body.decode().strip())
     write_cassette(tmp_path / "one.yaml", [exchange(answer_body=b"a")], PROVENANCE)
-    with pytest.raises(BadCassette, match="not written: read again, it would not say what was recorded"):
+    with pytest.raises(BadCassette, match="not written: the file would not contain what was recorded"):
         write_cassette(tmp_path / "two.yaml", [exchange(answer_body=b"a ")], PROVENANCE)
     assert [path.name for path in tmp_path.iterdir()] == ["one.yaml"]
 

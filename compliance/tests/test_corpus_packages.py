@@ -227,7 +227,7 @@ def test_what_its_authors_say_was_made_up_is_left_out(tmp_path: Path):
 
 def test_a_distribution_that_is_not_the_pinned_one_is_refused_and_removed(tmp_path: Path):
     package = sdist(tmp_path, {"tests/a.yaml": ONE}, sha256="0" * 64)
-    with pytest.raises(HarnessError, match=r"its sha256 is .*, pinned is 0000"):
+    with pytest.raises(HarnessError, match=r"the file's sha256 is .*, not the pinned 0000"):
         fetch(package, tmp_path)
     assert not list(tmp_path.rglob("*.tar.gz"))
 
@@ -235,7 +235,7 @@ def test_a_distribution_that_is_not_the_pinned_one_is_refused_and_removed(tmp_pa
 def test_an_index_that_does_not_have_it_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
-    with pytest.raises(Unreachable, match=r"no-such-package-of-ours 1: pip download ended with 1: ERROR: No matching"):
+    with pytest.raises(Unreachable, match=r"no-such-package-of-ours 1: pip download exited with 1: ERROR: No matching"):
         fetch(package, tmp_path)
 
 
@@ -267,14 +267,14 @@ def test_the_reason_is_told_without_the_objects_around_it(said: str):
 def test_an_index_client_that_does_not_come_back_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(corpus, "TIMEOUT", 0.01)
     package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
-    with pytest.raises(Unreachable, match="pip did not come back: TimeoutExpired"):
+    with pytest.raises(Unreachable, match="pip did not finish: TimeoutExpired"):
         fetch(package, tmp_path)
 
 
 def test_an_index_client_that_leaves_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(corpus, "_download", lambda *_: None)
     package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
-    with pytest.raises(Unreachable, match="the index client left no file in "):
+    with pytest.raises(Unreachable, match="pip download left no file in "):
         fetch(package, tmp_path)
     assert list(tmp_path.rglob("downloading")) == []
 
@@ -336,7 +336,7 @@ def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_no
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"interactions: [", "no YAML that can be read"), (b"\x1f\x8bxx", "gzip data is cut or damaged")],
+    [(b"interactions: [", "invalid YAML"), (b"\x1f\x8bxx", "gzip data is cut off or damaged")],
 )
 def test_a_broken_file_in_a_distribution_is_named(content: bytes, message: str, tmp_path: Path):
     package = sdist(tmp_path, {"tests/a.yaml": content})
@@ -362,5 +362,5 @@ def test_the_command_says_what_there_is_and_what_is_not_to_be_had(tmp_path: Path
     monkeypatch.setenv("ART_CORPUS_CACHE", str(tmp_path))
     result = CliRunner().invoke(app, ["corpus"])
     assert result.exit_code == 2
-    assert "langchain-openai 1.7.4: pip download ended with" in result.output
+    assert "langchain-openai 1.7.4: pip download exited with" in result.output
     assert "kept in" not in result.output

@@ -56,8 +56,8 @@ def test_the_url_says_whose_fields_count():
 @pytest.mark.parametrize(
     ("arguments", "given", "told"),
     [
-        (("judge",), "{}", "say the wire format with --dialect; known: anthropic-messages"),
-        (("judge", "--dialect", "poem"), "{}", "there is no dialect 'poem' to judge by; known: anthropic-messages"),
+        (("judge",), "{}", "name the wire format with --dialect; known: anthropic-messages"),
+        (("judge", "--dialect", "poem"), "{}", "there is no judge for the dialect 'poem'; known: anthropic-messages"),
         (("judge", "--dialect", "openai-chat"), "{", "standard input is not JSON: Expecting property name"),
         (("judge", "--dialect", "openai-chat"), b"\xff\xfe{", "standard input is not JSON"),
         (("judge", "--dialect", "openai-chat"), "[" * 100_000, "standard input is not JSON"),

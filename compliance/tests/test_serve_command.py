@@ -83,7 +83,7 @@ def test_a_client_that_hangs_does_not_keep_it_from_ending():
             httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=0.5)
         told, trouble = stopped(process)
     assert "    answered 200: 'This answer" in told
-    assert told.endswith(", gone wrong: hang-after-head\nstopped\n")
+    assert told.endswith(", fault: hang-after-head\nstopped\n")
     assert (process.returncode, trouble) == (0, "")
 
 

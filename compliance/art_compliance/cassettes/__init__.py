@@ -1,7 +1,8 @@
 """Cassettes: provider calls, recorded and replayed.
 
-`recording` alone knows vcrpy. A cassette is read by `reading`, written by `writing` after `scrubbing` and a
-second look by `scanning`; `matching` says whether a request is the recorded one, `provenance` who answered.
+Only `recording` imports vcrpy. `reading` reads a cassette. `writing` writes one, after `scrubbing` has removed the
+secrets and `scanning` has looked for any that are left. `matching` decides whether a request is the recorded one, and
+`provenance` says who answered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bytes of recorded bodies: decompressed, and as text or JSON where they are either."""
+"""Recorded bodies: decompresses them, and reads them as text or JSON."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from typing import Any, Final
 
 
 class UnreadableBody(ValueError):
-    """A body that is not what its headers say."""
+    """A body that does not match its content-encoding."""
 
 
 def decompress(body: bytes, encoding: str) -> bytes:
-    """The body without its `content-encoding`, which may name several, the last applied first to be undone.
+    """The decompressed body. A `content-encoding` may name several codings, in the order in which they were applied.
 
-    A body that was decompressed already, its header left behind, is given as it is. Raises UnreadableBody.
+    A body that is no longer compressed, although its header says so, is returned as it is. Raises UnreadableBody.
     """
     for name in reversed([part.strip().lower() for part in encoding.split(",") if part.strip()]):
         undo = _UNDO.get(name)
         if undo is None:
-            message = f"its content-encoding is {name!r}, which is not known here; known: {', '.join(_UNDO)}"
-            raise UnreadableBody(message)
+            raise UnreadableBody(f"its content-encoding {name!r} is unknown; known: {', '.join(_UNDO)}")
         try:
             body = undo(body)
         except (OSError, EOFError, zlib.error) as error:
-            message = f"its {name} data cannot be undone, it is cut or damaged: {error}"
-            raise UnreadableBody(message) from error
+            raise UnreadableBody(f"its {name} data is cut off or damaged: {error}") from error
     return body
 
 
@@ -39,7 +37,7 @@ def _plain(body: bytes) -> bytes:
 def _ungzip(body: bytes) -> bytes:
     if body.startswith(b"\x1f\x8b"):
         return gzip.decompress(body)
-    return _hold_text(body, "its content-encoding is gzip, and its bytes are neither that nor text")
+    return _require_text(body, "its content-encoding is gzip, but its bytes are neither gzip nor text")
 
 
 def _inflate(body: bytes) -> bytes:
@@ -52,25 +50,26 @@ def _inflate(body: bytes) -> bytes:
 
 
 def _by_library(coding: str, names: tuple[str, ...], install: str) -> Callable[[bytes], bytes]:
-    """Undoes a coding that needs a library: whoever's client is answered in it has one, so no extra brings it."""
+    """Decompresses with a library that no extra installs: clients that get such answers bring it."""
 
     def undo(body: bytes) -> bytes:
         library = _import_first(names)
         if library is None:
-            message = f"its {coding} data needs a library that is not installed (to read it: pip install {install})"
-            return _hold_text(body, message)
+            return _require_text(
+                body, f"its {coding} data needs a library that is not installed: pip install {install}"
+            )
         failure: type[Exception] = getattr(library, "ZstdError", None) or library.error
         try:
             undone: bytes = library.decompress(body)
         except failure as error:
-            return _hold_text(body, f"its {coding} data cannot be undone, it is cut or damaged: {error}")
+            return _require_text(body, f"its {coding} data is cut off or damaged: {error}")
         return undone
 
     return undo
 
 
 def _import_first(names: tuple[str, ...]) -> Any:
-    """The first of these modules that is installed; they are the ones that httpx2 looks for."""
+    """The first of these modules that is installed; httpx2 looks for the same ones."""
     for name in names:
         try:
             return importlib.import_module(name)
@@ -79,10 +78,10 @@ def _import_first(names: tuple[str, ...]) -> Any:
     return None
 
 
-def _hold_text(body: bytes, otherwise: str) -> bytes:
-    """The body, where it was decompressed already and its header left behind."""
+def _require_text(body: bytes, problem: str) -> bytes:
+    """The body as it is, if it is text: then it was decompressed before, and only its header is left."""
     if body and not is_text(body):
-        raise UnreadableBody(otherwise)
+        raise UnreadableBody(problem)
     return body
 
 
@@ -106,7 +105,7 @@ def is_text(body: bytes) -> bool:
 
 
 def json_of(body: bytes) -> Any:
-    """The JSON value of a body, or None where it is none."""
+    """The JSON value of a body, or None if it is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -114,7 +113,7 @@ def json_of(body: bytes) -> Any:
 
 
 def stream_items(body: bytes) -> Iterator[Any]:
-    """The JSON values of a recorded event stream, one for each `data:` line, or one line of JSON each."""
+    """The JSON values of a recorded event stream: one per `data:` line, or one per line of JSON."""
     for line in body.decode("utf-8", "replace").splitlines():
         data = line.removeprefix("data:").strip()
         if data.startswith("{") and (value := json_of(data.encode())) is not None:

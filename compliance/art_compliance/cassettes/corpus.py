@@ -1,7 +1,7 @@
-"""The corpus: cassettes that others recorded from real providers and ship in their source distributions.
+"""The corpus: cassettes that other projects recorded from real providers and ship in their source distributions.
 
-`cassettes/corpus.toml` pins name, version, digest, licence and paths. The index client downloads on demand into
-the user's cache; nothing of it is ever part of this project.
+`cassettes/corpus.toml` pins each package's name, version, digest, licence and paths. pip downloads a package into the
+user's cache when it is needed; none of them is part of this project.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from art_compliance.resources import data_folder
 from art_sdk.json_data import is_array, is_object
 
 TIMEOUT: Final = 60.0
-"""Seconds that one download may take, and that another process is waited for which downloads the same."""
+"""Seconds that one download may take, and that a second process waits for the first one's download."""
 
 
 class Unreachable(Exception):
-    """The package index cannot be asked, or no longer has the distribution. Its text says which and why."""
+    """The package index cannot be reached, or does not have the distribution; the message says which and why."""
 
 
 class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A source distribution that ships cassettes: `paths` are patterns of files in it.
+    """A source distribution that ships cassettes. `paths` are patterns of the files in it.
 
-    Files with the words `made_up` were never recorded, their authors say so, and are left out; `holds` is
-    how many there are without them.
+    Files that contain the text `made_up` were never recorded, as their authors say, and are left out. `holds` is the
+    number of recorded calls in the others.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """One recorded call: whose package it is in, which file, and the how-manieth there."""
+    """One recorded call, with its package, its file, and its number in the file, counted from 0."""
 
     package: str
     file: str
@@ -65,26 +65,25 @@ class Found(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """A name for it, short enough for a test's."""
+        """A short name for the call, such as a test's id."""
         stem = self.file.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".yaml")
         folder = self.file.rsplit("/", 2)[-2]
         return f"{self.package}/{folder}/{stem}-{self.number}"
 
 
 def load_packages(path: Path | None = None) -> tuple[Package, ...]:
-    """The pinned packages. Raises HarnessError, naming file and field."""
+    """The pinned packages. Raises HarnessError, which names the file and the field."""
     where = path or data_folder("cassettes") / "corpus.toml"
     try:
         return msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8"))["package"], tuple[Package, ...])
     except (OSError, KeyError, ValueError) as error:
-        message = f"{where}: {error}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{where}: {error}") from error
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where downloads are kept: `ART_CORPUS_CACHE`, else below the user's cache folder."""
-    asked = environment.get("ART_CORPUS_CACHE")
-    return Path(asked) if asked else user_cache(environment) / "corpus"
+    """The folder for downloads: `ART_CORPUS_CACHE`, or a folder in the user's cache."""
+    folder = environment.get("ART_CORPUS_CACHE")
+    return Path(folder) if folder else user_cache(environment) / "corpus"
 
 
 def user_cache(environment: Mapping[str, str] = os.environ) -> Path:
@@ -94,9 +93,9 @@ def user_cache(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def fetch(package: Package, folder: Path | None = None) -> Path:
-    """The distribution's file, downloaded unless it is there, its digest verified each time.
+    """The distribution's file, which is downloaded only once; its digest is verified every time.
 
-    Raises Unreachable, and HarnessError where the digest is not the pinned one: then the file is removed.
+    Raises Unreachable, and HarnessError if the digest is not the pinned one: then the file is removed.
     """
     kept = (folder or cache_folder()) / package.sha256[:16]
     found = _only_file(kept)
@@ -105,15 +104,14 @@ def fetch(package: Package, folder: Path | None = None) -> Path:
         _download_once(package, kept)
         found = _only_file(kept)
     if found is None:
-        message = f"{package.name} {package.version}: the index client left no file in {kept}"
-        raise Unreachable(message)
+        raise Unreachable(f"{package.name} {package.version}: pip download left no file in {kept}")
     digest = hashlib.sha256(found.read_bytes()).hexdigest()
     if digest != package.sha256:
         found.unlink()
-        message = (
-            f"{package.name} {package.version}: its sha256 is {digest}, pinned is {package.sha256}; it was removed"
+        raise HarnessError(
+            f"{package.name} {package.version}: the file's sha256 is {digest}, not the pinned {package.sha256}; "
+            "it was removed"
         )
-        raise HarnessError(message)
     return found
 
 
@@ -122,14 +120,14 @@ def _only_file(folder: Path) -> Path | None:
 
 
 def _download_once(package: Package, folder: Path) -> None:
-    """Into a draft, and from there at once, so that nobody reads a half; whoever comes second waits for the first."""
+    """Downloads into a draft and renames it, so that nobody reads half a file. A second process waits for the first."""
     lock = folder / "downloading"
     try:
         lock.touch(exist_ok=False)
     except FileExistsError:
         if _wait_for(lock):
             return
-        lock.touch()  # whoever held it is gone
+        lock.touch()  # its owner is gone
     try:
         with tempfile.TemporaryDirectory(dir=folder) as draft:
             _download(package, Path(draft))
@@ -141,7 +139,7 @@ def _download_once(package: Package, folder: Path) -> None:
 
 
 def _wait_for(lock: Path) -> bool:
-    """Whether the lock was given back in time. One that is older than a download may take is nobody's."""
+    """Whether the lock was released in time. The owner of a lock that is older than any download is gone."""
     while True:
         try:
             age = time.time() - lock.stat().st_mtime
@@ -153,35 +151,33 @@ def _wait_for(lock: Path) -> bool:
 
 
 def _download(package: Package, folder: Path) -> None:
-    """By pip, which asks the distribution's own build tool for its name: nothing is installed."""
+    """Downloads with pip, which runs the distribution's build tool to ask for its name, but installs nothing."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--retries", "1", "--timeout", "15"]
     command += ["--no-binary", package.name, "--dest", str(folder), f"{package.name}=={package.version}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
-        message = f"{package.name} {package.version}: pip did not come back: {type(error).__name__}"
-        raise Unreachable(message) from error
+        raise Unreachable(f"{package.name} {package.version}: pip did not finish: {type(error).__name__}") from error
     if done.returncode != 0:
-        message = f"{package.name} {package.version}: {_explain(done.stderr, done.returncode)}"
-        raise Unreachable(message)
+        raise Unreachable(f"{package.name} {package.version}: {_explain(done.stderr, done.returncode)}")
 
 
-def _explain(said: str, code: int) -> str:
-    """Why pip brought nothing: it says that there is no such distribution, also where no index answered."""
-    broken = _BROKEN.findall(said)
+def _explain(output: str, code: int) -> str:
+    """Why pip failed. pip says that there is no such distribution, even if no index answered."""
+    broken = _BROKEN.findall(output)
     if broken:
         return f"the package index cannot be reached: {broken[-1]}"
-    lines = [line for line in said.splitlines() if line.startswith("ERROR")]
-    return f"pip download ended with {code}: {(lines or ['?'])[-1]}"
+    lines = [line for line in output.splitlines() if line.startswith("ERROR")]
+    return f"pip download exited with {code}: {(lines or ['?'])[-1]}"
 
 
 _BROKEN: Final = re.compile(r"connection broken by '(?:.*[>)]: )?(.*?)['\")]*':")
-"""What pip warns of before it tries again (as pip 23.2 and 26.3 say it)."""
+"""pip's warning before it tries again (in the words of pip 23.2 and 26.3)."""
 
 
 def read_package(package: Package, folder: Path | None = None) -> tuple[Found, ...]:
-    """Every recorded call of a package that can be read. Raises as `fetch`, and BadCassette for a file that cannot."""
+    """Every recorded call of a package. Raises as `fetch` does, and BadCassette for a file that cannot be read."""
     return tuple(_found(package, fetch(package, folder)))
 
 
@@ -203,15 +199,15 @@ def _unpacked(path: Path, raw: bytes) -> bytes:
     try:
         return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
     except (OSError, EOFError) as error:
-        raise BadCassette(path, "", f"its gzip data is cut or damaged: {error}") from error
+        raise BadCassette(path, "", f"its gzip data is cut off or damaged: {error}") from error
 
 
 def _exchanges(path: Path, text: bytes) -> Iterator[Exchange]:
-    """A foreign cassette's, in vcrpy's form or in the one that keeps requests and answers in two lists."""
+    """The calls in another project's cassette: in vcrpy's format, or with requests and answers in two lists."""
     try:
         data: object = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
-        raise BadCassette(path, "", f"no YAML that can be read: {error}") from error
+        raise BadCassette(path, "", f"invalid YAML: {error}") from error
     for at, one in enumerate(_interactions(data)):
         yield read_exchange(one, path, f"interactions[{at}]")
 
@@ -235,11 +231,11 @@ _PATHS: Final = {
     ":streamGenerateContent": "gemini-generate",
 }
 _FIELDS: Final = {"langchain-openai": "openai-chat", "langchain-anthropic": "anthropic-messages"}
-"""Packages whose recorders left out the URL: a body with `messages` is of this dialect."""
+"""Packages that left out the URL when they recorded: a body with `messages` is in this dialect."""
 
 
 def dialect_of(found: Found) -> str | None:
-    """The dialect of a recorded call, by its URL, else by its package; None for what no dialect here is of."""
+    """The dialect of a recorded call, by its URL or by its package; None if the suite does not know the format."""
     path = found.exchange.uri.partition("?")[0]
     for end, dialect in _PATHS.items():
         if path.endswith(end):

@@ -1,4 +1,4 @@
-"""What can be wrong with cassettes that still load: one line each, with the file and what to do."""
+"""Finds what is wrong with cassettes that still load: one line each, with the file and the remedy."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from art_compliance.pointers import leaves
 from art_compliance.scenarios import Scenario
 
 OLD: Final = 365
-"""Days after which a cassette of a real provider is old, unless another number is asked for."""
+"""The age in days from which a cassette of a real provider is old, unless another one is given."""
 
 
 class Complaint(Struct, frozen=True):
     """One thing that is wrong: where, what, and what to do about it."""
 
     path: Path
-    what: str
-    do: str
+    problem: str
+    remedy: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.what}; {self.do}"
+        return f"{self.path}: {self.problem}; {self.remedy}"
 
 
-class Practice(Struct, frozen=True, kw_only=True):
-    """What cassettes are held against. `replayed`, where it is known, are the last run's, as `provider/file`."""
+class Facts(Struct, frozen=True, kw_only=True):
+    """What cassettes are compared with. `replayed` are the cassettes that the last run played, as `provider/file`."""
 
     scenarios: Mapping[str, Scenario]
     today: date
@@ -47,73 +47,72 @@ class Practice(Struct, frozen=True, kw_only=True):
     replayed: frozenset[str] | None = None
 
 
-def practice(scenarios: tuple[Scenario, ...], *, days: int = OLD, replayed: frozenset[str] | None = None) -> Practice:
-    """What holds today."""
+def gather_facts(scenarios: tuple[Scenario, ...], *, days: int = OLD, replayed: frozenset[str] | None = None) -> Facts:
+    """The facts of today."""
     known = {one.id: one for one in scenarios}
-    return Practice(scenarios=known, today=datetime.now(UTC).date(), days=days, replayed=replayed)
+    return Facts(scenarios=known, today=datetime.now(UTC).date(), days=days, replayed=replayed)
 
 
-def examine(folder: Path, held: Practice) -> Iterator[Complaint]:
-    """Every complaint about every cassette below the folder. Raises HarnessError where there is no cassette at all."""
+def examine(folder: Path, facts: Facts) -> Iterator[Complaint]:
+    """Every complaint about every cassette below the folder. Raises HarnessError if there is no cassette at all."""
     paths = [path for path in sorted(folder.rglob("*.y*ml")) if path.is_file()]
     if not paths:
-        message = f"there is no cassette in {folder}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no cassette in {folder}")
     for path in paths:
-        yield from examine_file(path, held)
+        yield from examine_file(path, facts)
 
 
-def examine_file(path: Path, held: Practice) -> Iterator[Complaint]:
-    """Every complaint about one file: first whether it holds secrets, then whether it can be used, then the rest."""
+def examine_file(path: Path, facts: Facts) -> Iterator[Complaint]:
+    """Every complaint about one file: secrets first, then errors that make it unusable, then the rest."""
     text = path.read_bytes().decode("utf-8", "replace")
     for leak in find_leaks(text):
-        yield Complaint(path, f"a secret: {leak}", f"{REVOKE}, and record again; until then it fails every replay")
+        yield Complaint(path, f"a secret: {leak}", f"{REVOKE} and record it again; every replay fails until then")
     try:
         cassette = read_cassette(read_text(path), path)
     except BadCassette as error:
         place = f"{error.place}: " if error.place else ""
-        what = str(error).removeprefix(f"{path}: {place}")
-        yield Complaint(path, f"{place}it cannot be used: {what}", "until then it fails every replay")
+        problem = str(error).removeprefix(f"{path}: {place}")
+        yield Complaint(path, f"{place}it cannot be used: {problem}", "every replay fails until then")
         return
     for look in _LOOKS:
-        yield from look(cassette, held)
+        yield from look(cassette, facts)
 
 
-def _unknown(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
+def _unknown(cassette: Cassette, facts: Facts) -> Iterator[Complaint]:
     name = cassette.path.stem
-    if name not in held.scenarios:
-        yield Complaint(cassette.path, f"never replayed: no scenario is called {name!r}", "remove it, or rename it")
-    elif held.replayed is not None and f"{cassette.path.parent.name}/{cassette.path.name}" not in held.replayed:
-        yield Complaint(cassette.path, "never replayed: the last run did not play it", "see why in its report.json")
+    if name not in facts.scenarios:
+        yield Complaint(cassette.path, f"never replayed: there is no scenario {name!r}", "remove or rename it")
+    elif facts.replayed is not None and f"{cassette.path.parent.name}/{cassette.path.name}" not in facts.replayed:
+        yield Complaint(cassette.path, "never replayed: the last run did not play it", "its report.json may say why")
 
 
-def _nameless(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+def _nameless(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
     if cassette.provenance is None:
-        what = "nothing says who answered, nor what a request is matched by: vcrpy's own matchers leave the body out"
-        yield Complaint(cassette.path, what, "record it with art record, which matches by the normal form")
+        problem = "it does not say who answered or how to match requests: vcrpy's own matchers ignore the body"
+        yield Complaint(cassette.path, problem, "record it with art record, which matches by the normal form")
 
 
-def _old(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
+def _old(cassette: Cassette, facts: Facts) -> Iterator[Complaint]:
     known = cassette.provenance
     if known is None or not known.is_reality:
         return
     try:
-        days = (held.today - date.fromisoformat(known.date)).days
+        days = (facts.today - date.fromisoformat(known.date)).days
     except ValueError:
-        yield Complaint(cassette.path, f"its date {known.date!r} is none", "record it again")
+        yield Complaint(cassette.path, f"its date {known.date!r} is not a date", "record it again")
         return
     if days < 0:
-        yield Complaint(cassette.path, f"its date {known.date} is yet to come", "set the clock, and record it again")
-    elif days > held.days:
-        yield Complaint(cassette.path, f"{days} days old, {held.days} is the limit", "record it again")
+        yield Complaint(cassette.path, f"its date {known.date} is in the future", "set the clock and record it again")
+    elif days > facts.days:
+        yield Complaint(cassette.path, f"{days} days old; the limit is {facts.days}", "record it again")
 
 
-def _outgrown(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
-    known, scenario = cassette.provenance, held.scenarios.get(cassette.path.stem)
+def _outgrown(cassette: Cassette, facts: Facts) -> Iterator[Complaint]:
+    known, scenario = cassette.provenance, facts.scenarios.get(cassette.path.stem)
     if known is None or scenario is None:
         return
     if known.scenario != scenario.id:
-        yield Complaint(cassette.path, f"it was recorded for the scenario {known.scenario!r}", "give it its name back")
+        yield Complaint(cassette.path, f"it was recorded for the scenario {known.scenario!r}", "rename it back")
     elif known.digest != scenario_digest(scenario):
         yield Complaint(cassette.path, "the scenario has changed since it was recorded", "record it again")
 
@@ -123,29 +122,29 @@ _PASSING: Final[Mapping[str, re.Pattern[str]]] = {
     "a time": re.compile(r"\b20\d\d-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(:[0-5]\d)?"),
     "seconds since 1970": re.compile(r"(?<![\d.])1[6-9]\d{8}(\d{3})?(\.\d+)?(?![\d.])"),
 }
-"""What is another in each request, so that it never matches again."""
+"""Values that differ in every request, so that a recorded one never matches again."""
 
 
-def _passing(cassette: Cassette, held: Practice) -> Iterator[Complaint]:
-    scenario = held.scenarios.get(cassette.path.stem)
+def _passing(cassette: Cassette, facts: Facts) -> Iterator[Complaint]:
+    scenario = facts.scenarios.get(cassette.path.stem)
     given = "" if scenario is None else repr((scenario.prompt, scenario.options))
     for at, one in enumerate(cassette.exchanges):
         for pointer, value in leaves(json_of(one.request_body)):
             for kind, form in _PASSING.items():
                 found = form.search(str(value)) if isinstance(value, (str, int, float)) else None
                 if found is not None and found[0] not in given:
-                    what = f"interactions[{at}].request.body{pointer}: {kind}, so it matches no other request"
-                    yield Complaint(cassette.path, what, "leave it out of the request, and record again")
+                    problem = f"interactions[{at}].request.body{pointer}: {kind}, so no other request matches it"
+                    yield Complaint(cassette.path, problem, "leave it out of the request and record it again")
 
 
-def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
-    """An engine that speaks a provider's format need not keep to its types; that it answers at all is asked of it."""
+def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
+    """An engine that speaks a provider's format need not keep to the provider's types, but it must answer."""
     is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
         dialect = _dialect(one)
         if not 200 <= one.status < 300:
-            what = f"interactions[{at}].response.status: {one.status}, an error, which says more of an account"
-            yield Complaint(cassette.path, what, "record it again: art record keeps no errors")
+            problem = f"interactions[{at}].response.status: {one.status}, an error, which depends on the account"
+            yield Complaint(cassette.path, problem, "record it again: art record keeps no errors")
             continue
         if dialect is None:
             continue
@@ -153,23 +152,23 @@ def _answer_faults(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
         whole = json_of(one.answer_body)
         items: list[Any] = list(stream_items(one.answer_body)) if whole is None else [whole]
         if not items:
-            yield Complaint(cassette.path, f"{place}: it loads, and answers with nothing", "record it again")
+            yield Complaint(cassette.path, f"{place}: it loads, but the answer is empty", "record it again")
             continue
         if is_engine:
             continue
         schema = f"{dialect}.{'stream' if whole is None else 'answer'}"
         fault = next((fault for item in items for fault in judge_answer(schema, item, url=one.uri)), None)
         if fault is not None:
-            what = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
-            yield Complaint(cassette.path, what, "record it again")
+            problem = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
+            yield Complaint(cassette.path, problem, "record it again")
 
 
-def _doubled(cassette: Cassette, _: Practice) -> Iterator[Complaint]:
+def _doubled(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
     for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
         dialect = DIALECTS.get(_dialect(one) or "")
         if dialect is not None and is_same(dialect, Asked.of(one), Asked.of(twin)):
-            what = f"interactions[{at}] and interactions[{other}] match one request: which answers is chance"
-            yield Complaint(cassette.path, what, "record it again")
+            problem = f"interactions[{at}] and interactions[{other}] match the same request, so either may answer it"
+            yield Complaint(cassette.path, problem, "record it again")
 
 
 def _dialect(one: Exchange) -> str | None:
@@ -177,7 +176,7 @@ def _dialect(one: Exchange) -> str | None:
     return next((name for name, dialect in DIALECTS.items() if re.search(dialect.service.path, path)), None)
 
 
-_LOOKS: Final[tuple[Callable[[Cassette, Practice], Iterator[Complaint]], ...]] = (
+_LOOKS: Final[tuple[Callable[[Cassette, Facts], Iterator[Complaint]], ...]] = (
     _unknown,
     _nameless,
     _old,

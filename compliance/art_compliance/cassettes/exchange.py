@@ -1,4 +1,4 @@
-"""One recorded call: a request and its answer, as every module here passes it on."""
+"""One recorded call: a request and its answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """One request and its answer. Header names are lower-case; bodies are bytes without a content-encoding."""
+    """One request and its answer. Header names are lower-case, and bodies are decompressed."""
 
     method: str
     uri: str

@@ -1,7 +1,7 @@
-"""Whether a request is the recorded one: by what it means, not by its bytes; and what changed where it is not.
+"""Whether a request is the recorded one, by its meaning and not by its bytes; and if not, what has changed.
 
-The normal form of a request is its decoding, call ids numbered in the order in which they come. Where the
-dialect cannot decode one of the two, both are compared as JSON.
+The normal form of a request is its decoded form, with call ids numbered in order of appearance. Requests that the
+dialect cannot decode are compared as JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from art_sdk.json_data import is_array, is_object
 
 
 class Asked(Struct, frozen=True):
-    """A request: recorded or live, scrubbed in both cases."""
+    """A scrubbed request, recorded or live."""
 
     method: str
     uri: str
@@ -33,25 +33,25 @@ class Asked(Struct, frozen=True):
 
     @classmethod
     def of(cls, exchange: Exchange) -> Asked:
-        """The recorded one."""
+        """The request of a recorded call."""
         return cls(exchange.method, exchange.uri, exchange.request_body)
 
     @property
     def raw(self) -> Any:
-        """The body as JSON, or the text that it is."""
+        """The body as JSON, or as text if it is not JSON."""
         value = json_of(self.body)
         return self.body.decode("utf-8", "replace") if value is None else value
 
 
 class Tape(Struct):
-    """What happened while a cassette was played: each request once, however often it was sent, and the unplayed."""
+    """What happened while a cassette was played: each different request once, and the interactions never played."""
 
     asked: list[Asked] = field(default_factory=list[Asked])
     unplayed: list[int] = field(default_factory=list[int])
 
 
 def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
-    """Whether two requests mean the same, whatever host they go to, and whatever stands before the dialect's path."""
+    """Whether two requests mean the same, whatever their host and whatever precedes the dialect's path."""
     if one.method != other.method or _is_of(dialect, one) != _is_of(dialect, other):
         return False
     return bool(meaning(dialect, one) == meaning(dialect, other))
@@ -62,7 +62,7 @@ def _is_of(dialect: Dialect, asked: Asked) -> bool:
 
 
 def meaning(dialect: Dialect, asked: Asked) -> Any:
-    """The request's normal form as JSON data; its path and raw body where it cannot be decoded."""
+    """The request's normal form as JSON data; its path and raw body if it cannot be decoded."""
     raw = asked.raw
     try:
         decoded = dialect.requests.decode(raw, url=asked.uri)
@@ -71,12 +71,11 @@ def meaning(dialect: Dialect, asked: Asked) -> Any:
     ids: dict[str, str] = {}
     turns = [_turn(msgspec.to_builtins(entry), ids) for entry in normal_form(decoded.prompt)]
     tools = [msgspec.to_builtins(tool) for tool in decoded.tools]
-    told = {"prompt": turns, "tools": tools, "options": decoded.options, "opaque": decoded.opaque}
-    return msgspec.to_builtins(told)
+    return msgspec.to_builtins({"prompt": turns, "tools": tools, "options": decoded.options, "opaque": decoded.opaque})
 
 
 def _turn(entry: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
-    """A turn without where it stood, its ids by number. An orphan result's name is the id that it answers."""
+    """A turn without its place, and with numbered ids. An orphan result's name is the id of the call it answers."""
     for call in entry["calls"]:
         call["id"] = _numbered(call["id"], ids)
         del call["path"]
@@ -108,35 +107,35 @@ _MANY: Final = 5
 
 
 def changes(recorded: Any, now: Any, pointer: str = "") -> Iterator[Change]:
-    """Every place in which the second value is not the first."""
+    """Every place where the second value differs from the first."""
     if is_object(recorded) and is_object(now):
         for name in [*recorded, *(name for name in now if name not in recorded)]:
             here = f"{pointer}/{escape(str(name))}"
             yield from _item(name in recorded, recorded.get(name), name in now, now.get(name), here)
     elif is_array(recorded) and is_array(now):
         for at in range(max(len(recorded), len(now))):
-            known, told = at < len(recorded), at < len(now)
-            yield from _item(known, recorded[at] if known else None, told, now[at] if told else None, f"{pointer}/{at}")
+            old, new = at < len(recorded), at < len(now)
+            yield from _item(old, recorded[at] if old else None, new, now[at] if new else None, f"{pointer}/{at}")
     elif recorded != now or type(recorded) is not type(now):
         yield Change(pointer, *_parted(recorded, now))
 
 
-def _item(known: bool, recorded: Any, told: bool, now: Any, pointer: str) -> Iterator[Change]:  # noqa: FBT001 - two sides
-    if known and told:
+def _item(old: bool, recorded: Any, new: bool, now: Any, pointer: str) -> Iterator[Change]:  # noqa: FBT001 - two sides
+    if old and new:
         yield from changes(recorded, now, pointer)
     else:
-        yield Change(pointer, show(recorded) if known else ABSENT, show(now) if told else ABSENT)
+        yield Change(pointer, show(recorded) if old else ABSENT, show(now) if new else ABSENT)
 
 
 def _parted(recorded: Any, now: Any) -> tuple[str, str]:
-    """Both values, long texts from shortly before they part."""
+    """Both values; long texts are shown from shortly before they differ."""
     if not (isinstance(recorded, str) and isinstance(now, str)):
         return show(recorded), show(now)
     return quote_parting(recorded, now)[1:]
 
 
 def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
-    """What changed, in normal form and raw, the first few places of each."""
+    """What changed, in normal form and raw: the first few places of each."""
     lines: list[str] = []
     if recorded.method != now.method:
         lines.append(f"method: recorded {recorded.method}, now {now.method}")
@@ -148,6 +147,6 @@ def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
     }
     for what, (old, new) in pairs.items():
         found = list(islice(changes(old, new), _MANY + 1))
-        told = [str(change) for change in found[:_MANY]] + (["and more"] if len(found) > _MANY else [])
-        lines += [f"{what}: {'; '.join(told)}"] if told else []
+        shown = [str(change) for change in found[:_MANY]] + (["and more"] if len(found) > _MANY else [])
+        lines += [f"{what}: {'; '.join(shown)}"] if shown else []
     return "\n    ".join(lines)

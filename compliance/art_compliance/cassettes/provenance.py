@@ -1,4 +1,4 @@
-"""Where a cassette comes from: what it says of itself, and what of that counts as reality."""
+"""Where a cassette comes from, and whether it proves anything about real providers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from art_compliance.scenarios import Scenario
 from art_sdk.json_data import is_object
 
 Source = Literal["provider", "provider, recorded by others", "local engine", "strict provider"]
-"""Who gave the answers that a cassette holds."""
+"""Who gave the answers in a cassette."""
 
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 RECORDED_REALITY: Final[frozenset[Source]] = frozenset(SOURCES) - {"strict provider"}
-"""The sources that prove something of the world outside; the suite's own provider proves that nothing changed."""
+"""The sources outside this suite. Answers of the suite's own provider only prove that nothing has changed."""
 
 KEY: Final = "art"
-"""Under this name the provenance stands in a cassette's `metadata`, which vcrpy keeps as it is."""
+"""The provenance's name in a cassette's `metadata`, which vcrpy does not touch."""
 
 
 class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a cassette was made. `date` is the day in UTC, `digest` the scenario's when it was recorded.
+    """How a cassette was made.
 
-    `versions` names the Python, the HTTP client, the distribution of the adapter and the engine; `suite` is the
-    suite's own. `matched_on` says what a request must have in common with the recorded one.
+    `date` is the day in UTC, and `digest` the digest of the scenario at that time. `versions` has the versions of
+    Python, the HTTP client, the adapter's distribution and the engine; `suite` is the suite's version. `matched_on`
+    says what a request must have in common with the recorded one.
     """
 
     source: Source
@@ -43,20 +44,19 @@ class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def is_reality(self) -> bool:
-        """Whether somebody outside of this suite gave the answers."""
+        """Whether the answers come from outside this suite."""
         return self.source in RECORDED_REALITY
 
 
 def scenario_digest(scenario: Scenario) -> str:
-    """A digest of what a request depends on: the prompt and the options. The purpose may be reworded."""
-    told = json.dumps([scenario.prompt, scenario.options], sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+    """A digest of the prompt and the options, on which a request depends. The purpose may be reworded."""
+    text = json.dumps([scenario.prompt, scenario.options], sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def read_provenance(data: object) -> Provenance:
-    """The provenance that stands in a cassette. Raises ValueError, naming the field that is wrong."""
+    """The provenance in a cassette's metadata. Raises ValueError, which names the wrong field."""
     source: object = data.get("source") if is_object(data) else None
     if source is not None and source not in SOURCES:
-        message = f"its source is {source!r}; known: {'; '.join(SOURCES)}"
-        raise ValueError(message)
+        raise ValueError(f"its source is {source!r}; known: {'; '.join(SOURCES)}")
     return msgspec.convert(data, Provenance)

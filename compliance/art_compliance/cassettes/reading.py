@@ -1,7 +1,7 @@
-"""Reads a cassette file, and says what is wrong with it in its own words: vcrpy loads some broken ones as empty.
+"""Reads a cassette file, and explains what is wrong with it: vcrpy loads some broken files as empty ones.
 
-The file is vcrpy's own format, version 1: YAML with `version`, `interactions` and `metadata`. Nothing here
-needs vcrpy.
+The format is vcrpy's own, version 1: YAML with `version`, `interactions` and `metadata`. This module does not need
+vcrpy.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ VERSION: Final = 1
 """The version of vcrpy's cassette format."""
 
 AGAIN: Final = "record it again with: art record"
-"""What helps with most of what can be wrong."""
+"""The remedy for most errors."""
 
 SPOILED: Final = f"it was cut short or edited by hand; {AGAIN}"
-"""What is told of a part that is of another kind than vcrpy writes it."""
+"""The explanation for a part that has another type than vcrpy writes."""
 
-REVOKE: Final = "remove it from the history, too, revoke it"
-"""What is to be done about a secret that was found in a repository."""
+REVOKE: Final = "revoke it, remove it from the history as well,"
+"""What to do about a secret in a repository."""
 
 
 class BadCassette(Exception):
-    """A cassette that cannot be used. `path` is the file, `place` where in it."""
+    """A cassette that cannot be used. `path` is the file, and `place` the place in it."""
 
     def __init__(self, path: Path, place: str, message: str) -> None:
         super().__init__(f"{path}: {place}: {message}" if place else f"{path}: {message}")
@@ -44,11 +44,11 @@ class BadCassette(Exception):
 
 
 class HoldsSecret(BadCassette):
-    """A cassette in which something like a secret stands, or would stand: it is neither written nor played."""
+    """A cassette that contains what looks like a secret, or would contain it: it is neither written nor played."""
 
 
 class Cassette(Struct, frozen=True, kw_only=True):
-    """A cassette as it was read: at least one exchange. Without `provenance` nobody knows who gave the answers."""
+    """A cassette that was read; it has at least one call. Without `provenance`, it is unknown who gave the answers."""
 
     path: Path
     exchanges: tuple[Exchange, ...]
@@ -56,14 +56,14 @@ class Cassette(Struct, frozen=True, kw_only=True):
 
 
 def load_cassette(path: Path) -> Cassette:
-    """The cassette in a file. Raises BadCassette, naming file and place, and HoldsSecret, never with the secret.
+    """The cassette in a file. Raises BadCassette, which names file and place, and HoldsSecret, without the secret.
 
-    What holds a secret is not played, so that it reaches no adapter, no message and no report.
+    A cassette that contains a secret is not played, so that the secret reaches no adapter, no message and no report.
     """
     text = read_text(path)
     leaks = find_leaks(text)
     if leaks:
-        message = f"it holds what looks like a secret, so it is not played; {REVOKE}, and {AGAIN}"
+        message = f"it contains what looks like a secret, so it is not played; {REVOKE} and {AGAIN}"
         raise HoldsSecret(path, "; ".join(map(str, leaks)), message)
     return read_cassette(text, path)
 
@@ -83,22 +83,22 @@ def read_exchange(one: object, path: Path, place: str) -> Exchange:
 
 
 def read_text(path: Path) -> str:
-    """A cassette file's text. Raises BadCassette for what is none."""
+    """The text of a cassette file. Raises BadCassette if it is not text."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise BadCassette(path, "", f"cannot be read: {error.strerror}") from error
     if raw.startswith(b"\x1f\x8b"):
-        raise BadCassette(path, "byte 0", "the file itself is compressed by gzip; unpack it: gunzip")
+        raise BadCassette(path, "byte 0", "the file itself is compressed with gzip; decompress it with gunzip")
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        message = f"the file is no UTF-8 text; vcrpy would load it as empty and say nothing; {AGAIN}"
+        message = f"the file is not UTF-8 text; vcrpy would silently load it as empty; {AGAIN}"
         raise BadCassette(path, f"byte {error.start}", message) from error
     if "\0" in text:
-        raise BadCassette(path, f"byte {text.index(chr(0))}", f"the file is binary: it holds a NUL; {AGAIN}")
+        raise BadCassette(path, f"byte {text.index(chr(0))}", f"the file is binary: it contains a NUL; {AGAIN}")
     if not text.strip():
-        raise BadCassette(path, "", f"the file is empty; vcrpy would take it for a missing one; {AGAIN}")
+        raise BadCassette(path, "", f"the file is empty; vcrpy would treat it as missing; {AGAIN}")
     return text
 
 
@@ -108,19 +108,17 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        what = "it holds a Python object, which is not read for safety's sake" if _is_tag(error) else str(error.problem)
-        message = f"no YAML that can be read, so it was cut short or edited by hand: {what}; {AGAIN}"
+        what = "it contains a Python object, which would be unsafe to read" if _is_tag(error) else str(error.problem)
+        message = f"invalid YAML, so it was cut short or edited by hand: {what}; {AGAIN}"
         raise BadCassette(path, place, message) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadCassette(path, "", f"no YAML that can be read: {' '.join(str(error).split())}; {AGAIN}") from error
+        raise BadCassette(path, "", f"invalid YAML: {' '.join(str(error).split())}; {AGAIN}") from error
     if is_array(data):
-        message = f"the format of a vcrpy before 1.0, a bare list; this one reads version {VERSION}; {AGAIN}"
-        raise BadCassette(path, "$", message)
+        raise BadCassette(path, "$", f"expected version {VERSION}, got the list format of vcrpy before 1.0; {AGAIN}")
     if not is_object(data):
-        raise BadCassette(path, "$", f"no cassette: expected an object with interactions, got {_kind(data)}; {AGAIN}")
+        raise BadCassette(path, "$", f"expected an object with interactions, got {_kind(data)}; {AGAIN}")
     if data.get("version") != VERSION:
-        message = f"the format's version is {data.get('version')!r}, and {VERSION} is the one that is known; {AGAIN}"
-        raise BadCassette(path, "version", message)
+        raise BadCassette(path, "version", f"expected version {VERSION}, got {data.get('version')!r}; {AGAIN}")
     return dict(data)
 
 
@@ -132,7 +130,7 @@ def _is_tag(error: yaml.MarkedYAMLError) -> bool:
 
 
 class _Reader:
-    """Reads the parts of one file, naming the place of what is wrong."""
+    """Reads the parts of one file; its errors name the place."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -143,18 +141,18 @@ class _Reader:
             raise self._bad("interactions", f"expected a list, got {_kind(found)}; the file may be cut short; {AGAIN}")
         if not found:
             message = (
-                "there is none, so nothing was recorded: a vcrpy before 8.2 does not see the client httpx2, "
-                f"and none sees a client that it does not know; pip install 'vcrpy>=8.2', then {AGAIN}"
+                "the list is empty, so nothing was recorded: vcrpy before 8.2 does not see the client httpx2, "
+                f"and no version sees a client that it does not support; pip install 'vcrpy>=8.2', then {AGAIN}"
             )
             raise self._bad("interactions", message)
         return list(found)
 
     def provenance(self, metadata: object) -> Provenance | None:
-        told = metadata.get(KEY) if is_object(metadata) else None
-        if told is None:
+        provenance = metadata.get(KEY) if is_object(metadata) else None
+        if provenance is None:
             return None
         try:
-            return read_provenance(told)
+            return read_provenance(provenance)
         except ValueError as error:
             raise self._bad(f"metadata.{KEY}", f"it was edited by hand, or made by another version: {error}") from error
 
@@ -162,17 +160,17 @@ class _Reader:
         request = self._object(one, "request", place)
         answer = self._object(one, "response", place)
         if "status_code" in answer:
-            message = f"the form that vcrpy before 6.0 gave to httpx answers; {AGAIN}"
+            message = f"the format in which vcrpy before 6.0 wrote answers to httpx; {AGAIN}"
             raise self._bad(f"{place}.response.status_code", message)
         status = self._object(answer, "status", f"{place}.response")
         headers = self._headers(answer.get("headers"), f"{place}.response.headers")
-        asked = self._headers(request.get("headers"), f"{place}.request.headers")
+        request_headers = self._headers(request.get("headers"), f"{place}.request.headers")
         body = self._bytes(request.get("body"), f"{place}.request.body")
         return Exchange(
             method=self._field(request, "method", str, f"{place}.request"),
             uri=self._field(request, "uri", str, f"{place}.request"),
-            request_headers=asked,
-            request_body=self._plain(body, asked, f"{place}.request.body"),
+            request_headers=request_headers,
+            request_body=self._plain(body, request_headers, f"{place}.request.body"),
             status=self._field(status, "code", int, f"{place}.response.status"),
             reason=str(status.get("message") or ""),
             answer_headers={name: value for name, value in headers.items() if name != "content-encoding"},
@@ -182,16 +180,16 @@ class _Reader:
     def _answer_body(self, answer: Mapping[str, Any], headers: Mapping[str, str], place: str) -> bytes:
         if "parsed_body" in answer:
             message = (
-                "the body stands parsed, where vcrpy and every client want its bytes in body.string: such a cassette "
-                f"loads, and answers with nothing; it was written by another recorder's serializer; {AGAIN}"
+                "the body is parsed, but vcrpy and every client need its bytes in body.string: such a cassette loads "
+                f"and answers with nothing; another tool's serializer wrote it; {AGAIN}"
             )
             raise self._bad(f"{place}.parsed_body", message)
         if "body" not in answer:
-            raise self._bad(f"{place}.body", f"there is no body, so a client would be answered with nothing; {AGAIN}")
+            raise self._bad(f"{place}.body", f"there is no body, so a client would get an empty answer; {AGAIN}")
         body = answer["body"]
         found = body.get("string") if is_object(body) else body
         if found is None:
-            raise self._bad(f"{place}.body.string", f"there is no text, so a client would read nothing; {AGAIN}")
+            raise self._bad(f"{place}.body.string", f"there is no text, so a client would get an empty answer; {AGAIN}")
         return self._plain(self._bytes(found, f"{place}.body.string"), headers, f"{place}.body.string")
 
     def _plain(self, body: bytes, headers: Mapping[str, str], place: str) -> bytes:
@@ -205,11 +203,11 @@ class _Reader:
             return {}
         if not is_object(headers):
             raise self._bad(place, f"expected an object, got {_kind(headers)}; {SPOILED}")
-        told: dict[str, str] = {}
+        found: dict[str, str] = {}
         for name, value in headers.items():
             values = value if is_array(value) else [value]
-            told[name.lower()] = ", ".join(str(one) for one in values)
-        return told
+            found[name.lower()] = ", ".join(str(one) for one in values)
+        return found
 
     def _bytes(self, body: object, place: str) -> bytes:
         if body is None:

@@ -1,8 +1,8 @@
-"""vcrpy: what it records of an adapter's calls, and what it plays to it. Nothing else here imports it.
+"""Records an adapter's calls and plays them back, with vcrpy. No other module imports vcrpy.
 
-vcrpy replaces methods of the HTTP clients' own classes, so all threads of the process are under it while it
-is in force: one cassette at a time, which a lock holds. Where it finds no match it raises, through the adapter,
-an error that shows the whole URL; whoever replays looks at what was asked and never at that error.
+vcrpy replaces methods of the HTTP clients' classes, which affects all threads of the process: a lock makes sure that
+one cassette is active at a time. If no recorded request matches, vcrpy raises an error through the adapter that shows
+the whole URL; the checks look at the requests, never at that error.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 
 _LEAST: Final = (8, 2)
-"""Older ones do not see httpx2, and record nothing of it without a word."""
+"""Older versions of vcrpy do not see httpx2, and silently record nothing."""
 
-_IN_FORCE: Final = threading.Lock()
+_ACTIVE: Final = threading.Lock()
 
 PATIENCE: Final = 60.0
-"""Seconds for which a cassette waits until the one before is no longer in force."""
+"""Seconds that a cassette waits until the previous one is no longer active."""
 
 
 @contextmanager
 def playing(cassette: Cassette, dialect: Dialect, secrets: tuple[str, ...] = ()) -> Generator[Tape]:
-    """Every HTTP request of this process is answered from the cassette, for a while; none goes out."""
+    """Answers every HTTP request of this process from the cassette until the block ends; none leaves the machine."""
     tape, scrubber = Tape(), Scrubber(secrets)
 
-    def hear(request: Any) -> Any:
+    def keep(request: Any) -> Any:
         asked = _asked(request, scrubber)
         if asked not in tape.asked:
             tape.asked.append(asked)
@@ -49,8 +49,8 @@ def playing(cassette: Cassette, dialect: Dialect, secrets: tuple[str, ...] = ())
 
     recorder = _recorder(_Shelf(cassette.exchanges))
     recorder.register_matcher("normal form", match)
-    with _in_force(recorder, record_mode="none", match_on=["normal form"], before_record_request=hear) as played:
-        tape.asked.clear()  # vcrpy calls its filter on what it loads, too
+    with _activate(recorder, record_mode="none", match_on=["normal form"], before_record_request=keep) as played:
+        tape.asked.clear()  # vcrpy also filters the requests that it loads
         try:
             yield tape
         finally:
@@ -60,46 +60,46 @@ def playing(cassette: Cassette, dialect: Dialect, secrets: tuple[str, ...] = ())
 
 @contextmanager
 def recording() -> Generator[list[Exchange]]:
-    """What goes over the wire meanwhile, request by request; unscrubbed, and in memory alone."""
-    heard: list[Exchange] = []
-    with _in_force(_recorder(_Shelf(())), record_mode="all", match_on=["method"]) as recorded:
+    """The calls of this process until the block ends: unscrubbed, and only in memory."""
+    calls: list[Exchange] = []
+    with _activate(_recorder(_Shelf(())), record_mode="all", match_on=["method"]) as recorded:
         try:
-            yield heard
+            yield calls
         finally:
             pairs = zip(recorded.requests, recorded.responses, strict=True)
-            heard += [_exchange(request, answer) for request, answer in pairs]
-            recorded.dirty = False  # nothing is for vcrpy to write
+            calls += [_exchange(request, answer) for request, answer in pairs]
+            recorded.dirty = False  # vcrpy must not write anything
 
 
 @contextmanager
-def _in_force(recorder: Any, **settings: Any) -> Generator[Any]:
-    if not _IN_FORCE.acquire(timeout=PATIENCE):
-        message = "another cassette is in force in this process: vcrpy can have but one"
-        raise HarnessError(message)
+def _activate(recorder: Any, **settings: Any) -> Generator[Any]:
+    if not _ACTIVE.acquire(timeout=PATIENCE):
+        raise HarnessError("another cassette is active in this process, and vcrpy can have only one")
     try:
         with recorder.use_cassette("in memory", **settings) as cassette:
             yield cassette
     finally:
-        _IN_FORCE.release()
+        _ACTIVE.release()
 
 
-def hold_version() -> None:
-    """Whether the vcrpy that is installed sees every client. Raises HarnessError."""
+def require_version() -> None:
+    """Raises HarnessError if the installed vcrpy is too old to see every client."""
     known = version("vcrpy")
     if tuple(int(part) for part in known.split(".")[:2]) < _LEAST:
-        message = f"vcrpy {known} does not see httpx2, and would record and play nothing: pip install 'vcrpy>=8.2'"
-        raise HarnessError(message)
+        raise HarnessError(
+            f"vcrpy {known} does not see httpx2, so it would record and play nothing: pip install 'vcrpy>=8.2'"
+        )
 
 
 def _recorder(shelf: _Shelf) -> Any:
-    hold_version()
+    require_version()
     recorder: Any = _vcr.VCR()
     recorder.register_persister(shelf)
     return recorder
 
 
 class _Shelf:
-    """Where vcrpy finds what was read already, and puts nothing."""
+    """The storage that vcrpy reads from: the calls are already in memory, and nothing is written."""
 
     def __init__(self, exchanges: tuple[Exchange, ...]) -> None:
         self._exchanges = exchanges
@@ -111,7 +111,7 @@ class _Shelf:
         return requests, [_answer(one) for one in self._exchanges]
 
     def save_cassette(self, _path: Any, _cassette: Any, **_settings: Any) -> None:
-        """Files are written by `write_cassette` alone."""
+        """Does nothing: only `write_cassette` writes files."""
 
 
 def _answer(one: Exchange) -> dict[str, Any]:

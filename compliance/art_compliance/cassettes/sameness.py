@@ -1,6 +1,6 @@
-"""Whether two recordings say the same: but for what is another in every answer, its ids and its times.
+"""Whether two recordings are the same, apart from ids and times, which differ in every answer.
 
-A file that was recorded again, and says nothing new, stays as it was: what stands in it was really answered.
+If a new recording says nothing new, the old file stays as it is.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from art_sdk.json_data import is_array, is_object
 _FLEETING: Final = frozenset(
     {"id", "created", "created_at", "createTime", "responseId", "system_fingerprint", "timings"}
 )
-"""Fields of answers whose values differ each time (`timings` is llama-server's); that they are there is compared."""
+"""Fields of answers whose values differ every time (llama-server adds `timings`): only their presence is compared."""
 
 _WHOLE: Final = frozenset({"input", "args", "arguments"})
-"""What a call is made with is the model's own, whatever its fields are called."""
+"""Arguments of a call are the model's own, whatever their names are, so they are compared in full."""
 
 
 def is_same_recording(one: tuple[Exchange, ...], other: tuple[Exchange, ...]) -> bool:
-    """Whether both hold the same requests, to the byte, and answers that say the same."""
+    """Whether the requests are equal, byte for byte, and the answers equal apart from fleeting fields."""
     return [(_rest(each), _lasting(each.answer_body)) for each in one] == [
         (_rest(each), _lasting(each.answer_body)) for each in other
     ]
@@ -34,7 +34,7 @@ def _rest(one: Exchange) -> Exchange:
 
 
 def _lasting(body: bytes) -> Any:
-    """A body without what is fleeting: as JSON, or line by line."""
+    """A body without its fleeting fields: as JSON, or line by line."""
     whole = json_of(body)
     return [_line(line) for line in body.split(b"\n")] if whole is None else _settled(whole)
 

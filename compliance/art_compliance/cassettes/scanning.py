@@ -1,7 +1,7 @@
-"""The second look, at what is to be written: whether it still holds something that looks like a secret.
+"""Looks for secrets in the finished file, before it is written.
 
-It shares no pattern with the scrubbing, and looks at the finished file: what scrubbing does not know, or no
-longer does, is found here, and the cassette is not written. A finding never shows what was found.
+It shares no pattern with the scrubbing: what the scrubbing misses is found here, and then the cassette is not written.
+A finding never shows the secret.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _FORMS: Final[dict[str, re.Pattern[str]]] = {
 }
 
 _SHORTEST: Final = 8
-"""Letters of a known secret below which it is no secret, but a word."""
+"""A known secret with fewer letters is a common word, and is not looked for."""
 
 
 class Leak(Struct, frozen=True):
-    """Something like a secret: what kind, and in which line and column it begins. Never the thing itself."""
+    """What looks like a secret: its kind, and the line and column where it begins. Never the secret itself."""
 
     kind: str
     line: int
@@ -57,7 +57,7 @@ class Leak(Struct, frozen=True):
 
 
 def find_leaks(text: str, secrets: Iterable[str] = ()) -> list[Leak]:
-    """Everything in the text that looks like a secret; `secrets` are known to the letter."""
+    """Everything in the text that looks like a secret, and every known one of `secrets`."""
     found = {(leak.line, leak.kind): leak for leak in (*_formed(text), *_known(text, secrets))}
     return sorted(found.values(), key=lambda leak: (leak.line, leak.column))
 
@@ -70,7 +70,7 @@ def _formed(text: str) -> Iterator[Leak]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """The text, and what it says once its escapes are undone: line breaks stay where they are."""
+    """The text as it is, and with its escapes decoded; line breaks stay where they are."""
     yield text
     if "%" in text:
         yield "\n".join(unquote(line) for line in text.split("\n"))

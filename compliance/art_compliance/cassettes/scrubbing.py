@@ -1,8 +1,8 @@
-"""Takes out of an interaction what is nobody else's business, before anything is written.
+"""Removes private data from a call before it is written.
 
-Headers and query parameters are kept by a list of what is harmless: whatever a provider thinks of next
-is left out. Bodies are kept whole but for what looks like a key, an account, a request's id or an
-address. A live request is scrubbed the same way before it is compared with a recorded one.
+Only headers and query parameters on a list of harmless ones are kept, so that new ones are left out. Bodies are kept,
+except for what looks like a key, an account, a request id or an e-mail address. A live request is scrubbed in the same
+way before it is compared with a recorded one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from art_compliance.cassettes.exchange import Exchange
 from art_sdk.json_data import is_array, is_object
 
 REDACTED: Final = "REDACTED"
-"""What stands where something was taken out."""
+"""The text that replaces what was removed."""
 
 KEPT_REQUEST_HEADERS: Final = frozenset(
     {"accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"}
@@ -51,7 +51,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ),
     )
 )
-"""What is taken out of any text, and what is put there."""
+"""What is removed from any text, and what replaces it."""
 
 _CREDENTIALS: Final = frozenset(
     {
@@ -60,7 +60,7 @@ _CREDENTIALS: Final = frozenset(
         "set-cookie", "session_token",
     }
 )  # fmt: skip
-"""Fields whose text is taken out wherever they stand."""
+"""Fields whose value is always removed."""
 
 _ACCOUNTS: Final = frozenset(
     {
@@ -68,22 +68,22 @@ _ACCOUNTS: Final = frozenset(
         "project_number", "containerinfo", "request_id", "requestid", "user_id", "workspace_id",
     }
 )  # fmt: skip
-"""Fields of the root, or anywhere in the answer of an error: elsewhere they are the conversation's own."""
+"""Fields whose value is removed at the root, and anywhere in an error; elsewhere they are part of the conversation."""
 
 
 _SHORTEST: Final = 8
-"""Letters below which a key is a word, such as engines on the loopback take (`EMPTY`, `ollama`), and stays in texts."""
+"""A key with fewer letters is a word, such as local engines accept (`EMPTY`, `ollama`), and stays in texts."""
 
 
 class Scrubber:
-    """Scrubs, knowing some secrets by heart: `secrets` are taken out to the letter, however they are written."""
+    """Removes private data. The known `secrets` are removed exactly, in every spelling."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
         self._forms = sorted({form for secret in known for form in spellings(secret)}, key=len)[::-1]
 
     def exchange(self, given: Exchange) -> Exchange:
-        """The exchange without what is not to be written."""
+        """The call without private data."""
         is_error = given.status >= 400
         return Exchange(
             method=given.method,
@@ -97,18 +97,18 @@ class Scrubber:
         )
 
     def uri(self, uri: str) -> str:
-        """The URL without user, fragment, the port of a loopback server, and parameters that may say who asks."""
+        """The URL without user, fragment, loopback port, and the values of parameters that may identify the caller."""
         parts = urlsplit(uri)
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port and host not in LOOPBACK else ""
-        told = [
+        parameters = [
             (self.text(name), self.text(value) if name.lower() in KEPT_PARAMETERS else REDACTED)
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
         ]
-        return urlunsplit((parts.scheme, self.text(host) + port, self.text(parts.path), urlencode(told), ""))
+        return urlunsplit((parts.scheme, self.text(host) + port, self.text(parts.path), urlencode(parameters), ""))
 
     def body(self, body: bytes, *, is_error: bool = False) -> bytes:
-        """A body; what is JSON, or a stream of it, is looked at value by value, too."""
+        """A body. JSON and streams of JSON are also scrubbed value by value."""
         try:
             text, coding = body.decode(), "utf-8"
         except UnicodeDecodeError:
@@ -138,7 +138,7 @@ class Scrubber:
         return line if changed is None else found["before"] + changed + found["after"]
 
     def _json(self, text: str, *, is_error: bool) -> str | None:
-        """The JSON text, written anew only where something was taken out; None where it is no JSON."""
+        """The JSON text, written again only if something was removed; None if it is not JSON."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -170,14 +170,14 @@ _STREAMED: Final = re.compile(r"(?P<before>(data:)?[ \t]*)(?P<json>\{.*\})(?P<af
 
 
 def spellings(secret: str) -> set[str]:
-    """How a secret may stand in a text: as it is, in a URL, in JSON, in base64 at each of the three offsets."""
-    told: set[str] = {spell(secret) for spell in _SPELLINGS}
+    """How a text may contain a secret: as it is, in a URL, in JSON, and in base64 at each of the three offsets."""
+    found: set[str] = {spell(secret) for spell in _SPELLINGS}
     for offset in range(3):
         coded = base64.b64encode(b"\0" * offset + secret.encode()).decode()
         middle = coded[4 if offset else 0 : len(coded) // 4 * 4 - 4]  # what does not depend on its neighbours
         if len(middle) >= 12:
-            told.add(middle)
-    return told
+            found.add(middle)
+    return found
 
 
 _SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (

@@ -1,7 +1,7 @@
-"""Writes a cassette: scrubbed, looked at a second time, and only then, at once and whole.
+"""Writes a cassette: scrubs it, scans it for secrets that are left, and then writes the whole file at once.
 
-The format is YAML: bodies stand in it as they are, event streams line by line, so a change can be read in a
-diff, which one long JSON string does not allow. It is the format that vcrpy reads by default.
+The format is YAML, which vcrpy reads by default. Bodies are written as they are, event streams line by line, so that
+a diff shows what changed.
 """
 
 from __future__ import annotations
@@ -26,38 +26,39 @@ from art_compliance.cassettes.scrubbing import Scrubber
 def write_cassette(
     path: Path, exchanges: Iterable[Exchange], provenance: Provenance, *, secrets: tuple[str, ...] = ()
 ) -> bool:
-    """Scrubs and writes; whether the file changed. What differs in its date, versions, ids and times stays as it was.
+    """Scrubs and writes the calls, and returns whether the file changed.
 
-    `secrets` are known to the letter, above all the key. Raises HoldsSecret, with place and kind and
-    never the secret, and BadCassette for bodies that cannot be read; nothing is written then.
+    The old file stays if only dates, versions, ids and times differ. `secrets` are removed exactly, above all the key.
+    Raises HoldsSecret, with place and kind but never the secret, and BadCassette for bodies that cannot be read; then
+    nothing is written.
     """
     scrubber = Scrubber(secrets)
-    told = tuple(scrubber.exchange(_plain(path, at, one)) for at, one in enumerate(exchanges))
-    text = render(told, provenance)
+    scrubbed = tuple(scrubber.exchange(_plain(path, at, one)) for at, one in enumerate(exchanges))
+    text = render(scrubbed, provenance)
     leaks = find_leaks(text, secrets)
     if leaks:
         places = "; ".join(map(str, leaks))
-        raise HoldsSecret(path, "", f"not written, it would still hold what looks like a secret: {places}")
+        raise HoldsSecret(path, "", f"not written: it would still contain what looks like a secret: {places}")
     again = read_cassette(text, path)
-    if again.exchanges != told:
-        raise BadCassette(path, "", "not written: read again, it would not say what was recorded")
-    if _says_the_same(path, told, provenance):
+    if again.exchanges != scrubbed:
+        raise BadCassette(path, "", "not written: the file would not contain what was recorded")
+    if _says_the_same(path, scrubbed, provenance):
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
     draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)  # noqa: PTH105 - either the old file or the new one, never a half
+    os.replace(draft, path)  # noqa: PTH105 - either the old file or the new one, never half of it
     return True
 
 
 def _plain(path: Path, at: int, one: Exchange) -> Exchange:
-    """The exchange with both bodies decompressed: what is compressed can be neither read nor searched."""
+    """The call with both bodies decompressed: compressed bodies can be neither read nor searched."""
     try:
-        asked = decompress(one.request_body, one.request_headers.get("content-encoding", ""))
+        request = decompress(one.request_body, one.request_headers.get("content-encoding", ""))
         body = decompress(one.answer_body, one.answer_headers.get("content-encoding", ""))
     except UnreadableBody as error:
         raise BadCassette(path, f"interactions[{at}]", f"not written: {error}") from error
-    return msgspec.structs.replace(one, request_body=asked, answer_body=body)
+    return msgspec.structs.replace(one, request_body=request, answer_body=body)
 
 
 def _says_the_same(path: Path, exchanges: tuple[Exchange, ...], provenance: Provenance) -> bool:
@@ -81,7 +82,7 @@ def render(exchanges: Iterable[Exchange], provenance: Provenance) -> str:
 
 
 _NO_FOLDING: Final = 2**31 - 1
-"""A text that is broken over lines could hide a key from the second look."""
+"""A text that is folded over lines could hide a key from the scan."""
 
 
 def _interaction(one: Exchange) -> dict[str, Any]:
@@ -111,11 +112,11 @@ _ODD_BREAKS: Final = frozenset("\r\x85\u2028\u2029\ufeff")
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lines stand as lines."""
+    """Writes texts of several lines as lines."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Lines as lines; what YAML takes for the end of a line and the provider does not, escaped."""
+    """Several lines as lines, but escaped if YAML would break them at a character where the provider does not."""
     style = '"' if _ODD_BREAKS & set(text) else "|" if "\n" in text else None
     represent: Any = getattr(dumper, "represent_scalar")  # noqa: B009 - its stub leaves a type out
     node: yaml.ScalarNode = represent("tag:yaml.org,2002:str", text, style=style)

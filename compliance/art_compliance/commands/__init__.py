@@ -1,4 +1,4 @@
-"""The subcommands of `art`: thin views over the suite, one module a family of them."""
+"""The subcommands of `art`: thin views over the suite, one module per group of commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
 from art_compliance.commands.certify import certify_command
-from art_compliance.commands.console import Command, ends_in_words
+from art_compliance.commands.console import Command, reports_errors
 from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
 from art_compliance.commands.lists import (
     checks_command,
@@ -35,15 +35,15 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "explain": explain_command,
     "version": version_command,
 }
-"""By name, in the order of `art --help`."""
+"""The commands by name, in the order of `art --help`."""
 
 
 def _assemble() -> typer.Typer:
-    art = typer.Typer(no_args_is_help=True, add_completion=False, help="Certifies LLM provider adapters, offline.")
+    art = typer.Typer(no_args_is_help=True, add_completion=False, help="Certify LLM provider adapters, offline.")
     for name, command in COMMANDS.items():
-        art.command(name)(ends_in_words(command))
-    wire = typer.Typer(no_args_is_help=True, help="The schemas that are made from the providers' own types.")
-    wire.command("rebuild")(ends_in_words(rebuild_command))
+        art.command(name)(reports_errors(command))
+    wire = typer.Typer(no_args_is_help=True, help="Work on the schemas that are made from the providers' own types.")
+    wire.command("rebuild")(reports_errors(rebuild_command))
     art.add_typer(wire, name="wire")
     return art
 

@@ -1,4 +1,4 @@
-"""`art record`, `replay`, `doctor` and `corpus`: cassettes made, played, looked after; and those of others."""
+"""`art record`, `replay`, `doctor` and `corpus`: make, play and check cassettes, and download those of others."""
 
 from __future__ import annotations
 
@@ -29,30 +29,31 @@ def record_command(
     adapters: Adapters = None,
     built_in: Annotated[bool, typer.Option("--built-in", help="Record every reference adapter.")] = False,
     scenarios: Annotated[
-        list[str] | None, typer.Option(help="Scenarios by id, with commas between; a short standard list without it.")
+        list[str] | None,
+        typer.Option(help="Scenario ids, with commas between; a short standard list by default."),
     ] = None,
     scenarios_from: ScenariosFrom = None,
-    into: Annotated[Path, typer.Option(help="The folder of cassettes, in your repository.")] = FOLDER,
-    key_from: Annotated[str, typer.Option(help="The environment variable that holds the provider's key.")] = "",
-    base_url: Annotated[str | None, typer.Option(help="The provider's URL, where it is not the adapter's own.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model, where it is not the adapter's own choice.")] = None,
+    into: Annotated[Path, typer.Option(help="The folder of cassettes in your repository.")] = FOLDER,
+    key_from: Annotated[str, typer.Option(help="The environment variable with the provider's key.")] = "",
+    base_url: Annotated[str | None, typer.Option(help="The provider's URL, if not the usual one.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, if not the adapter's default.")] = None,
     dialect: DialectOfAdapter = None,
-    local_engine: Annotated[bool, typer.Option("--local-engine", help="An engine at --base-url answers.")] = False,
-    engine: Annotated[str | None, typer.Option(help="The local engine's name and version.")] = None,
+    local_engine: Annotated[bool, typer.Option("--local-engine", help="Record a local engine at --base-url.")] = False,
+    engine: Annotated[str | None, typer.Option(help="With --local-engine: its name and version.")] = None,
     from_strict_provider: Annotated[
-        bool, typer.Option("--from-strict-provider", help="The suite's own provider answers; proves nothing of others.")
+        bool,
+        typer.Option("--from-strict-provider", help="Record the suite's own provider, which proves little."),
     ] = False,
 ) -> None:
-    """Call an adapter with scenarios and keep what went over the wire: <into>/<provider>/<scenario>.yaml."""
+    """Call an adapter with scenarios, and keep requests and answers in <into>/<provider>/<scenario>.yaml."""
     names = find_names(adapters, built_in=built_in)
     source = _source(local_engine=local_engine, strict=from_strict_provider)
     access = None if from_strict_provider else _access(key_from, base_url, model, source)
     if local_engine and not engine:
-        message = 'say with --engine which engine answers, and its version: --engine "llama-server 1.2"'
-        raise HarnessError(message)
+        raise HarnessError('name the engine and its version with --engine, such as --engine "llama-server 1.2"')
     chosen = choose(_split(scenarios), scenarios_from)
     order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
-    missing = [name for name in names if _tell(name, record(name, order, dialect=dialect))]
+    missing = [name for name in names if _print_recorded(name, record(name, order, dialect=dialect))]
     raise typer.Exit(FAILS if missing else 0)
 
 
@@ -60,14 +61,15 @@ def replay_command(
     adapters: Adapters = None,
     built_in: Annotated[bool, typer.Option("--built-in", help="Replay every reference adapter.")] = False,
     scenarios: Annotated[
-        list[str] | None, typer.Option(help="Scenarios by id, with commas between; all that are recorded without it.")
+        list[str] | None,
+        typer.Option(help="Scenario ids, with commas between; all recorded ones by default."),
     ] = None,
     scenarios_from: ScenariosFrom = None,
-    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes if it exists.")] = None,
     dialect: DialectOfAdapter = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
 ) -> None:
-    """Make recorded calls again, answered from their cassettes: no key, no network. 1: something is not as it was."""
+    """Repeat recorded calls, answered from their cassettes: no key, no network. Exits with 1 if one has changed."""
     names = find_names(adapters, built_in=built_in)
     selection = Selection(
         checks=tuple(name for name, check in CHECKS.items() if check.stage.replays_cassettes),
@@ -80,11 +82,10 @@ def replay_command(
 
 
 def _replay(name: str, selection: Selection, dialect: str | None, *, verbose: bool) -> bool:
-    """Prints what became of the adapter's calls; whether one failed. Raises HarnessError where none was played."""
+    """Prints the results, and returns whether a call failed. Raises HarnessError if no cassette was played."""
     report = certify(name, dialect=dialect, selection=selection)
     if not (_has_played(report) or report.harness_errors):
-        message = f"{name}: no cassette of its provider is kept for these scenarios; art record makes them"
-        raise HarnessError(message)
+        raise HarnessError(f"{name}: its provider has no cassette of these scenarios; art record makes one")
     say_lines(summarize(report, verbose=verbose))
     if report.harness_errors:
         raise typer.Exit(CANNOT)
@@ -96,24 +97,24 @@ def _has_played(report: Report) -> bool:
 
 
 def doctor_command(
-    folder: Annotated[Path, typer.Argument(help="The folder of cassettes.")] = FOLDER,
-    days: Annotated[int, typer.Option(help="How old a real provider's answer may be.")] = doctor.OLD,
-    report: Annotated[Path, typer.Option(help="The folder with the last run's report.json.")] = Path("art-report"),
+    folder: Annotated[Path, typer.Argument(help="The folder of cassettes to check.")] = FOLDER,
+    days: Annotated[int, typer.Option(help="The age in days that a real provider's answer may have.")] = doctor.OLD,
+    report: Annotated[Path, typer.Option(help="The folder with report.json of the last run.")] = Path("art-report"),
     scenarios_from: ScenariosFrom = None,
 ) -> None:
-    """Say what is wrong with cassettes, a line each with the file and what to do. 0: nothing; 1: something."""
+    """List what is wrong with cassettes, and what to do about it. Exits with 1 if something is wrong."""
     known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
-    held = doctor.practice(known, days=days, replayed=_replayed(report / "report.json"))
-    told = list(doctor.examine(folder, held))
-    for complaint in told:
+    facts = doctor.gather_facts(known, days=days, replayed=_replayed(report / "report.json"))
+    complaints = list(doctor.examine(folder, facts))
+    for complaint in complaints:
         say(str(complaint))
-    if not told:
+    if not complaints:
         say(f"{folder}: nothing found")
-    raise typer.Exit(FAILS if told else 0)
+    raise typer.Exit(FAILS if complaints else 0)
 
 
 def _replayed(path: Path) -> frozenset[str] | None:
-    """The cassettes that the reported runs replayed, as `provider/file`; None where no whole run was reported."""
+    """The cassettes that the last complete runs replayed, as `provider/file`; None if there is no such run."""
     if not path.is_file():
         return None
     try:
@@ -121,13 +122,12 @@ def _replayed(path: Path) -> frozenset[str] | None:
         whole = [one for one in reports if not one["is_filtered"]]
         results = [result for one in whole for result in one["results"] if result.get("cassette")]
     except (ValueError, KeyError, TypeError) as error:
-        message = f"{path} is no report of this suite: {error!r}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{path} is not a report of this suite: {error!r}") from error
     return frozenset(result["cassette"] for result in results if result["verdict"] in ("pass", "fail")) or None
 
 
 def corpus_command() -> None:
-    """Download the calls that others recorded into your cache, verify them, and say what they hold."""
+    """Download calls that other projects recorded into your cache, verify them, and list what they contain."""
     missing, kept = False, False
     for package in corpus.load_packages():
         try:
@@ -137,9 +137,9 @@ def corpus_command() -> None:
             complain(error)
             continue
         kept = True
-        dialects = Counter(corpus.dialect_of(one) or "no dialect of the suite's" for one in found)
-        told = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
-        say(f"{package.name} {package.version} ({package.licence}): {told}")
+        dialects = Counter(corpus.dialect_of(one) or "unknown dialect" for one in found)
+        counts = ", ".join(f"{count} {name}" for name, count in dialects.most_common())
+        say(f"{package.name} {package.version} ({package.licence}): {counts}")
     if kept:
         say(f"kept in {corpus.cache_folder()}")
     raise typer.Exit(CANNOT if missing else 0)
@@ -151,23 +151,21 @@ def _split(given: list[str] | None) -> tuple[str, ...]:
 
 def _source(*, local_engine: bool, strict: bool) -> Source:
     if local_engine and strict:
-        message = "say either --local-engine or --from-strict-provider"
-        raise HarnessError(message)
+        raise HarnessError("use either --local-engine or --from-strict-provider, not both")
     return "strict provider" if strict else "local engine" if local_engine else "provider"
 
 
 def _access(key_from: str, base_url: str | None, model: str | None, source: Source) -> Access:
     if source == "local engine":
         if base_url is None:
-            message = "say with --base-url where the local engine answers"
-            raise HarnessError(message)
+            raise HarnessError("give the URL of the local engine with --base-url")
         key = os.environ.get(key_from, "") if key_from else ""
         return Access(key=key or "no-key-is-needed", base_url=base_url, model=model)
     return find_access(key_from, base_url, model)
 
 
-def _tell(name: str, recorded: Iterable[Recorded]) -> bool:
-    """Prints what became of each scenario; whether one that was asked for has no cassette now."""
+def _print_recorded(name: str, recorded: Iterable[Recorded]) -> bool:
+    """Prints the outcome of each scenario, and returns whether one could not be recorded."""
     failed = False
     counts = {"written": 0, "unchanged": 0, "refused": 0, "failed": 0}
     for one in recorded:

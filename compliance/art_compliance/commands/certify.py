@@ -1,4 +1,4 @@
-"""`art certify`: adapters judged, their progress shown, and the report written. `--sensitivity` counts faults."""
+"""`art certify`: judges adapters, shows the progress, and writes the report. `--sensitivity` counts faults instead."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from art_compliance.run.summary import describe_counts, describe_failures
 from art_compliance.subject.factories import find_factory
 
 KEPT: Final = Path(".art")
-"""Where failing prompts are kept, in the author's repository."""
+"""The folder for failing prompts, in the author's repository."""
 
 
 def certify_command(
     adapters: Adapters = None,
     built_in: Annotated[bool, typer.Option("--built-in", help="Certify every reference adapter.")] = False,
     dialect: DialectOfAdapter = None,
-    check: Annotated[list[str] | None, typer.Option(help="Only this check (may be repeated).")] = None,
-    scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario (may be repeated).")] = None,
-    scenarios_from: Annotated[Path | None, typer.Option(help="A folder of scenarios of your own, run as well.")] = None,
-    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes where it is there.")] = None,
-    live: Annotated[bool, typer.Option("--live", help="Ask the real provider, too, with a key.")] = False,
+    check: Annotated[list[str] | None, typer.Option(help="Run only this check (repeatable).")] = None,
+    scenario: Annotated[list[str] | None, typer.Option(help="Run only this scenario (repeatable).")] = None,
+    scenarios_from: Annotated[Path | None, typer.Option(help="Also run the scenarios in this folder.")] = None,
+    cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes if it exists.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Also call the real provider, with a key.")] = False,
     key_from: Annotated[str, typer.Option(help="With --live: the environment variable with the key.")] = "",
-    base_url: Annotated[str | None, typer.Option(help="With --live: the provider's URL, if not the usual.")] = None,
-    model: Annotated[str | None, typer.Option(help="With --live: the model, if not the adapter's own.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The seed of the canaries; random when not given.")] = None,
-    profile: Annotated[str, typer.Option(help="How hard to search: quick, default or thorough.")] = "default",
-    report: Annotated[Path, typer.Option(help="The folder for report.json.")] = Path("art-report"),
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every failure whole.")] = False,
+    base_url: Annotated[str | None, typer.Option(help="With --live: the provider's URL, if not the usual one.")] = None,
+    model: Annotated[str | None, typer.Option(help="With --live: the model, if not the adapter's default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of all random choices; random if not given.")] = None,
+    profile: Annotated[str, typer.Option(help="How long to search: quick, default or thorough.")] = "default",
+    report: Annotated[Path, typer.Option(help="The folder to write report.json into.")] = Path("art-report"),
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Only count the faults that would be seen.")
+        bool, typer.Option("--sensitivity", help="Only count which faults this run would find.")
     ] = False,
 ) -> None:
-    """Judge adapters by every check and scenario, and write report.json."""
+    """Run every check on every scenario, and write report.json. Exits with 1 if a check fails."""
     names = find_names(adapters, built_in=built_in)
     selection = Selection(
         checks=tuple(check or ()),
@@ -59,7 +59,7 @@ def certify_command(
         live=find_access(key_from, base_url, model) if live else None,
     )
     if sensitivity:
-        _look_around(names, dialect, selection, seed or 0)
+        _measure_sensitivity(names, dialect, selection, seed or 0)
         return
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile), kept=KEPT)
@@ -82,21 +82,21 @@ def _certify(
     repros: Path | None,
 ) -> Report:
     with _progress() as progress:
-        tell = _teller(progress, name)
-        report = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=tell)
+        show = _progress_of(progress, name)
+        report = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=show)
     say_lines(describe_failures(report, verbose=verbose, repros=repros))
     say_lines(describe_counts(report))
     return report
 
 
-def _look_around(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
+def _measure_sensitivity(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
     for name in names:
         with _progress() as progress:
             task = progress.add_task(name, total=len(MINIATURES), now="")
-            tell = partial(_advance, progress, task)
-            told = look(find_factory(name), name=name, dialect=dialect, selection=selection, seed=seed, on_seen=tell)
+            show = partial(_advance, progress, task)
+            seen = look(find_factory(name), name=name, dialect=dialect, selection=selection, seed=seed, on_seen=show)
         say(name)
-        for line in describe_sight(told):
+        for line in describe_sight(seen):
             say(line)
 
 
@@ -106,24 +106,24 @@ def _advance(progress: Progress, task: TaskID, seen: Seen) -> None:
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
-    console = Console(emoji=False, highlight=False, file=sys.stderr)  # this one, whatever stands in its place later
+    console = Console(emoji=False, highlight=False, file=sys.stderr)  # the stream of now: tests replace it later
     return Progress(*columns, console=console, transient=True)
 
 
-def _teller(progress: Progress, name: str) -> Callable[[Result, int, int], None]:
+def _progress_of(progress: Progress, name: str) -> Callable[[Result, int, int], None]:
     task = progress.add_task(name, total=None, now="")
     failed = 0
 
-    def tell(result: Result, number: int, total: int) -> None:
+    def show(result: Result, number: int, total: int) -> None:
         nonlocal failed
         failed += result.verdict == "fail"
         now = f"{failed} failed  {result.check}" if failed else result.check
         progress.update(task, completed=number, total=total, now=now)
 
-    return tell
+    return show
 
 
 def _exit_code(reports: list[Report]) -> int:
-    if any(told.harness_errors for told in reports):
+    if any(report.harness_errors for report in reports):
         return CANNOT
-    return FAILS if any(told.failures for told in reports) else 0
+    return FAILS if any(report.failures for report in reports) else 0

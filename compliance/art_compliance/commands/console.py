@@ -1,4 +1,4 @@
-"""How every command speaks: lines on standard output, complaints on standard error, and the codes that it ends with."""
+"""What all commands share: lines on standard output, errors on standard error, and exit codes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from art_compliance.findings import Finding, HarnessError
 from art_compliance.run.summary import Line, Style
 
 FAILS: Final = 1
-"""What was judged is not good."""
+"""The exit code if something that was judged is wrong."""
 
 CANNOT: Final = 2
-"""The suite cannot do its work."""
+"""The exit code if the suite cannot do its work."""
 
 OUT: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 ERR: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
@@ -27,7 +27,7 @@ Command = Callable[..., None]
 
 
 def say(line: str, *, style: str | None = None) -> None:
-    """Prints a line as it is: no markup is read in it."""
+    """Prints a line as it is, without reading markup in it."""
     OUT.print(line, markup=False, style=style)
 
 
@@ -41,34 +41,34 @@ _STYLES: Final[dict[Style, str | None]] = {"plain": None, "good": "bold green", 
 
 
 def complain(error: Exception) -> None:
-    """Prints what the suite could not do."""
+    """Prints why the suite cannot do its work."""
     ERR.print(f"harness: {error}", markup=False, style="bold red")
 
 
-def ends_in_words(command: Command) -> Command:
-    """The command; where the suite cannot do its work, it complains and ends with CANNOT."""
+def reports_errors(command: Command) -> Command:
+    """The command, which prints the suite's own errors without a traceback and exits with CANNOT."""
 
     @wraps(command)
-    def told(*args: object, **kwargs: object) -> None:
+    def run(*args: object, **kwargs: object) -> None:
         try:
             command(*args, **kwargs)
         except (HarnessError, BadCassette) as error:
             complain(error)
             raise typer.Exit(CANNOT) from error
 
-    return told
+    return run
 
 
 def describe_findings(findings: Iterable[Finding]) -> Iterable[str]:
-    """Each finding in lines: its weight and place, what is wrong, and who says so."""
-    some = False
+    """Several lines per finding: its severity and place, what is wrong, and the source."""
+    is_empty = True
     for finding in findings:
-        some = True
+        is_empty = False
         place = finding.path if finding.pointer is None else finding.pointer or "(the whole body)"
         yield f"{finding.severity:<8}{place}"
         yield f"        {finding.message}"
         if finding.provider_text:
             yield f"        the provider: {finding.provider_text}"
         yield f"        {finding.check}" + (f"; {finding.source}" if finding.source else "")
-    if not some:
+    if is_empty:
         yield "nothing found"

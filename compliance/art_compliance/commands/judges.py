@@ -1,4 +1,4 @@
-"""`art judge`, `exam` and `wire`: payloads judged one by one, the judges' own exam, and the schemas they judge by."""
+"""`art judge`, `exam` and `wire`: judges single requests, tests the judges, and rebuilds their schemas."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from art_compliance.judging.wire import schema_names
 
 
 def judge_command(
-    file: Annotated[str, typer.Argument(help="A request's body as JSON; - is standard input.")] = "-",
+    file: Annotated[str, typer.Argument(help="The body of a request as JSON; - reads standard input.")] = "-",
     dialect: Annotated[str, typer.Option(help="The wire format of the request.")] = "",
-    model: Annotated[str | None, typer.Option(help="The model, where the body does not name it.")] = None,
-    url: Annotated[str | None, typer.Option(help="Where the request goes: services differ in what they take.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, if the body does not name it.")] = None,
+    url: Annotated[str | None, typer.Option(help="The URL: services of one format may differ.")] = None,
 ) -> None:
-    """Say what the provider would find wrong with a request. 0: nothing; 1: it would refuse it; 2: bad input."""
+    """Show what is wrong with a request. Exits with 1 if the provider would reject it, with 2 if it cannot be read."""
     findings = judge(_known(dialect), _read(file), model=model, url=url)
     for line in describe_findings(findings):
         say(line)
@@ -29,30 +29,30 @@ def judge_command(
 
 
 def exam_command(
-    folder: Annotated[Path, typer.Argument(help="Recorded traffic: <provider>/<name>.json.")],
-    write: Annotated[Path | None, typer.Option(help="Keep the list of grades there; its exceptions stay.")] = None,
+    folder: Annotated[Path, typer.Argument(help="A folder of recorded traffic: <provider>/<name>.json.")],
+    write: Annotated[Path | None, typer.Option(help="Write the grades to this file.")] = None,
 ) -> None:
-    """Put recorded traffic through the judges. 1: what a provider accepted is refused, or cannot be decoded."""
+    """Test the judges with recorded traffic. Exits with 1 if they reject or cannot decode an accepted request."""
     before = exam.load_grades(write) if write is not None and write.is_file() else None
     grades = tuple(map(exam.grade, exam.load_recordings(folder)))
-    told = exam.GradeList(exceptions=before.exceptions if before else {}, grades=grades)
+    graded = exam.GradeList(exceptions=before.exceptions if before else {}, grades=grades)
     for line in exam.summarize(grades):
         say(line)
-    for fault in told.faults:
+    for fault in graded.faults:
         why = "; ".join(
             f"{one.dialect}: {', '.join(one.by) or 'not decoded'}" for one in fault.judged if not one.is_clean
         )
         say(f"false refusal of {fault.id}: {why}")
     if write is not None:
-        exam.write_grades(write, told)
-    raise typer.Exit(FAILS if told.faults else 0)
+        exam.write_grades(write, graded)
+    raise typer.Exit(FAILS if graded.faults else 0)
 
 
 def rebuild_command(
-    name: Annotated[str | None, typer.Argument(help="A dialect; all when not given.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; 1 where something has changed.")] = False,
+    name: Annotated[str | None, typer.Argument(help="A dialect. Rebuilds all if not given.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if something changed.")] = False,
 ) -> None:
-    """Make the schemas anew from the installed SDKs of the extra `judges`, and print what changed."""
+    """Rebuild the schemas from the installed SDKs of the extra `judges`, and print what changed."""
     from art_compliance.judging.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
 
     changed = False
@@ -70,21 +70,18 @@ def rebuild_command(
 
 def _known(dialect: str) -> str:
     if dialect not in schema_names():
-        asked = f"there is no dialect {dialect!r} to judge by" if dialect else "say the wire format with --dialect"
-        message = f"{asked}; known: {', '.join(schema_names())}"
-        raise HarnessError(message)
+        problem = f"there is no judge for the dialect {dialect!r}" if dialect else "name the wire format with --dialect"
+        raise HarnessError(f"{problem}; known: {', '.join(schema_names())}")
     return dialect
 
 
 def _read(file: str) -> Any:
-    """The JSON in a file or on standard input. Raises HarnessError, naming it."""
+    """The JSON from a file or from standard input. Raises HarnessError."""
     where = "standard input" if file == "-" else file
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return json.loads(raw)
     except OSError as error:
-        message = f"cannot read {where}: {error.strerror}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"cannot read {where}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        message = f"{where} is not JSON: {error}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{where} is not JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""`art checks`, `scenarios`, `schema`, `explain` and `version`: what the suite holds, printed."""
+"""`art checks`, `scenarios`, `schema`, `explain` and `version`: print what the suite contains."""
 
 from __future__ import annotations
 

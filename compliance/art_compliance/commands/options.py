@@ -1,4 +1,4 @@
-"""Options that several commands have, and what is made of them."""
+"""The options that several commands share, and the values that they become."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from art_compliance.run.recorder import require_key
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
 
-Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or an installed adapter's name.")]
-DialectOfAdapter = Annotated[str | None, typer.Option(help="The wire format, where the adapter does not say it.")]
-ScenariosFrom = Annotated[Path | None, typer.Option(help="A folder of scenarios of your own.")]
+Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or the name of an installed adapter.")]
+DialectOfAdapter = Annotated[str | None, typer.Option(help="The wire format, if the adapter does not declare one.")]
+ScenariosFrom = Annotated[Path | None, typer.Option(help="A folder with scenarios of your own.")]
 
 
 def find_names(adapters: list[str] | None, *, built_in: bool) -> list[str]:

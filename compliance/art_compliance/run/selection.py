@@ -108,9 +108,9 @@ def find_cassettes(asked: Path | None) -> Path | None:
 
 
 def _hold_player() -> None:
-    from art_compliance.cassettes.recording import hold_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
+    from art_compliance.cassettes.recording import require_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
 
-    hold_version()
+    require_version()
 
 
 def _hold_unique(ids: list[str]) -> None:

@@ -223,10 +223,7 @@ def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_
     ]
     told = findings(report, "replay.cassette-is-sound")
     assert f"{path}: line " in told
-    assert (
-        "it contains what looks like a secret, so it is not played; revoke it, remove it"
-        in told
-    )
+    assert "it contains what looks like a secret, so it is not played; revoke it, remove it" in told
     assert report.recordings == {"strict provider": 1}
     assert not report.levels["replay"].is_applicable
     assert not report.levels["replay"].holds

@@ -714,7 +714,7 @@ def test_the_tools_of_a_chat_are_counted_in_both_lists():
 @pytest.mark.parametrize("kind", ["zone", "area", None])
 def test_a_choice_that_anthropic_does_not_know_is_told(kind: str | None):
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}]}
-    with pytest.raises(DecodeFailed, match="unknown choice of a tool"):
+    with pytest.raises(DecodeFailed, match="unknown tool choice"):
         decode("anthropic-messages", {**body, "tool_choice": {"type": kind, "name": "f"}})
 
 
@@ -766,7 +766,7 @@ def test_of_reasoning_goes_back(name: str):
 @pytest.mark.parametrize("kind", ["aaa", "uri", "zone", None])
 def test_an_image_of_no_known_source_is_told(kind: str | None):
     image = {"type": "image", "source": {"type": kind, "url": "https://x", "media_type": "image/png", "data": "AAAA"}}
-    with pytest.raises(DecodeFailed, match="unknown source of an image"):
+    with pytest.raises(DecodeFailed, match="unknown image source"):
         decode("anthropic-messages", {"model": "m", "messages": [{"role": "user", "content": [image]}]})
 
 

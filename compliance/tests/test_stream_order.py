@@ -63,10 +63,10 @@ def test_every_good_stream_that_was_recorded_is_in_order():
 def test_a_stream_without_its_end_or_with_two_is_told(dialect: Dialect):
     events, order = dialect.streams.write(SAID), dialect.streams.order
     for cut in range(len(events)):
-        assert order.judge(b"".join(events[:cut]))[0].startswith("it ends when the stream is ")
-    assert "may not come when the stream is ended" in order.judge(b"".join([*events, events[-1]]))[0]
+        assert order.judge(b"".join(events[:cut]))[0].startswith("the stream ends in the state ")
+    assert "is not allowed in the state 'ended'" in order.judge(b"".join([*events, events[-1]]))[0]
     assert order.judge(b"".join([*events, events[-1], events[-1]]))
-    assert order.judge(b"\xff")[0].startswith("it is no stream of events: ")
+    assert order.judge(b"\xff")[0].startswith("this is not an event stream: ")
 
 
 @each
@@ -74,7 +74,7 @@ def test_an_error_may_end_a_stream_anywhere(dialect: Dialect):
     events, error = dialect.streams.write(SAID), dialect.streams.write_error(503, "no")
     for cut in range(len(events)):
         judged = dialect.streams.order.judge(b"".join([*events[:cut], error]))
-        assert [fault for fault in judged if "may not come" in fault or "it ends" in fault] == []
+        assert [fault for fault in judged if "is not allowed" in fault or "the stream ends" in fault] == []
 
 
 def anthropic(**changes: Any) -> bytes:
@@ -107,19 +107,19 @@ def unbalance(body: Any) -> Any:
 
 
 WRONG = [
-    (anthropic(message_start=lambda _: None), "event 2: content_block_start may not come when the stream is not begun"),
-    (anthropic(content_block_stop=lambda _: None), "content_block_start may not come when the stream is in a block"),
-    (anthropic(content_block_start=lambda _: None), "content_block_delta may not come when the stream is between"),
-    (anthropic(message_delta=lambda _: None), "message_stop may not come when the stream is between blocks"),
-    (anthropic(content_block_delta=renumber), "the index 1 of the block, the 1. to begin"),
-    (anthropic(content_block_start=renumber), "the index 1 of the block, the 1. to begin"),
-    (anthropic(content_block_delta=lambda body: body | {"index": 0}), "the index 0 of the block, the 2. to begin"),
+    (anthropic(message_start=lambda _: None), "event 2: content_block_start is not allowed in the state 'not begun'"),
+    (anthropic(content_block_stop=lambda _: None), "content_block_start is not allowed in the state 'in a block'"),
+    (anthropic(content_block_start=lambda _: None), "content_block_delta is not allowed in the state 'between"),
+    (anthropic(message_delta=lambda _: None), "message_stop is not allowed in the state 'between blocks'"),
+    (anthropic(content_block_delta=renumber), "the block's index is 1; blocks begun so far: 1"),
+    (anthropic(content_block_start=renumber), "the block's index is 1; blocks begun so far: 1"),
+    (anthropic(content_block_delta=lambda body: body | {"index": 0}), "the block's index is 0; blocks begun so far: 2"),
     (anthropic(name="message"), "event 1: its name is 'message' and its type 'message_start'"),
     (
         anthropic(content_block_delta=lambda body: body | {"delta": {"type": "text_delta", "text": "x"}}),
-        "text_delta in a block of tool_use",
+        "text_delta is not allowed in a block of tool_use",
     ),
-    (anthropic(content_block_delta=unbalance), "the input of block 1 is no JSON object"),
+    (anthropic(content_block_delta=unbalance), "the input of block 1 is not a JSON object"),
 ]
 
 
@@ -161,11 +161,11 @@ def early(body: Any, *_: Any) -> None:
 
 CHAT_WRONG = [
     (nameless, "call 0 begins without its id and name"),
-    (from_one, "the index 1 of a call, after 0 calls"),
+    (from_one, "a call has the index 1 after 0 calls"),
     (new_ids, "call 0 changes its id"),
-    (broken, "the arguments of call 0 are no JSON object"),
-    (endless, "the end mark may not come when the stream is open"),
-    (early, "a delta may not come when the stream is finished"),
+    (broken, "the arguments of call 0 are not a JSON object"),
+    (endless, "the end mark is not allowed in the state 'open'"),
+    (early, "a delta is not allowed in the state 'finished'"),
 ]
 
 
@@ -180,7 +180,8 @@ def test_calls_that_are_mixed_up_are_told():
     first = next(at for at, event in enumerate(events) if b'"index":0,"function"' in event)
     second = next(at for at, event in enumerate(events) if b'"id":"b"' in event)
     mixed = [*events[:first], *events[first + 1 : second + 1], events[first], *events[second + 1 :]]
-    assert "call 0 goes on after call 1 has begun" in str(DIALECTS["openai-chat"].streams.order.judge(b"".join(mixed)))
+    judged = DIALECTS["openai-chat"].streams.order.judge(b"".join(mixed))
+    assert "call 0 continues after call 1 has begun" in str(judged)
 
 
 def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
@@ -204,12 +205,12 @@ def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
     ("pieces", "told"),
     [
         ([(0, "{"), (0, "}"), (1, "{}"), (2, "{"), (2, "}")], []),
-        ([(0, "{"), (1, "{}"), (0, "}")], ["call 0 goes on after call 1 has begun"]),
-        ([(0, "{}"), (1, "{"), (2, "{}"), (1, "}")], ["call 1 goes on after call 2 has begun"]),
-        ([(0, "{"), (1, "{}"), (2, "{}"), (0, "}")], ["call 0 goes on after call 2 has begun"]),
-        ([(0, "{}"), (2, "{}")], ["the index 2 of a call, after 1 calls"]),
-        ([(-1, "{}")], ["the index -1 of a call, after 0 calls"]),
-        ([(0, "{}"), (1, "{]")], ["the arguments of call 1 are no JSON object: '{]'"]),
+        ([(0, "{"), (1, "{}"), (0, "}")], ["call 0 continues after call 1 has begun"]),
+        ([(0, "{}"), (1, "{"), (2, "{}"), (1, "}")], ["call 1 continues after call 2 has begun"]),
+        ([(0, "{"), (1, "{}"), (2, "{}"), (0, "}")], ["call 0 continues after call 2 has begun"]),
+        ([(0, "{}"), (2, "{}")], ["a call has the index 2 after 1 calls"]),
+        ([(-1, "{}")], ["a call has the index -1 after 0 calls"]),
+        ([(0, "{}"), (1, "{]")], ["the arguments of call 1 are not a JSON object: '{]'"]),
     ],
 )
 def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], told: list[str]):
@@ -225,4 +226,4 @@ def test_each_piece_may_repeat_the_id_of_its_call():
 def test_an_event_of_geminis_is_a_whole_response():
     good = b"".join(DIALECTS["gemini-generate"].streams.write(SAID))
     for wrong in (b"data: [DONE]\n\n", b"event: x\ndata: {}\n\n"):
-        assert DIALECTS["gemini-generate"].streams.order.judge(good + wrong)[-1].endswith("it is no response")
+        assert DIALECTS["gemini-generate"].streams.order.judge(good + wrong)[-1].endswith("it is not a response")

@@ -91,4 +91,4 @@ def test_a_signature_of_geminis_is_bytes(signature: str, is_bytes: bool):  # noq
     if is_bytes:
         assert told["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
     else:
-        assert told == "cannot be written: a thought signature is bytes in base64"
+        assert told == "cannot be written: a thought signature must be base64"

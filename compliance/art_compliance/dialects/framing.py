@@ -10,30 +10,30 @@ from typing import Any, Final
 from art_sdk.json_data import is_object
 
 _MOST: Final = 64
-"""Pieces of one text: enough to be joined wrongly, and few enough to be read."""
+"""Pieces of one text: enough to join wrongly, and few enough to read."""
 
 _LONGEST: Final = 12
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text in pieces, three or more where it has as many characters. They heed neither words nor escapes."""
+    """The text in pieces, at least three if it is long enough. They cut through words and escapes."""
     size = max(1, min(_LONGEST, len(text) // 3), -(-len(text) // _MOST))
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
 def to_json(value: Any) -> str:
-    """JSON on one line, as providers write it: text as it is, no blanks."""
+    """JSON on one line, as providers write it: without escapes or spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> bytes:
-    """A server-sent event of that data."""
+    """A server-sent event with this data."""
     name = "" if event is None else f"event: {event}{newline}"
     return f"{name}data: {to_json(value)}{newline}{newline}".encode()
 
 
 def change_data(event: bytes, change: Callable[[Any], Any]) -> bytes:
-    """The server-sent event with other JSON as its data; one without JSON as it is."""
+    """The server-sent event with its JSON data changed; an event without JSON stays as it is."""
     lines = event.splitlines(keepends=True)
     return b"".join(map(partial(_change_line, change), lines))
 
@@ -45,12 +45,12 @@ def _change_line(change: Callable[[Any], Any], line: bytes) -> bytes:
 
 
 def as_array(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The data of the events as a JSON array, an element a piece."""
+    """The data of the events as a JSON array, one element per piece."""
     data = [event.strip().removeprefix(b"data: ") for event in events]
     return (*((b",\r\n" if at else b"[") + one for at, one in enumerate(data)), b"]\n")
 
 
 def body_wants_stream(payload: object, target: str = "") -> bool:
-    """Whether a request asks for a stream in its body, as most dialects have it."""
+    """Whether the body of a request asks for a stream, as in most dialects."""
     del target
     return is_object(payload) and payload.get("stream") is True

@@ -1,4 +1,4 @@
-"""Ids for calls that came without one, and the call that a result without id answers."""
+"""Ids for calls that have none, and the call that a result without an id answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OpenCalls:
         return known
 
     def answer(self, call_id: str | None, name: str | None) -> str | None:
-        """The id of the call that is answered: by id, else by name, else the next one; None where none waits."""
+        """The id of the call that a result answers: by id, else by name, else the next one. None: no call waits."""
         for waiting in self._open:
             by_id = call_id is not None and waiting[0] == call_id
             by_name = call_id is None and name in (None, waiting[1])

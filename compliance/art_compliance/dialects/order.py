@@ -1,6 +1,6 @@
-"""The order of a stream's events, judged: types say what an event is, and nothing of what may follow it.
+"""Judges the order of a stream's events: types describe each event, but not what may follow it.
 
-A dialect's `StreamOrder` is a table of states, and a look at what a table cannot say.
+A dialect's `StreamOrder` is a table of states, and a function for what a table cannot express.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 from art_sdk.json_data import is_object
 
 PASSED: Final = ""
-"""The kind of an event that may stand anywhere, and changes nothing: a ping, or one that is not known."""
+"""The kind of an event that may come at any time and changes nothing: a ping, or an unknown event."""
 
 
 class Event(NamedTuple):
@@ -28,8 +28,8 @@ class Event(NamedTuple):
 class StreamOrder(Struct, frozen=True, kw_only=True):
     """What may follow what.
 
-    `kind` names an event; `table` has, by state and kind, the next state: what it lacks may not come. A stream begins
-    in `start` and may end in one of `ends`. `look` is given all events and tells what else is wrong.
+    `kind` classifies an event. `table` gives the next state by state and kind; kinds that it lacks may not come. A
+    stream begins in `start` and may end in one of `ends`. `look` sees all events and yields what else is wrong.
     """
 
     kind: Callable[[Event], str]
@@ -39,11 +39,11 @@ class StreamOrder(Struct, frozen=True, kw_only=True):
     look: Callable[[tuple[Event, ...]], Iterator[str]]
 
     def judge(self, stream: bytes) -> list[str]:
-        """What is wrong with the order of a stream, in words; nothing where it is good. Events count from 1."""
+        """What is wrong with the order of a stream; empty where it is good. Events count from 1."""
         try:
             events = tuple(read_events(stream))
         except ValueError as error:
-            return [f"it is no stream of events: {error}"]
+            return [f"this is not an event stream: {error}"]
         return [*self._wrong_order(events), *self.look(events)]
 
     def _wrong_order(self, events: tuple[Event, ...]) -> Iterator[str]:
@@ -54,15 +54,15 @@ class StreamOrder(Struct, frozen=True, kw_only=True):
                 continue
             after = self.table.get(state, {}).get(kind)
             if after is None:
-                yield f"event {number}: {kind} may not come when the stream is {state}"
+                yield f"event {number}: {kind} is not allowed in the state {state!r}"
                 return
             state = after
         if state not in self.ends:
-            yield f"it ends when the stream is {state}"
+            yield f"the stream ends in the state {state!r}"
 
 
 def read_events(stream: bytes) -> Iterator[Event]:
-    """The events of a stream that is there as a whole. Raises ValueError for what is no UTF-8."""
+    """The events of a complete stream. Raises ValueError for bytes that are not UTF-8."""
     text = stream.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     for block in text.split("\n\n"):
         fields = [line.partition(":") for line in block.split("\n") if line and not line.startswith(":")]
@@ -81,7 +81,7 @@ def _object(data: str) -> dict[str, Any]:
 
 
 def is_json_object(text: str) -> bool:
-    """Whether pieces of arguments, joined, are what they should be."""
+    """Whether the joined pieces of arguments are a JSON object."""
     try:
         return is_object(json.loads(text))
     except ValueError:

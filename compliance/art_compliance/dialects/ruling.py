@@ -1,7 +1,7 @@
 """What a rule's function is given, and how it is declared.
 
-Rules look at the raw JSON of a request, of whatever shape: what is not there, or of another type, is
-the wire schema's business, so every helper here passes over it and none raises.
+Rules look at the raw JSON of a request, whatever its shape. Missing fields and wrong types are the wire schema's
+business, so every helper here skips them and none raises.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object
 
 
 class Broken(NamedTuple):
-    """A place that breaks a rule: its JSON pointer, and what is wrong there."""
+    """A place that breaks a rule: its JSON pointer and what is wrong there."""
 
     pointer: str
     message: str
 
 
 class Place(Struct, frozen=True, gc=False):
-    """An object of the request, and where it stands: under a name of the object above, in a list there `at` an index.
+    """An object of the request and where it is: `under` a name of the object `above`, and `at` an index if in a list.
 
-    Few places break a rule, so a JSON pointer is written when it is asked for. Nothing points from above to below,
-    so there are no cycles that the garbage collector should look for.
+    Few places break a rule, so the JSON pointer is built on demand. Nothing points from above to below, so there are
+    no cycles for the garbage collector.
     """
 
     value: dict[str, Any]
@@ -72,17 +72,17 @@ class RuleCheck(Struct, frozen=True):
 
 
 def rule(name: str) -> Callable[[Callable[[Any], Iterator[Broken]]], RuleCheck]:
-    """Declares the function of the rule of that id."""
+    """Declares the function of the rule with this id."""
     return lambda function: RuleCheck(name, function)
 
 
 def rules_of(*modules: ModuleType) -> tuple[RuleCheck, ...]:
-    """The rules' functions that modules declare, in their order there."""
+    """The rules' functions that the modules declare, in order."""
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, RuleCheck))
 
 
 def objects(place: Place, name: str) -> Iterator[Place]:
-    """The objects of the list that stands under the name."""
+    """The objects in the list under the name."""
     items: Any = place.value.get(name)
     if not is_array(items):
         return iter(())
@@ -99,22 +99,22 @@ def child(place: Place, *names: str) -> Place:
 
 
 def number(value: object) -> float | None:
-    """A JSON number; true and false are none."""
+    """The value if it is a JSON number (true and false are not), else None."""
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def outside(place: Place, limits: dict[str, tuple[float, float]]) -> Iterator[Broken]:
-    """The numbers that are not between the limits of their names, both inclusive."""
+    """The named numbers that are outside their limits; both limits are inclusive."""
     for name, (low, high) in limits.items():
         value = number(place.value.get(name))
         if value is not None and not low <= value <= high:
-            yield Broken(f"{place.pointer}/{name}", f"{name} is {value}; it goes from {low:g} to {high:g}")
+            yield Broken(f"{place.pointer}/{name}", f"{name} is {value}; it must be between {low:g} and {high:g}")
 
 
 def texts_in(value: object) -> Iterator[str]:
     """Every string of a JSON value, in no order."""
     waiting: list[Any] = [value]
-    while waiting:  # a loop and no recursion: the value may be deep
+    while waiting:  # a loop instead of recursion: the value may be deep
         item = waiting.pop()
         if isinstance(item, str):
             yield item

@@ -1,7 +1,6 @@
 """Which service a URL names, and which model.
 
-Published types and rules speak for those who published them, and for nobody else. Azure's and Gemini's URLs name the
-model, too.
+Published types and rules speak only for those who published them. Azure's and Gemini's URLs name the model, too.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def host_of(url: str | None) -> str | None:
-    """The host that a URL names, or None where it says nothing of the service."""
+    """The host that a URL names, or None where that says nothing about the service."""
     host = None if url is None else urlsplit(url).hostname
     return None if host is None or host in _LOCAL else host
 
 
 def is_one_of(host: str, names: Sequence[str]) -> bool:
-    """Whether the host is one of these, or belongs to one: a subdomain, or a region before a hyphen."""
+    """Whether the host is one of these or belongs to one: a subdomain, or a region before a hyphen."""
     return any(host == name or host.endswith((f".{name}", f"-{name}")) for name in names)
 
 
 _MODEL: Final = re.compile(r"/(?:models|deployments)/([^/?]+?)(?::\w*[gG]enerateContent)?(?=[/?]|$)")
-"""What stands between, without Gemini's verb: other colons are the model's own."""
+"""The model's segment without Gemini's verb; other colons belong to the model."""
 
 
 def model_of(url: str | None) -> str | None:

@@ -27,11 +27,11 @@ class WriteStream(Protocol):
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """A call's arguments, for a dialect that has objects for them. Raises CannotWrite for what is none."""
+    """A call's arguments, for a dialect that needs an object. Raises CannotWrite for anything else."""
     try:
         value: Any = json.loads(call.function.arguments or "{}")
     except ValueError:
         value = None
     if not is_object(value):
-        raise CannotWrite("the dialect has an object in the place of arguments")
+        raise CannotWrite("the dialect needs arguments that are a JSON object")
     return value

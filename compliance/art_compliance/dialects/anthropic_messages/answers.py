@@ -1,4 +1,4 @@
-"""What Anthropic answers, written out: the fields are those of recorded answers of 2025 and 2026."""
+"""Writes Anthropic's answers, with the fields of answers recorded in 2025 and 2026."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SIGNATURE: Final = "d3JpdHRlbiwgbm90IHNpZ25lZA=="
 
 
 def write_response(answer: WrittenAnswer) -> bytes:
-    """An unstreamed answer. Raises CannotWrite for arguments that are no object, and for calls without ids."""
+    """An unstreamed answer. Raises CannotWrite for arguments that are not an object, and for calls without ids."""
     if answer.without_ids:
-        raise CannotWrite("every call of an Anthropic message has an id")
+        raise CannotWrite("every call of an Anthropic message needs an id")
     body = {
         "id": "msg_written",
         "type": "message",
@@ -42,7 +42,7 @@ def _content(answer: WrittenAnswer) -> list[dict[str, Any]]:
     content: list[dict[str, Any]] = []
     if answer.thinking:
         content.append({"type": "thinking", "thinking": answer.thinking, "signature": answer.signature or _SIGNATURE})
-    if answer.content:  # an answer that says nothing has no block: recorded in 2026
+    if answer.content:  # an empty answer has no block: recorded in 2026
         content.append({"type": "text", "text": answer.content})
     return content + [
         {"type": "tool_use", "id": call.id, "name": call.function.name, "input": arguments_of(call)}

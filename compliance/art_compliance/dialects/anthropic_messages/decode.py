@@ -1,10 +1,10 @@
-"""`anthropic-messages`: the messages API of Anthropic, and of those who serve it.
+"""Decodes `anthropic-messages`.
 
-Taken for the same thing: text as a string or as a list of text blocks (of the system prompt each
-block is one message; of an assistant message and of a result they are one text); `is_error` false
-and absent; an empty list of tools and none; a system message in mid-conversation where the list has
-one. Texts and images of a user message that stand together are one message; results stand alone. A
-block of an assistant message that is neither text nor a call is one of its extensions.
+These forms decode to the same: text as a string or as a list of text blocks (each block of the system prompt is one
+message; those of an assistant message or a result are one text); `is_error` false and absent; an empty list of tools
+and none. A system message may stand inside the conversation. Neighbouring texts and images of a user message are one
+message; results are messages of their own. A block of an assistant message that is neither text nor a call becomes
+one of its extensions.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Messages:
             if kind == "url":
                 return ImagePart("image/*", url=source.take_text("url") or "")
             if kind != "base64":
-                raise DecodeFailed(f"{source.pointer}/type", f"unknown source of an image {kind!r}")
+                raise DecodeFailed(f"{source.pointer}/type", f"unknown image source {kind!r}")
             return ImagePart(source.take_text("media_type") or "image/*", data=source.take_text("data") or "")
 
     def _result(self, block: Fields) -> ToolResultMessage:
@@ -119,7 +119,7 @@ class _Messages:
 
 
 def _is_file(block: Fields) -> bool:
-    """Whether an image was uploaded before; the standard format has no slot for one that is known by its id."""
+    """Whether an image was uploaded before; the standard format has no slot for an image's id."""
     source = block.left.get("source")
     return is_object(source) and source.get("type") == "file"
 
@@ -167,7 +167,7 @@ def _tool_choice(ledger: Ledger, body: Fields) -> tuple[str | None, bool | None]
         alone = fields.take("disable_parallel_tool_use")
         name = fields.take_text("name") if kind == "tool" else _CHOICES.get(kind)
         if name is None:
-            raise DecodeFailed("/tool_choice", f"unknown choice of a tool {kind!r}")
+            raise DecodeFailed("/tool_choice", f"unknown tool choice {kind!r}")
         return name, None if alone is None else not alone
 
 

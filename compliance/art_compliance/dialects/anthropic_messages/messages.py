@@ -1,4 +1,4 @@
-"""A messages request as its rules look at it."""
+"""A messages request as its rules read it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from art_sdk.json_data import is_array, is_object
 
 
 class Linked(Place, frozen=True, gc=False, kw_only=True):
-    """A call or a result: `id` is the call's, or None where that is no text."""
+    """A call or a result: `id` is the call's, or None where it is not a string."""
 
     id: str | None
 
 
 class Turn(Place, frozen=True, gc=False, kw_only=True):
-    """A message, read once: what its content is, where that is text or an empty list, `is_empty` and `is_blank` say.
+    """A message, or neighbouring messages of one role joined.
 
-    Of its blocks (text alone is none) some are calls (`tool_use`), some results (`tool_result`), and some `blanks`:
-    texts of nothing but white space, or of nothing. `marks` counts what is marked for the cache, at any depth.
+    `is_empty`: the content is an empty text or list. `is_blank`: it is a text of white space. Among its blocks are
+    `calls` (`tool_use`), `results` (`tool_result`) and `blanks` (texts that are empty or white space). Plain text is
+    not a block. `marks` counts the objects that are marked for the cache, at any depth.
     """
 
     role: Any
@@ -46,9 +47,9 @@ class Messages(JudgedRequest):
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """As Anthropic takes them: those of one role that stand next to each other are one, with the blocks of all.
+        """The messages as Anthropic reads them: neighbours of one role are joined into one.
 
-        A system message inside the conversation parts no turns.
+        A system message between them does not separate them.
         """
         said = (message for message in self.messages if message.role != "system")
         return tuple([_join(tuple(messages)) for _, messages in groupby(said, attrgetter("role"))])
@@ -65,7 +66,7 @@ class Messages(JudgedRequest):
 
     @cached_property
     def tools(self) -> tuple[Place, ...]:
-        """The tools that have a schema of their own; the provider's have none."""
+        """The tools with a schema; the provider's own have none."""
         return tuple([tool for tool in objects(self.root, "tools") if tool.value.get("type") in (None, "custom")])
 
     @cached_property
@@ -109,12 +110,12 @@ def _linked(blocks: tuple[Place, ...], kind: str, name: str) -> tuple[Linked, ..
 
 
 def _link(block: Place, name: str) -> Linked:
-    told = block.value.get(name)
-    return Linked(block.value, block.above, block.under, block.at, id=told if isinstance(told, str) else None)
+    call_id = block.value.get(name)
+    return Linked(block.value, block.above, block.under, block.at, id=call_id if isinstance(call_id, str) else None)
 
 
 def blank_texts(blocks: tuple[Place, ...]) -> tuple[Place, ...]:
-    """The blocks of text in which nothing is said."""
+    """The text blocks that are empty or white space."""
     texts = [block for block in blocks if block.value.get("type") == "text"]
     return tuple([block for block in texts if _is_blank(block.value.get("text"))]) if texts else ()
 
@@ -124,7 +125,7 @@ def _is_blank(text: object) -> bool:
 
 
 def count_marks(value: object) -> int:
-    """How many objects of a list, or one alone, are marked for the cache, with those of their content."""
+    """How many objects are marked for the cache: in a list, or a single one, with those inside their content."""
     count, waiting = 0, [value]
     while waiting:
         item: Any = waiting.pop()

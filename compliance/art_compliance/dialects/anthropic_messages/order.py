@@ -1,4 +1,4 @@
-"""The order of a message's events, as Anthropic's documentation of streaming has it."""
+"""The order of a message's events, according to Anthropic's documentation of streaming."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DELTAS: Final[Mapping[str, frozenset[str]]] = {
     "tool_use": frozenset({"input_json_delta"}),
     "server_tool_use": frozenset({"input_json_delta"}),
 }
-"""What fills a block of a kind; blocks of other kinds are filled by anything."""
+"""The deltas that each kind of block allows; other kinds of blocks allow any."""
 
 _MESSAGE: Final = ("message_start", "message_delta", "message_stop", "error")
 _BLOCK: Final = ("content_block_start", "content_block_delta", "content_block_stop")
@@ -39,7 +39,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
             stop = event.body["delta"].get("stop_reason")
     for index, (kind, filled) in enumerate(blocks):
         if kind == "tool_use" and filled and stop != "max_tokens" and not is_json_object(filled):
-            yield f"the input of block {index} is no JSON object: {quote(filled)}"
+            yield f"the input of block {index} is not a JSON object: {quote(filled)}"
 
 
 def _take(blocks: list[tuple[str, str]], body: dict[str, Any]) -> Iterator[str]:
@@ -47,12 +47,12 @@ def _take(blocks: list[tuple[str, str]], body: dict[str, Any]) -> Iterator[str]:
     if is_object(block):
         blocks.append((str(block.get("type")), ""))
     if not blocks or body.get("index") != len(blocks) - 1:
-        yield f"the index {body.get('index')!r} of the block, the {len(blocks)}. to begin"
+        yield f"the block's index is {body.get('index')!r}; blocks begun so far: {len(blocks)}"
         return
     if is_object(delta):
         kind, filled = blocks[-1]
         if delta.get("type") not in _DELTAS.get(kind, {delta.get("type")}):
-            yield f"{delta.get('type')} in a block of {kind}"
+            yield f"{delta.get('type')} is not allowed in a block of {kind}"
         blocks[-1] = (kind, filled + str(delta.get("partial_json", "")))
 
 

@@ -1,4 +1,4 @@
-"""Anthropic's rules about calls and results. Words and sources stand in `fixtures/rules/anthropic-messages.toml`."""
+"""Anthropic's rules about calls and results. Statements and sources: `fixtures/rules/anthropic-messages.toml`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from art_sdk.json_data import is_object
 
 @rule("anthropic.tool-use-answered")
 def tool_use_answered(request: Messages) -> Iterator[Broken]:
-    """In the user's turn that follows; calls at the very end are another rule's business."""
+    """In the user's turn that follows. Calls at the very end are left to `anthropic.tool-use-pending`."""
     for turn, after in pairwise(request.turns):
         answered = {result.id for result in after.results}
         for call in turn.calls:
@@ -26,7 +26,7 @@ def tool_use_answered(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.tool-use-pending")
 def tool_use_pending(request: Messages) -> Iterator[Broken]:
-    """Nobody has quoted an answer to it."""
+    """No error text is known for it."""
     for turn in request.turns[-1:]:
         for call in turn.calls:
             if call.id is not None:
@@ -35,12 +35,12 @@ def tool_use_pending(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.tool-result-has-use")
 def tool_result_has_use(request: Messages) -> Iterator[Broken]:
-    """A call of the assistant's turn right before."""
+    """The call must be in the assistant's turn right before."""
     called: set[str | None] = set()
     for turn in request.turns:
         for result in turn.results:
             if result.id is not None and result.id not in called:
-                yield Broken(result.pointer, f"no call {result.id!r} stands in the turn before")
+                yield Broken(result.pointer, f"the turn before has no call {result.id!r}")
         called = {call.id for call in turn.calls}
 
 
@@ -50,7 +50,7 @@ def tool_result_first(request: Messages) -> Iterator[Broken]:
     for message in request.messages:
         for block, result in zip(message.blocks, message.results, strict=False):
             if block.at != result.at:
-                yield Broken(result.pointer, "a result stands after something that is none")
+                yield Broken(result.pointer, "a result follows a block that is not a result")
 
 
 @rule("anthropic.tool-use-ids-unique")
@@ -70,28 +70,28 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 
 @rule("anthropic.tool-id-pattern")
 def tool_id_pattern(request: Messages) -> Iterator[Broken]:
-    """Of calls and of results."""
+    """The ids of calls and of results."""
     for name, blocks in (("id", request.calls), ("tool_use_id", request.results)):
         for block in blocks:
             if block.id is not None and not _ID.fullmatch(block.id):
-                yield Broken(f"{block.pointer}/{name}", f"the id {block.id!r} is not made of a-z, A-Z, 0-9, _ and -")
+                yield Broken(f"{block.pointer}/{name}", f"the id {block.id!r} may only contain a-z, A-Z, 0-9, _ and -")
 
 
 @rule("anthropic.tool-use-input-object")
 def tool_use_input_object(request: Messages) -> Iterator[Broken]:
-    """One that is absent is the schema's business."""
+    """A missing input is left to the wire schema."""
     for call in request.calls:
         if not is_object(call.value.get("input", {})):
-            yield Broken(f"{call.pointer}/input", "the input is no object")
+            yield Broken(f"{call.pointer}/input", "the input is not an object")
 
 
 @rule("anthropic.tools-with-tool-blocks")
 def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
-    """The first call is shown."""
+    """Reported once, at the first call."""
     if request.body.get("tools"):
         return
     for call in [call for call in request.calls if call.id is not None][:1]:
-        yield Broken(call.pointer, "there are calls in the conversation, and no tools are offered")
+        yield Broken(call.pointer, "the conversation has calls, but the request offers no tools")
 
 
 RULES: Final = rules_of(sys.modules[__name__], text_rules, tool_rules, option_rules)

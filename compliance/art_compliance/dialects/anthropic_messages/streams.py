@@ -1,6 +1,6 @@
-"""Anthropic's messages, streamed: what `write_response` says, in its sequence of events.
+"""Writes Anthropic's streams: what `write_response` says, as events.
 
-Source: recorded streams of 2025 and 2026; the order of events is that of Anthropic's documentation of streaming.
+Source: streams recorded in 2025 and 2026; the order follows Anthropic's documentation of streaming.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from art_compliance.dialects.framing import data_frame, pieces
 from art_compliance.scenarios import WrittenAnswer
 
 UNKNOWN_EVENT: Final = data_frame({"type": "weather_report", "index": 7}, event="weather_report")
-"""Anthropic's documentation says that new types of events may come, and are to be passed over."""
+"""Anthropic's documentation says that new event types may come, and that clients should skip them."""
 
 
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
-    """A streamed answer. Raises CannotWrite as `write_response`; what length cut may have any text for arguments."""
+    """A streamed answer. Raises CannotWrite as `write_response` does; arguments cut by length may be any text."""
     del payload
     body = json.loads(write_response(_with_objects(answer)))
     return tuple(data_frame(event, event=event["type"]) for event in _events(body, answer))
@@ -33,7 +33,7 @@ def write_stream_error(status: int, message: str) -> bytes:
 
 
 def _with_objects(answer: WrittenAnswer) -> WrittenAnswer:
-    """The answer with arguments that `write_response` takes, where a cut one has others."""
+    """The answer with arguments that `write_response` accepts, where they were cut."""
     if answer.finish != "length":
         return answer
     calls = tuple(
@@ -62,7 +62,7 @@ def _events(body: dict[str, Any], answer: WrittenAnswer) -> Iterator[dict[str, A
 
 
 def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A block as it starts, and the deltas that fill it. Arguments begin with an empty piece, and may end there."""
+    """A block as it starts, and the deltas that fill it. Arguments begin with an empty piece, perhaps the only one."""
     match block["type"]:
         case "text":
             deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]

@@ -10,7 +10,7 @@ from art_compliance.dialects.ruling import Broken, Place, child, number, rule
 
 @rule("anthropic.messages-limit")
 def messages_limit(request: Messages) -> Iterator[Broken]:
-    """Counted before they are joined."""
+    """Counted before messages of one role are joined."""
     if len(request.messages) > 100_000:
         yield Broken("/messages", f"there are {len(request.messages)} messages; 100,000 are allowed")
 
@@ -24,10 +24,10 @@ def first_is_user(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.no-system-role-first")
 def no_system_role_first(request: Messages) -> Iterator[Broken]:
-    """Wherever it stands."""
+    """At any position."""
     for message in request.messages:
         if message.role == "system":
-            yield Broken(f"{message.pointer}/role", "a system message stands among the messages")
+            yield Broken(f"{message.pointer}/role", "the messages contain a system message")
 
 
 @rule("anthropic.nonempty-content")
@@ -41,7 +41,7 @@ def nonempty_content(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.text-block-nonempty")
 def text_block_nonempty(request: Messages) -> Iterator[Broken]:
-    """One that is marked for the cache breaks a rule of its own."""
+    """Those marked for the cache break `anthropic.cache-control-not-on-empty` instead."""
     for block in _empty_texts(request):
         if not block.value.get("cache_control"):
             yield Broken(f"{block.pointer}/text", "the text is empty")
@@ -56,14 +56,14 @@ def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
 
 
 def _empty_texts(request: Messages) -> list[Place]:
-    """Of system prompt and messages."""
+    """The empty text blocks of system prompt and messages."""
     found = (blank_texts(request.system), *(message.blanks for message in request.messages))
     return [block for blanks in found for block in blanks if block.value["text"] == ""]
 
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
-    """In messages; text alone counts as a block."""
+    """In messages; content that is plain text counts as a block."""
     for message in request.messages:
         if message.is_blank:
             yield Broken(f"{message.pointer}/content", "the text is blank")
@@ -80,16 +80,16 @@ def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
         text = blocks[-1].value.get("text") if blocks else content
         if isinstance(text, str) and text != text.rstrip() and not text.isspace():
             pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
-            yield Broken(pointer, "the last text ends in blanks")
+            yield Broken(pointer, "the last text ends in whitespace")
 
 
 @rule("anthropic.prefill-unsupported")
 def prefill_unsupported(request: Messages) -> Iterator[Broken]:
-    """A turn that the provider's own tools paused is no prefill: it is sent back to be continued."""
+    """A turn paused by the provider's own tools is not a prefill: it is sent back to be continued."""
     for message in _final_assistant(request):
         kinds = [str(block.value.get("type")) for block in message.blocks]
         if not any(kind.endswith("tool_result") or kind in _SERVER_CALLS for kind in kinds):
-            yield Broken(message.pointer, f"{request.model} takes no assistant message at the end")
+            yield Broken(message.pointer, f"{request.model} does not accept an assistant message at the end")
 
 
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
@@ -103,20 +103,22 @@ _THINKING = ("thinking", "redacted_thinking")
 
 
 def _thinks(request: Messages) -> bool:
-    """Whether thinking is on; `adaptive` leaves it to the model, and binds nobody."""
+    """Whether thinking is on. `adaptive` leaves it to the model and requires nothing."""
     return child(request.root, "thinking").value.get("type") == "enabled"
 
 
 @rule("anthropic.thinking-block-first")
 def thinking_block_first(request: Messages) -> Iterator[Broken]:
-    """Of the rounds of calls that are still under way: the model may think once, before the first of them."""
+    """In the rounds of calls still under way: the model may think only once, before the first of them."""
     rounds = _rounds_under_way(request) if _thinks(request) else []
     if rounds and not any(turn.blocks[0].value.get("type") in _THINKING for turn in rounds):
-        yield Broken(rounds[0].blocks[0].pointer, "thinking is on, and the calls under way do not begin with thinking")
+        yield Broken(
+            rounds[0].blocks[0].pointer, "thinking is on, but the calls under way do not begin with a thinking block"
+        )
 
 
 def _rounds_under_way(request: Messages) -> list[Turn]:
-    """The assistant's turns of calls, back from the last one, between which nothing but results stands."""
+    """The assistant's turns of calls, from the last one back, with only results between them."""
     rounds: list[Turn] = []
     for called, answered in zip(request.turns[-2::-2], request.turns[::-2], strict=False):
         if called.role != "assistant" or not called.calls or not answered.results:
@@ -127,23 +129,23 @@ def _rounds_under_way(request: Messages) -> list[Turn]:
 
 @rule("anthropic.thinking-not-last")
 def thinking_not_last(request: Messages) -> Iterator[Broken]:
-    """Of an assistant's turn."""
+    """In an assistant's turn."""
     for turn in request.turns:
         blocks = turn.blocks if turn.role == "assistant" else ()
         if blocks and blocks[-1].value.get("type") in _THINKING:
-            yield Broken(blocks[-1].pointer, "the turn ends with thinking")
+            yield Broken(blocks[-1].pointer, "the turn ends with a thinking block")
 
 
 @rule("anthropic.thinking-budget-min")
 def thinking_budget_min(request: Messages) -> Iterator[Broken]:
-    """The upper limit depends on a header, which a body does not show."""
+    """The upper limit depends on a header, which is not in the body."""
     budget = number(child(request.root, "thinking").value.get("budget_tokens"))
     if _thinks(request) and budget is not None and budget < 1024:
-        yield Broken("/thinking/budget_tokens", f"the budget is {budget}; 1024 is the least")
+        yield Broken("/thinking/budget_tokens", f"the budget is {budget}; the minimum is 1024")
 
 
 @rule("anthropic.thinking-no-forced-tool")
 def thinking_no_forced_tool(request: Messages) -> Iterator[Broken]:
-    """Only `auto` and `none` go with it."""
+    """Thinking allows only `auto` and `none`."""
     if _thinks(request) and child(request.root, "tool_choice").value.get("type") in ("any", "tool"):
-        yield Broken("/tool_choice", "thinking is on, and a call is forced")
+        yield Broken("/tool_choice", "thinking is on, but tool_choice forces a call")

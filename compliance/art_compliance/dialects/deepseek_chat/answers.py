@@ -1,4 +1,4 @@
-"""What DeepSeek answers, written out: the fields are those of recorded answers of 2026."""
+"""Writes DeepSeek's answers, with the fields of answers recorded in 2026."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _message(answer: WrittenAnswer) -> dict[str, Any]:
 
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:
     cached = answer.cached_tokens or 0
-    told: dict[str, Any] = {
+    usage: dict[str, Any] = {
         "prompt_tokens": answer.input_tokens,
         "completion_tokens": answer.output_tokens,
         "total_tokens": answer.input_tokens + answer.output_tokens,
@@ -52,8 +52,8 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
         "prompt_cache_miss_tokens": answer.input_tokens - cached,
     }
     if answer.thinking_tokens is not None:
-        told["completion_tokens_details"] = {"reasoning_tokens": answer.thinking_tokens}
-    return told
+        usage["completion_tokens_details"] = {"reasoning_tokens": answer.thinking_tokens}
+    return usage
 
 
 _TYPES: Final = {400: "invalid_request_error", 401: "authentication_error", 422: "invalid_request_error"}

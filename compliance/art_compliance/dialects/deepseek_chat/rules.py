@@ -1,4 +1,4 @@
-"""DeepSeek's rules. Words and sources stand in `fixtures/rules/deepseek-chat.toml`."""
+"""DeepSeek's rules. Statements and sources: `fixtures/rules/deepseek-chat.toml`."""
 
 from __future__ import annotations
 
@@ -17,37 +17,39 @@ tool_needs_call: Final = RuleCheck("deepseek.tool-needs-call", openai_chat.tool_
 
 @rule("deepseek.reasoning-back")
 def reasoning_back(chat: Chat) -> Iterator[Broken]:
-    """Of the messages since the user last spoke: earlier ones may have lost theirs. An empty text counts."""
+    """In the messages since the user last spoke: earlier ones may have lost theirs. An empty text counts."""
     for message in reversed(chat.messages):
         if message.role == "user":
             return
         if _calls(message) and message.value.get("reasoning_content") is None and not _thinking_is_off(chat):
-            yield Broken(message.pointer, "the message calls, and its reasoning_content is missing")
+            yield Broken(message.pointer, "the message has calls, but no reasoning_content")
 
 
 @rule("deepseek.reasoning-ignored-plain")
 def reasoning_ignored_plain(chat: Chat) -> Iterator[Broken]:
-    """Of messages without calls."""
+    """In messages without calls."""
     for message in chat.messages:
         if message.has_reasoning and not message.calls:
-            yield Broken(f"{message.pointer}/reasoning_content", "the message does not call")
+            yield Broken(
+                f"{message.pointer}/reasoning_content", "the message has no calls, so its reasoning_content is ignored"
+            )
 
 
 @rule("deepseek.alternate-r1")
 def alternate_r1(chat: Chat) -> Iterator[Broken]:
-    """Of the user and of the assistant."""
+    """Messages of the user and of the assistant."""
     for before, message in pairwise(chat.messages):
         if message.role == before.role and message.role in ("user", "assistant"):
-            yield Broken(f"{message.pointer}/role", f"two messages of {message.role} stand in a row")
+            yield Broken(f"{message.pointer}/role", f"two messages in a row have the role {message.role}")
 
 
 @rule("deepseek.roles")
 def roles(chat: Chat) -> Iterator[Broken]:
-    """`developer` is none of them."""
+    """`developer` is not among them."""
     for message in chat.messages:
         role = message.role
         if isinstance(role, str) and role not in _ROLES:
-            yield Broken(f"{message.pointer}/role", f"the role {role!r} is not known")
+            yield Broken(f"{message.pointer}/role", f"unknown role {role!r}")
 
 
 _ROLES: Final = ("system", "user", "assistant", "tool", "latest_reminder")
@@ -55,10 +57,10 @@ _ROLES: Final = ("system", "user", "assistant", "tool", "latest_reminder")
 
 @rule("deepseek.sampling-ignored")
 def sampling_ignored(chat: Chat) -> Iterator[Broken]:
-    """No error comes of it."""
+    """There is no error."""
     for name in ("temperature", "top_p", "presence_penalty", "frequency_penalty"):
         if chat.body.get(name) is not None and not _thinking_is_off(chat):
-            yield Broken(f"/{name}", f"{chat.model} disregards {name}")
+            yield Broken(f"/{name}", f"{chat.model} ignores {name}")
 
 
 def _calls(message: ChatMessage) -> bool:

@@ -1,4 +1,4 @@
-"""What Gemini answers, written out: the fields are those of recorded answers of 2025 and 2026."""
+"""Writes Gemini's answers, with the fields of answers recorded in 2025 and 2026."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINISH: Final = {"stop": "STOP", "length": "MAX_TOKENS", "tool_calls": "STOP", 
 def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer; a blocked prompt has no candidate.
 
-    Raises CannotWrite for arguments that are no object, and for a signature that is no base64.
+    Raises CannotWrite for arguments that are not an object, and for a signature that is not base64.
     """
     body: dict[str, Any] = {"usageMetadata": _usage(answer), "modelVersion": "written", "responseId": "written"}
     if answer.finish == "content_filter" and answer.content is None:
@@ -48,13 +48,13 @@ def _parts(answer: WrittenAnswer) -> list[dict[str, Any]]:
 
 
 def _bytes_of(signature: str) -> str:
-    """The signature, which is bytes: `Part.thought_signature` of google-genai 3.4 takes nothing but whole base64."""
+    """The signature; `Part.thought_signature` of google-genai 3.4 takes only complete base64."""
     try:
         is_whole = base64.b64encode(base64.b64decode(signature, validate=True)).decode() == signature
     except ValueError:
         is_whole = False
     if not is_whole:
-        raise CannotWrite("a thought signature is bytes in base64")
+        raise CannotWrite("a thought signature must be base64")
     return signature
 
 

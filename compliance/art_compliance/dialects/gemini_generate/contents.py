@@ -1,4 +1,4 @@
-"""A generateContent request as its rules look at it. Fields are read under both of protobuf's names."""
+"""A generateContent request as its rules read it. Fields are read under both of protobuf's names."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects,
 from art_sdk.json_data import is_object
 
 
-class Holding(Place, frozen=True, gc=False, kw_only=True):
-    """A part that calls or answers; it is sound if its `args`, or its `response`, is an object, or is not there."""
+class CallPart(Place, frozen=True, gc=False, kw_only=True):
+    """A part with a call or a result. `is_sound`: its `args` or `response` is an object, or missing."""
 
     is_sound: bool
 
@@ -23,13 +23,14 @@ class Holding(Place, frozen=True, gc=False, kw_only=True):
 class Content(Place, frozen=True, gc=False, kw_only=True):
     """A content, read once.
 
-    Of its parts some are calls (they have a `functionCall`), some answers (a `functionResponse`), some without data.
+    Among its parts are `calls` (with a `functionCall`), `answers` (with a `functionResponse`) and `empty` ones (without
+    data).
     """
 
     role: Any
     parts: tuple[Place, ...]
-    calls: tuple[Holding, ...]
-    answers: tuple[Holding, ...]
+    calls: tuple[CallPart, ...]
+    answers: tuple[CallPart, ...]
     empty: tuple[Place, ...]
 
     @property
@@ -43,15 +44,12 @@ class Contents(JudgedRequest):
 
     @cached_property
     def contents(self) -> tuple[Content, ...]:
-        """Every content; one alone counts as a list of one."""
+        """Every content; a single one counts as a list of one."""
         return tuple([_read(place) for place in listed(self.root, "contents")])
 
     @cached_property
     def turns(self) -> tuple[Content, ...]:
-        """Those of one side that stand next to each other are one, with the parts of all.
-
-        Whoever is not the model is the user.
-        """
+        """Neighbouring contents of one side, joined. Every role except the model's is the user's."""
         sides = groupby(self.contents, attrgetter("is_model"))
         return tuple([_join(tuple(contents)) for _, contents in sides])
 
@@ -86,8 +84,8 @@ def _read(place: Place) -> Content:
         place.at,
         role=place.value.get("role"),
         parts=parts,
-        calls=_holding(parts, "functionCall", "args"),
-        answers=_holding(parts, "functionResponse", "response"),
+        calls=_call_parts(parts, "functionCall", "args"),
+        answers=_call_parts(parts, "functionResponse", "response"),
         empty=tuple([part for part in parts if not has_data(part)]),
     )
 
@@ -103,13 +101,13 @@ def _join(contents: tuple[Content, ...]) -> Content:
     )
 
 
-def _holding(parts: tuple[Place, ...], outer: str, inner: str) -> tuple[Holding, ...]:
-    found = [(part, told) for part in parts if is_object(told := field(part, outer))]
-    return tuple([_hold(part, told.get(inner)) for part, told in found]) if found else ()
+def _call_parts(parts: tuple[Place, ...], outer: str, inner: str) -> tuple[CallPart, ...]:
+    found = [(part, data) for part in parts if is_object(data := field(part, outer))]
+    return tuple([_call_part(part, data.get(inner)) for part, data in found]) if found else ()
 
 
-def _hold(part: Place, inner: object) -> Holding:
-    return Holding(part.value, part.above, part.under, part.at, is_sound=inner is None or is_object(inner))
+def _call_part(part: Place, inner: object) -> CallPart:
+    return CallPart(part.value, part.above, part.under, part.at, is_sound=inner is None or is_object(inner))
 
 
 _UPPER: Final = re.compile(r"(?<=[a-z])([A-Z])")
@@ -117,7 +115,7 @@ _UPPER: Final = re.compile(r"(?<=[a-z])([A-Z])")
 
 @cache
 def snake(name: str) -> str:
-    """The other of a field's names."""
+    """A field's other name."""
     return _UPPER.sub(r"_\1", name).lower()
 
 
@@ -132,7 +130,7 @@ _BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
 
 
 def has_data(part: Place) -> bool:
-    """Whether a part has anything but what goes with data; a field that nobody here knows may be data."""
+    """Whether a part has more than fields that accompany data; an unknown field may be data."""
     for name, value in part.value.items():  # noqa: SIM110 - a generator in `any` costs more than most parts have fields
         if value is not None and name not in _BESIDE_DATA:
             return True
@@ -140,11 +138,11 @@ def has_data(part: Place) -> bool:
 
 
 def listed(place: Place, name: str) -> tuple[Place, ...]:
-    """The objects of the list under the name; one alone counts as a list of one (protobuf's JSON reads it so)."""
+    """The objects of the list under the name; a single one counts as a list of one (protobuf's JSON reads it so)."""
     value = place.value.get(name)
     return (Place(value, place, name),) if is_object(value) else tuple(objects(place, name))
 
 
 def children(place: Place, name: str) -> tuple[Place, ...]:
-    """The objects of a list that stands under either name."""
+    """The objects of a list under either name."""
     return listed(place, name if place.value.get(name) is not None else snake(name))

@@ -1,6 +1,6 @@
-"""`gemini-generate`: generateContent of the Gemini API and of Vertex AI.
+"""Decodes `gemini-generate`.
 
-Taken for the same thing: camelCase and snake_case field names, and one object for a list of one
+These forms decode to the same: camelCase and snake_case field names, and one object for a list of one
 (both are how protobuf's JSON reads them); a turn without role and one of role `user`; the model's
 texts of one turn are one text; a result's wrappers `output`, `result`, `return_value` and `content`
 around one text, `error` being a failed one, any other object its compact JSON; `parameters` in
@@ -53,7 +53,7 @@ class _Contents:
         if instruction is None:
             return
         with self._ledger.open(instruction, "/systemInstruction") as content:
-            content.take("role")  # recorded as `user`, and as absent; it means nothing
+            content.take("role")  # recorded as `user` and as missing; it has no meaning
             for part, pointer in self._parts(content):
                 text = part.take_text("text")
                 if text is not None:
@@ -154,7 +154,7 @@ _WRAPPERS: Final = frozenset({"output", "result", "return_value", "content"})
 
 
 def _unwrap(response: dict[str, Any]) -> tuple[str, bool]:
-    """A result's text, and whether it is of a failed call."""
+    """A result's text, and whether the call failed."""
     if len(response) == 1:
         key, value = next(iter(response.items()))
         if isinstance(value, str) and (key in _WRAPPERS or key == "error"):
@@ -189,7 +189,7 @@ def _tool(fields: Fields) -> ToolSchema:
 
 
 def _json_schema(schema: Any) -> Any:
-    """Protobuf's Schema as JSON Schema: its types are the same words in upper case."""
+    """Protobuf's Schema as JSON Schema, which has the same types in lower case."""
     if is_array(schema):
         return [_json_schema(item) for item in schema]
     if not is_object(schema):

@@ -15,17 +15,17 @@ _ALL_RANGES: Final = _RANGES | {snake(name): limits for name, limits in _RANGES.
 
 @rule("gemini.temperature")
 def temperature(request: Contents) -> Iterator[Broken]:
-    """And the ranges of the penalties."""
+    """Also the ranges of the penalties."""
     yield from outside(request.config, _ALL_RANGES)
 
 
 @rule("gemini.stop-max5")
 def stop_max5(request: Contents) -> Iterator[Broken]:
-    """However long."""
+    """Of any length."""
     stops: Any = field(request.config, "stopSequences")
     if is_array(stops) and len(stops) > 5:
-        told = f"there are {len(stops)} stop sequences; 5 are allowed"
-        yield Broken(f"{request.config.pointer}/stopSequences", told)
+        pointer = f"{request.config.pointer}/stopSequences"
+        yield Broken(pointer, f"there are {len(stops)} stop sequences; 5 are allowed")
 
 
 _TYPES_WITH_SCHEMA: Final = ("application/json", "text/x.enum")
@@ -33,18 +33,20 @@ _TYPES_WITH_SCHEMA: Final = ("application/json", "text/x.enum")
 
 @rule("gemini.response-schema-mime")
 def response_schema_mime(request: Contents) -> Iterator[Broken]:
-    """JSON, or one word of an enum."""
+    """The type is JSON, or one word of an enum."""
     for name in ("responseSchema", "responseJsonSchema"):
-        told = field(request.config, "responseMimeType")
-        if field(request.config, name) is not None and told not in _TYPES_WITH_SCHEMA:
-            yield Broken(f"{request.config.pointer}/{name}", f"the answer has a schema, and the type {told!r}")
+        mime_type = field(request.config, "responseMimeType")
+        if field(request.config, name) is not None and mime_type not in _TYPES_WITH_SCHEMA:
+            yield Broken(
+                f"{request.config.pointer}/{name}", f"a schema is given, but the answer's type is {mime_type!r}"
+            )
 
 
 @rule("gemini.allowed-names-any")
 def allowed_names_any(request: Contents) -> Iterator[Broken]:
-    """`VALIDATED` is a newer mode that has them, too."""
+    """The newer mode `VALIDATED` allows names, too."""
     config = child(request.root, "toolConfig", "tool_config")
     calling = child(config, "functionCallingConfig", "function_calling_config")
     if field(calling, "allowedFunctionNames") and str(calling.value.get("mode")).upper() not in ("ANY", "VALIDATED"):
-        told = f"functions are named, and the mode is {calling.value.get('mode')!r}"
-        yield Broken(f"{calling.pointer}/allowedFunctionNames", told)
+        message = f"allowed functions need the mode ANY or VALIDATED; the mode is {calling.value.get('mode')!r}"
+        yield Broken(f"{calling.pointer}/allowedFunctionNames", message)

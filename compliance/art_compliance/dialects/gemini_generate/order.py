@@ -1,4 +1,4 @@
-"""The order of Gemini's responses: parts, then one that finishes. There is no end mark."""
+"""The order of Gemini's responses: parts, and a last one with the finish reason. There is no end mark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
     """Every event is a whole response, without a name."""
     for number, event in enumerate(events, 1):
         if event.name is not None or not event.body:
-            yield f"event {number}: it is no response"
+            yield f"event {number}: it is not a response"
 
 
 ORDER: Final = StreamOrder(

@@ -1,4 +1,4 @@
-"""Gemini's rules about turns and parts. Words and sources stand in `fixtures/rules/gemini-generate.toml`."""
+"""Gemini's rules about turns and parts. Statements and sources: `fixtures/rules/gemini-generate.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
 
 @rule("gemini.response-count")
 def response_count(request: Contents) -> Iterator[Broken]:
-    """The results may stand in several contents; calls at the very end wait for theirs."""
+    """The results may be spread over several contents; calls at the very end still wait for theirs."""
     for turn, after in pairwise(request.turns):
         calls, answers = len(turn.calls), len(after.answers)
         if calls and calls != answers:
@@ -23,17 +23,17 @@ def response_count(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.response-after-call")
 def response_after_call(request: Contents) -> Iterator[Broken]:
-    """The model's turn before it calls."""
+    """The model's turn right before must call."""
     before: Content | None = None
     for turn in request.turns:
         if turn.answers and not turn.is_model and not (before is not None and before.calls):
-            yield Broken(turn.answers[0].pointer, "a result stands where the turn before it calls nothing")
+            yield Broken(turn.answers[0].pointer, "the turn before this result has no call")
         before = turn
 
 
 @rule("gemini.call-after-user")
 def call_after_user(request: Contents) -> Iterator[Broken]:
-    """The beginning is where nothing comes before."""
+    """Only the first turn has nothing before it."""
     for turn in request.turns[:1]:
         if turn.is_model and turn.calls:
             yield Broken(turn.calls[0].pointer, "the conversation begins with a call")
@@ -41,10 +41,10 @@ def call_after_user(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.call-after-model")
 def call_after_model(request: Contents) -> Iterator[Broken]:
-    """Contents of the model that follow each other."""
+    """Neighbouring contents of the model."""
     for before, content in pairwise(request.contents):
         if content.calls and content.is_model and before.is_model:
-            yield Broken(content.pointer, "a content that calls stands right after another of the model")
+            yield Broken(content.pointer, "a content with calls comes right after another of the model")
 
 
 @rule("gemini.last-not-model")
@@ -57,7 +57,7 @@ def last_not_model(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.roles")
 def roles(request: Contents) -> Iterator[Broken]:
-    """No role counts as the user's; `function` is of older clients."""
+    """A missing role counts as the user's; `function` comes from older clients."""
     for content in request.contents:
         if isinstance(content.role, str) and content.role not in ("", "user", "model", "function"):
             yield Broken(f"{content.pointer}/role", f"the role {content.role!r} is neither user nor model")
@@ -65,7 +65,7 @@ def roles(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.parts-nonempty")
 def parts_nonempty(request: Contents) -> Iterator[Broken]:
-    """None, and an empty list."""
+    """A missing list, and an empty one."""
     for content in request.contents:
         if not content.parts and not content.value.get("parts"):
             yield Broken(f"{content.pointer}/parts", "the content has no parts")
@@ -81,7 +81,7 @@ def part_has_data(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.system-part-has-data")
 def system_part_has_data(request: Contents) -> Iterator[Broken]:
-    """Of the system prompt; here an empty text is told, too."""
+    """Parts of the system prompt; here an empty text counts, too."""
     system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
         if not has_data(part) or part.value.get("text") == "":
@@ -90,7 +90,7 @@ def system_part_has_data(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.thought-signature")
 def thought_signature(request: Contents) -> Iterator[Broken]:
-    """Each of the model's turns since the user last said something: some part of one that calls is signed."""
+    """Looks at the model's turns since the user last spoke: a turn that calls needs a signed part."""
     if request.is_vertex:
         return
     for turn in reversed(request.turns):
@@ -98,7 +98,7 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
             return
         signed = any(field(part, "thoughtSignature") for part in turn.parts)
         if turn.is_model and turn.calls and not signed:
-            yield Broken(turn.calls[0].pointer, "the turn calls, and no part of it has a thought signature")
+            yield Broken(turn.calls[0].pointer, "the turn has calls, but none of its parts has a thought signature")
 
 
 @rule("gemini.response-is-object")
@@ -110,7 +110,7 @@ def response_is_object(request: Contents) -> Iterator[Broken]:
 
 
 def _unsound(part: Place, outer: str, inner: str) -> Broken:
-    return Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is no object")
+    return Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is not an object")
 
 
 RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)

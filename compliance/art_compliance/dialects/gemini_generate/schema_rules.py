@@ -1,7 +1,7 @@
 """Gemini's rules about declared functions and their schemas.
 
-`parameters` is a message of protobuf's, which has few of JSON Schema's keywords; `parametersJsonSchema`
-takes any JSON Schema and is not looked at. Vertex AI knows more keywords than the Gemini API.
+`parameters` is a protobuf message with few of JSON Schema's keywords. `parametersJsonSchema` takes any JSON Schema
+and is not checked. Vertex AI knows more keywords than the Gemini API.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 
 @rule("gemini.function-name")
 def function_name(request: Contents) -> Iterator[Broken]:
-    """Of the functions that are declared."""
+    """The declared functions."""
     for declared in request.declarations:
         name = declared.value.get("name")
         if isinstance(name, str) and not _NAME.fullmatch(name):
@@ -28,7 +28,7 @@ def function_name(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.max-declarations")
 def max_declarations(request: Contents) -> Iterator[Broken]:
-    """Of all tools together."""
+    """Counted over all tools."""
     count = len(request.declarations)
     if count > 512:
         yield Broken("/tools", f"{count} functions are declared; 512 are allowed")
@@ -36,10 +36,10 @@ def max_declarations(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.parameters-exclusive")
 def parameters_exclusive(request: Contents) -> Iterator[Broken]:
-    """Whatever they hold."""
+    """Whatever they contain."""
     for declared in request.declarations:
         if field(declared, "parameters") is not None and field(declared, "parametersJsonSchema") is not None:
-            yield Broken(declared.pointer, "parameters and parametersJsonSchema stand together")
+            yield Broken(declared.pointer, "parameters and parametersJsonSchema exclude each other")
 
 
 _UNKNOWN: Final = (
@@ -68,7 +68,9 @@ def schema_unknown_keyword(request: Contents) -> Iterator[Broken]:
     for schema in request.schemas if not request.is_vertex else ():
         for keyword in _UNKNOWN:
             if keyword in schema.value:
-                yield Broken(f"{schema.pointer}/{keyword}", f"parameters know no {keyword}; use parametersJsonSchema")
+                yield Broken(
+                    f"{schema.pointer}/{keyword}", f"parameters may not have {keyword}; use parametersJsonSchema"
+                )
 
 
 @rule("gemini.schema-array-items")
@@ -87,15 +89,15 @@ def schema_required_defined(request: Contents) -> Iterator[Broken]:
         defined: Any = schema.value.get("properties")
         for at, name in enumerate(required if is_array(required) else ()):
             if isinstance(name, str) and name not in (defined if is_object(defined) else ()):
-                yield Broken(f"{schema.pointer}/required/{at}", f"{name!r} is required, and is no property")
+                yield Broken(f"{schema.pointer}/required/{at}", f"{name!r} is required, but it is not a property")
 
 
 @rule("gemini.schema-object-nonempty")
 def schema_object_nonempty(request: Contents) -> Iterator[Broken]:
-    """An object without `properties` is another thing."""
+    """An object without `properties` is allowed."""
     for schema in request.schemas:
         if _type_of(schema) == "object" and schema.value.get("properties") == {}:
-            yield Broken(f"{schema.pointer}/properties", "an object's schema has an empty list of properties")
+            yield Broken(f"{schema.pointer}/properties", "an object's schema has an empty object of properties")
 
 
 @rule("gemini.schema-enum-string")
@@ -105,16 +107,16 @@ def schema_enum_string(request: Contents) -> Iterator[Broken]:
         values: Any = schema.value.get("enum")
         for at, value in enumerate(values if is_array(values) else ()):
             if value is not None and not isinstance(value, str):
-                yield Broken(f"{schema.pointer}/enum/{at}", f"the value {value!r} is no string")
+                yield Broken(f"{schema.pointer}/enum/{at}", f"the value {value!r} is not a string")
 
 
 @rule("gemini.schema-props-object-only")
 def schema_props_object_only(request: Contents) -> Iterator[Broken]:
-    """A list of types is no type here."""
+    """A list of types does not count as `object`."""
     for schema in request.schemas:
         if schema.value.get("properties") and schema.value.get("type") is not None and _type_of(schema) != "object":
             yield Broken(
-                f"{schema.pointer}/properties", f"properties stand in a schema of the type {schema.value['type']!r}"
+                f"{schema.pointer}/properties", f"a schema of the type {schema.value['type']!r} may not have properties"
             )
 
 

@@ -1,6 +1,6 @@
-"""Gemini's answers, streamed: what `write_response` says, in whole responses of a part each.
+"""Writes Gemini's streams: what `write_response` says, in responses with one part each.
 
-Source: recorded streams of 2025 and 2026: lines end with CRLF, calls are whole, a text's signature comes with
+Source: streams recorded in 2025 and 2026: lines end with CRLF, calls are whole, the signature of a text comes with
 an empty text at the end, and there is no end mark.
 """
 
@@ -22,28 +22,28 @@ UNKNOWN_EVENT: Final = data_frame(
     },
     newline="\r\n",
 )
-"""A part of a kind that is not known, and a field. Inferred: protobuf's readers pass over what they do not know."""
+"""A part of an unknown kind, and an unknown field. Inferred: protobuf's readers skip both."""
 
 
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
-    """A streamed answer, as `alt=sse` has it. Raises CannotWrite as `write_response` does."""
+    """A streamed answer in the form of `alt=sse`. Raises CannotWrite as `write_response` does."""
     del payload
     return tuple(data_frame(chunk, newline="\r\n") for chunk in _chunks(json.loads(write_response(answer))))
 
 
 def write_stream_error(status: int, message: str) -> bytes:
-    """An error after the status 200. Inferred: the body of an error answer as an event."""
+    """An error after the status 200. Inferred: it is the body of an error answer as an event."""
     return data_frame(json.loads(write_error(status, message)), newline="\r\n")
 
 
 def wants_stream(payload: object, target: str) -> bool:
-    """Whether the URL's method is the one that streams."""
+    """Whether the URL names the method that streams."""
     del payload
     return urlsplit(target).path.endswith(":streamGenerateContent")
 
 
 def wants_array(target: str) -> bool:
-    """Whether `alt=sse` is missing: the answer is a JSON array then (Google's documentation of REST streaming)."""
+    """Whether `alt=sse` is missing; the answer is a JSON array then (Google's documentation of REST streaming)."""
     return parse_qs(urlsplit(target).query).get("alt") != ["sse"]
 
 

@@ -1,6 +1,6 @@
-"""What Mistral answers, written out: the fields are those of recorded answers of 2025 and 2026.
+"""Writes Mistral's answers, with the fields of answers recorded in 2025 and 2026.
 
-The thinking chunk is that of `ThinkChunk` in mistralai 3.7: no answer with one is recorded.
+The thinking chunk follows `ThinkChunk` in mistralai 3.7: no answer with one was recorded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer. Raises CannotWrite for refusals, filtered answers, and calls without ids."""
     refuse_refusal(answer, "Mistral's")
     if answer.finish == "content_filter":
-        raise CannotWrite("a chat completion of Mistral's does not end by a filter: ChatCompletionChoice.finish_reason")
+        raise CannotWrite("Mistral has no finish reason for filtered answers: ChatCompletionChoice.finish_reason")
     body = {
         "id": "00000000000000000000000000000000",
         "object": "chat.completion",
@@ -47,7 +47,7 @@ def _content(answer: WrittenAnswer) -> str | list[dict[str, Any]]:
 
 
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:
-    """Mistral does not count the thinking apart."""
+    """Mistral does not count thinking separately."""
     return {
         "prompt_tokens": answer.input_tokens,
         "completion_tokens": answer.output_tokens,
@@ -72,5 +72,5 @@ def write_error(status: int, message: str) -> bytes:
     if status in (401, 422):
         return json.dumps({"detail": message}).encode()
     kind, code = _TYPES.get(status, ("internal_server_error", "1000"))
-    told = {"object": "error", "message": message, "type": kind, "param": None, "code": code}
-    return json.dumps(told).encode()
+    error = {"object": "error", "message": message, "type": kind, "param": None, "code": code}
+    return json.dumps(error).encode()

@@ -1,6 +1,6 @@
-"""Mistral's rules. Words and sources stand in `fixtures/rules/mistral-chat.toml`.
+"""Mistral's rules. Statements and sources: `fixtures/rules/mistral-chat.toml`.
 
-Most are those of mistral-common's validator, by which Mistral itself holds a request.
+Most are those of mistral-common, Mistral's own validator.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 @rule("mistral.tool-id-9")
 def tool_id_9(chat: Chat) -> Iterator[Broken]:
-    """Of calls and of results; calls without ids are told apart by their order."""
+    """The ids of calls and of results; calls without ids are matched by their order."""
     for call in chat.calls:
         if call.id is not None and not _ID.fullmatch(call.id):
-            yield Broken(f"{call.pointer}/id", f"the id {call.id!r} {_TOLD}")
+            yield Broken(f"{call.pointer}/id", f"the id {call.id!r} {_LIMIT}")
     for message in chat.messages:
         if message.answers is not None and not _ID.fullmatch(message.answers):
-            yield Broken(f"{message.pointer}/tool_call_id", f"the id {message.answers!r} {_TOLD}")
+            yield Broken(f"{message.pointer}/tool_call_id", f"the id {message.answers!r} {_LIMIT}")
 
 
-_TOLD: Final = "does not have nine characters of a-z, A-Z and 0-9"
+_LIMIT: Final = "must have nine characters of a-z, A-Z and 0-9"
 
 
 @rule("mistral.calls-answered")
 def calls_answered(chat: Chat) -> Iterator[Broken]:
-    """Counted up to the next assistant message, or to the end."""
+    """Counted up to the next assistant message or the end."""
     waiting: ChatMessage | None = None
     answers = 0
     for message in (*chat.messages, None):
@@ -57,11 +57,11 @@ _AFTER: Final = {
 
 @rule("mistral.order")
 def order(chat: Chat) -> Iterator[Broken]:
-    """By a table of what may follow what; a role that is in none of it is the schema's business."""
+    """By a table of what may follow what; unknown roles are left to the wire schema."""
     for before, message in pairwise(chat.messages):
         role, allowed = message.role, _AFTER.get(before.role or "")
         if allowed is not None and role in _AFTER and role not in allowed:
-            yield Broken(f"{message.pointer}/role", f"{role} stands after {before.role}")
+            yield Broken(f"{message.pointer}/role", f"{role} may not follow {before.role}")
 
 
 @rule("mistral.no-user-after-tool")
@@ -69,12 +69,12 @@ def no_user_after_tool(chat: Chat) -> Iterator[Broken]:
     """Right after."""
     for before, message in pairwise(chat.messages):
         if before.role == "tool" and message.role == "user":
-            yield Broken(f"{message.pointer}/role", "the user speaks right after a result")
+            yield Broken(f"{message.pointer}/role", "a user message comes right after a result")
 
 
 @rule("mistral.last-role")
 def last_role(chat: Chat) -> Iterator[Broken]:
-    """An assistant's message at the end says that it is to be continued; one that stands alone is another rule's."""
+    """Allowed with `prefix`, which asks for a continuation. A single message is left to `mistral.start`."""
     for message in chat.messages[-1:] if len(chat.messages) > 1 else ():
         if message.role == "assistant" and message.value.get("prefix") is not True:
             yield Broken(f"{message.pointer}/role", "the conversation ends with the assistant")
@@ -82,16 +82,16 @@ def last_role(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.start")
 def start(chat: Chat) -> Iterator[Broken]:
-    """One message alone is the user's or the system's."""
+    """A single message must be the user's or the system's."""
     if chat.body.get("messages") == []:
         yield Broken("/messages", "the list is empty")
     if len(chat.messages) == 1 and chat.messages[0].role in ("tool", "assistant"):
-        yield Broken("/messages/0/role", f"a message of {chat.messages[0].role} stands alone")
+        yield Broken("/messages/0/role", f"the only message has the role {chat.messages[0].role}")
 
 
 @rule("mistral.content-xor-tools")
 def content_xor_tools(chat: Chat) -> Iterator[Broken]:
-    """Empty content is none."""
+    """Empty content counts as none."""
     for message in chat.messages:
         if message.role == "assistant" and bool(message.content) == bool(message.calls):
             yield Broken(message.pointer, "the message has both content and calls, or neither")
@@ -99,15 +99,15 @@ def content_xor_tools(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.prefix-last")
 def prefix_last(chat: Chat) -> Iterator[Broken]:
-    """Anywhere else there is nothing to continue."""
+    """Elsewhere there is nothing to continue."""
     for message in chat.messages[:-1]:
         if message.role == "assistant" and message.value.get("prefix") is True:
-            yield Broken(f"{message.pointer}/prefix", "a message that is to be continued is not the last")
+            yield Broken(f"{message.pointer}/prefix", "a message with prefix is not the last one")
 
 
 @rule("mistral.function-name")
 def function_name(chat: Chat) -> Iterator[Broken]:
-    """Offered, called, and named by results."""
+    """Names of tools, of calls and of results."""
     results = [message for message in chat.messages if message.role == "tool"]
     for place, name in [(one, one.name) for one in chat.named] + [(one, one.name) for one in results]:
         if isinstance(name, str) and not _NAME.fullmatch(name):
@@ -116,13 +116,13 @@ def function_name(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.tool-result-ids")
 def tool_result_ids(chat: Chat) -> Iterator[Broken]:
-    """Of the calls of the last assistant message; each once."""
+    """Each call of the last assistant message, once."""
     waiting: Counter[str] = Counter()
     for at, message in enumerate(chat.messages):
         if message.role == "assistant":
             waiting = Counter(call.id for call in message.calls if call.id is not None)
         call_id = message.answers
-        if at and message.role == "tool" and call_id is not None:  # the validator begins with the second
+        if at and message.role == "tool" and call_id is not None:  # the validator skips the first message
             if not waiting[call_id]:
                 yield Broken(f"{message.pointer}/tool_call_id", f"no call {call_id!r} waits for a result")
             waiting[call_id] -= 1
@@ -130,18 +130,18 @@ def tool_result_ids(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.call-ids-unique")
 def call_ids_unique(chat: Chat) -> Iterator[Broken]:
-    """Within one message; another may have the same."""
+    """Within one message; other messages may repeat an id."""
     for message in chat.messages:
         seen: set[str | None] = set()
         for call in message.calls:
             if call.id in seen and call.id is not None:
-                yield Broken(f"{call.pointer}/id", f"two calls of the message have the id {call.id!r}")
+                yield Broken(f"{call.pointer}/id", f"two calls of this message have the id {call.id!r}")
             seen.add(call.id)
 
 
 @rule("mistral.temperature")
 def temperature(chat: Chat) -> Iterator[Broken]:
-    """And the ranges of the other options of sampling."""
+    """Also the ranges of the other sampling options."""
     yield from outside(chat.root, _RANGES)
 
 

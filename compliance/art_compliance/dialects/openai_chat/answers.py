@@ -1,4 +1,4 @@
-"""What OpenAI answers, written out: the fields are those of recorded answers of 2025 and 2026."""
+"""Writes OpenAI's answers, with the fields of answers recorded in 2025 and 2026."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
 FINISH: Final = "/choices/0/finish_reason"
-"""Where the reason for the end stands."""
+"""Where the reason for the end is."""
 
 ESSENTIAL: Final = (
     "/choices",
@@ -26,7 +26,7 @@ _FINISH: Final = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"
 def write_response(answer: WrittenAnswer) -> bytes:
     """An unstreamed answer. Raises CannotWrite for reasoning, and for calls without ids."""
     if answer.thinking:
-        raise CannotWrite("a chat completion of OpenAI's has no place for reasoning")
+        raise CannotWrite("OpenAI's chat completions have no field for reasoning")
     choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": finish_of(answer)}
     body = {
         "id": "chatcmpl-written",
@@ -46,14 +46,14 @@ WRITTEN_AT: Final = 1_760_000_000
 
 
 def finish_of(answer: WrittenAnswer) -> str:
-    """Why it ended, in the dialect's words: a refusal ends as any answer does."""
+    """Why it ended, in the dialect's words. A refusal ends like any other answer."""
     return "stop" if answer.is_refusal else _FINISH[answer.finish]
 
 
 def calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
     """Its calls. Raises CannotWrite for calls without ids."""
     if answer.without_ids:
-        raise CannotWrite("every call of a chat completion has an id")
+        raise CannotWrite("every call of a chat completion needs an id")
     return [
         {
             "id": call.id,
@@ -65,14 +65,14 @@ def calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
 
 
 def numbered_calls_of(answer: WrittenAnswer) -> list[dict[str, Any]]:
-    """As the relatives answer them: each call with its `index`, unstreamed, too."""
+    """Its calls as the relatives write them: each with its `index`, even in an unstreamed answer."""
     return [{"index": index, **call} for index, call in enumerate(calls_of(answer))]
 
 
 def refuse_refusal(answer: WrittenAnswer, whose: str) -> None:
-    """Raises CannotWrite where the model refuses: of the family, OpenAI and OpenRouter alone have a place for it."""
+    """Raises CannotWrite for a refusal: only OpenAI and OpenRouter have a field for it."""
     if answer.is_refusal:
-        raise CannotWrite(f"a chat completion of {whose} has no place for a refusal")
+        raise CannotWrite(f"{whose} chat completions have no field for a refusal")
 
 
 def _message(answer: WrittenAnswer) -> dict[str, Any]:

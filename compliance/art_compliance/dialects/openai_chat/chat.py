@@ -1,4 +1,4 @@
-"""A chat completion request as its rules look at it."""
+"""A chat completion request as its rules read it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects
 
 
 class ChatFunction(Place, frozen=True, gc=False, kw_only=True):
-    """A function that is offered or called: its name is None where it is no text."""
+    """A function that is offered or called: its name is None where it is not a string."""
 
     name: str | None
 
 
 class ChatCall(Place, frozen=True, gc=False, kw_only=True):
-    """A call of an assistant's message: its id is None where it is no text."""
+    """A call of an assistant's message: its id is None where it is not a string."""
 
     id: str | None
     function: ChatFunction
@@ -26,8 +26,8 @@ class ChatCall(Place, frozen=True, gc=False, kw_only=True):
 class ChatMessage(Place, frozen=True, gc=False, kw_only=True):
     """A message, read once.
 
-    Its role and the id of the call that it `answers` are None where they are no text. `content` says whether there
-    is anything in the content, and is None where that is.
+    Its role and the id of the call that it `answers` are None where they are not strings. `content` says whether the
+    content has anything in it; None: there is no content.
     """
 
     role: str | None
@@ -40,7 +40,7 @@ class ChatMessage(Place, frozen=True, gc=False, kw_only=True):
 
 
 class Round(Struct, frozen=True, gc=False):
-    """The calls of a message, none if it is not the assistant's, and the unbroken run of tool messages after it."""
+    """The calls of an assistant's message (none for another), and the tool messages right after it."""
 
     calls: tuple[ChatCall, ...]
     results: list[ChatMessage]
@@ -61,7 +61,7 @@ class Chat(JudgedRequest):
 
     @cached_property
     def rounds(self) -> tuple[Round, ...]:
-        """Wherever something is called or answered."""
+        """The rounds in which something is called or answered."""
         rounds = [Round((), [])]
         for message in self.messages:
             if message.role == "tool":
@@ -72,7 +72,7 @@ class Chat(JudgedRequest):
 
     @cached_property
     def functions(self) -> tuple[ChatFunction, ...]:
-        """Every function that is offered as a tool."""
+        """Every function offered as a tool."""
         return tuple([_function(tool) for tool in objects(self.root, "tools")])
 
     @cached_property
@@ -82,7 +82,7 @@ class Chat(JudgedRequest):
 
 
 _ROLES: Final = {role: role for role in ("system", "developer", "user", "assistant", "tool", "function")}
-"""One object a role: in a long conversation, a comparison with another's text would have to fetch it from far."""
+"""One string object per role: comparing copies in a long conversation costs cache misses."""
 
 
 def _read(place: Place) -> ChatMessage:

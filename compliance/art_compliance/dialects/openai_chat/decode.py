@@ -1,6 +1,6 @@
-"""`openai-chat`: chat completions, as OpenAI and its many relatives take them.
+"""Decodes chat completions, of OpenAI and its relatives.
 
-Taken for the same thing: `developer` and `system`; text as a string or as a list of text parts (of
+These forms decode to the same: `developer` and `system`; text as a string or as a list of text parts (of
 a system message each part is one message; of an assistant or tool message they are one text);
 `max_tokens` and `max_completion_tokens`; `stop` as text or list; `tool_choice` `any` and
 `required`; an image's URL alone and as an object; a field that is null and one that is absent;
@@ -39,10 +39,10 @@ _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "st
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """What a relative has of its own: what it wants back with an assistant's message, as it came.
+    """What a relative wants back with an assistant's message, as it came.
 
-    `fields` of the message and `parts` of its content, by type, become the message's extension of
-    the dialect `name`: the fields by their names, the parts as `blocks`, each with its place.
+    `fields` of the message and `parts` of its content (by type) become the message's extension of the dialect `name`:
+    the fields under their names, the parts as `blocks`, each with its place.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 def decoder(variant: Variant) -> Decode:
-    """The `decode` of a relative."""
+    """The decoder of a relative."""
     return partial(_decode, variant)
 
 
@@ -124,7 +124,7 @@ class _Messages:
         yield ToolResultMessage("".join(texts), answered or call_id or "unknown", name)
 
     def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
-        """The texts of a content that has nothing else; `blocks` gets the parts that the variant keeps."""
+        """The texts of a content; `blocks` receives the parts that the variant keeps."""
         texts: list[str] = []
         for at, (part, kind) in enumerate(self._ledger.parts(fields, "content")):
             if kind == "text":
@@ -167,7 +167,7 @@ class _Messages:
         return call_of(self._calls.open(call.take_text("id"), name), name, text)
 
     def _custom_call(self, call: Fields) -> ToolCall:
-        """Its input is free text; that it is none of JSON's stays opaque, as the call's type."""
+        """Its input is free text, not JSON, so the call's type stays opaque."""
         with self._ledger.open(call.take("custom"), f"{call.pointer}/custom") as custom:
             name, text = custom.take_text("name") or "", custom.take_text("input") or ""
         return call_of(self._calls.open(call.take_text("id"), name), name, text)

@@ -12,17 +12,17 @@ from art_sdk.json_data import is_array
 
 @rule("openai.max-completion-tokens")
 def max_completion_tokens(chat: Chat) -> Iterator[Broken]:
-    """The newer name is taken by every model."""
+    """Every model accepts the newer name."""
     if chat.body.get("max_tokens") is not None:
-        yield Broken("/max_tokens", f"{chat.model} takes max_completion_tokens instead")
+        yield Broken("/max_tokens", f"{chat.model} accepts max_completion_tokens instead")
 
 
 @rule("openai.reasoning-temperature")
 def reasoning_temperature(chat: Chat) -> Iterator[Broken]:
-    """Saying the default is allowed."""
+    """The default may be given."""
     value = number(chat.body.get("temperature"))
     if value is not None and value != 1:
-        yield Broken("/temperature", f"{chat.model} takes the temperature 1 alone")
+        yield Broken("/temperature", f"{chat.model} accepts only the temperature 1")
 
 
 _RANGES: Final = {
@@ -37,13 +37,13 @@ _RANGES: Final = {
 
 @rule("openai.temperature-range")
 def temperature_range(chat: Chat) -> Iterator[Broken]:
-    """And the ranges of the other options of sampling."""
+    """Also the ranges of the other sampling options."""
     yield from outside(chat.root, _RANGES)
 
 
 @rule("openai.stop-max4")
 def stop_max4(chat: Chat) -> Iterator[Broken]:
-    """A text alone is one."""
+    """A plain text counts as one."""
     stop = chat.body.get("stop")
     if is_array(stop) and len(stop) > 4:
         yield Broken("/stop", f"there are {len(stop)} stop sequences; 4 are allowed")
@@ -51,9 +51,9 @@ def stop_max4(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.stop-unsupported-models")
 def stop_unsupported_models(chat: Chat) -> Iterator[Broken]:
-    """However many."""
+    """Of any number."""
     if chat.body.get("stop"):
-        yield Broken("/stop", f"{chat.model} takes no stop sequences")
+        yield Broken("/stop", f"{chat.model} does not accept stop sequences")
 
 
 @rule("openai.stream-options-needs-stream")

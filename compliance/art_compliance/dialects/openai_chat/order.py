@@ -1,4 +1,4 @@
-"""The order of a chat completion's chunks; for OpenAI's relatives too, as far as theirs were recorded."""
+"""The order of a chat completion's chunks, OpenAI's and those recorded of its relatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _kind(event: Event) -> str:
 
 
 def _look(events: tuple[Event, ...]) -> Iterator[str]:
-    """Each call begins with its id and name, keeps them, and comes after the call before it."""
+    """Each call begins with its id and name, keeps them, and follows the call before it."""
     calls: list[dict[str, str]] = []
     was_cut = False
     for number, event in enumerate(events, 1):
@@ -37,15 +37,15 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
                 yield from (f"event {number}: {fault}" for fault in _take(calls, piece.value))
     for index, call in enumerate(calls):
         if not was_cut and call["arguments"] and not is_json_object(call["arguments"]):
-            yield f"the arguments of call {index} are no JSON object: {quote(call['arguments'])}"
+            yield f"the arguments of call {index} are not a JSON object: {quote(call['arguments'])}"
 
 
 def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:
     index, function = piece.get("index"), piece.get("function")
-    told: dict[str, Any] = function if is_object(function) else {}
-    known, name = piece.get("id"), told.get("name")
+    fields: dict[str, Any] = function if is_object(function) else {}
+    known, name = piece.get("id"), fields.get("name")
     if not isinstance(index, int) or index > len(calls) or index < 0:
-        yield f"the index {index!r} of a call, after {len(calls)} calls"
+        yield f"a call has the index {index!r} after {len(calls)} calls"
         return
     if index == len(calls):
         if not known or not name:
@@ -54,8 +54,8 @@ def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:
     elif known and known != calls[index]["id"]:
         yield f"call {index} changes its id"
     elif index < len(calls) - 1:
-        yield f"call {index} goes on after call {len(calls) - 1} has begun"
-    calls[index]["arguments"] += told.get("arguments") or ""
+        yield f"call {index} continues after call {len(calls) - 1} has begun"
+    calls[index]["arguments"] += fields.get("arguments") or ""
 
 
 ORDER: Final = StreamOrder(

@@ -1,4 +1,4 @@
-"""OpenAI's rules about messages. Their words, sources and models stand in `fixtures/rules/openai-chat.toml`."""
+"""OpenAI's rules about messages. Statements, sources and models: `fixtures/rules/openai-chat.toml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from art_sdk.json_data import is_array, is_object
 
 @rule("openai.messages-nonempty")
 def messages_nonempty(chat: Chat) -> Iterator[Broken]:
-    """An empty list; one that is absent is the schema's business."""
+    """An empty list; a missing one is left to the wire schema."""
     messages = chat.body.get("messages")
     if is_array(messages) and not messages:
         yield Broken("/messages", "the list is empty")
@@ -23,28 +23,27 @@ def messages_nonempty(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-calls-answered")
 def tool_calls_answered(chat: Chat) -> Iterator[Broken]:
-    """A call without an id cannot be answered by one, so only calls with ids are looked at."""
+    """Only calls with ids: one without cannot be answered by its id."""
     for one in chat.rounds:
         answered = {result.answers for result in one.results}
         for call in one.calls:
             if call.id is not None and call.id not in answered:
-                yield Broken(call.pointer, f"the call {call.id!r} has no tool message right after its message")
+                yield Broken(call.pointer, f"no tool message right after it answers the call {call.id!r}")
 
 
 @rule("openai.tool-needs-call")
 def tool_needs_call(chat: Chat) -> Iterator[Broken]:
-    """The calls are those of the assistant message that the run of tool messages follows; ids may be left out."""
+    """The calls of the assistant message right before the tool messages; ids may be left out."""
     for one in chat.rounds:
         called = {call.id for call in one.calls}
         for result in one.results:
             if result.answers is not None and called.isdisjoint((result.answers, None)):
-                told = f"it answers the call {result.answers!r}, which no message right before it makes"
-                yield Broken(result.pointer, told)
+                yield Broken(result.pointer, f"the message right before has no call {result.answers!r} to answer")
 
 
 @rule("openai.tool-calls-nonempty-array")
 def tool_calls_nonempty_array(chat: Chat) -> Iterator[Broken]:
-    """The field is to be left out instead."""
+    """The field should be left out instead."""
     for message in chat.messages:
         if is_array(message.tool_calls) and not message.tool_calls:
             yield Broken(f"{message.pointer}/tool_calls", "the list is empty; leave the field out")
@@ -52,7 +51,7 @@ def tool_calls_nonempty_array(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-call-id-len40")
 def tool_call_id_len40(chat: Chat) -> Iterator[Broken]:
-    """Counted in characters, as the error text does."""
+    """Counted in characters, as in the error text."""
     for call in chat.calls:
         if call.id is not None and len(call.id) > 40:
             yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 40 are allowed")
@@ -63,14 +62,14 @@ _INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")
 
 @rule("openai.content-not-null")
 def content_not_null(chat: Chat) -> Iterator[Broken]:
-    """An assistant message may have something else instead."""
+    """An assistant message may have one of these instead."""
     for message in chat.messages:
         if message.content is not None:
             continue
         if message.role == "assistant" and any(message.value.get(name) for name in _INSTEAD_OF_CONTENT):
             continue
         if message.role in _ROLES_WITH_CONTENT:
-            yield Broken(f"{message.pointer}/content", "it has no content")
+            yield Broken(f"{message.pointer}/content", "the message has no content")
 
 
 _ROLES_WITH_CONTENT: Final = ("system", "developer", "user", "assistant", "tool")
@@ -80,11 +79,11 @@ _NOT_IN_A_NAME: Final = re.compile(r"[\s<|\\/>]")
 
 @rule("openai.message-name-pattern")
 def message_name_pattern(chat: Chat) -> Iterator[Broken]:
-    """A tool message's name is no field of its own, and is taken as it comes."""
+    """The name of a tool message is not checked: it is not a field of the format."""
     for message in chat.messages:
         name = message.name
         if isinstance(name, str) and message.role in _NAMED_ROLES and _NOT_IN_A_NAME.search(name):
-            yield Broken(f"{message.pointer}/name", f"the name {name!r} has a character that no name may have")
+            yield Broken(f"{message.pointer}/name", f"the name {name!r} has a character that is not allowed")
 
 
 @rule("openai.json-word")
@@ -94,25 +93,27 @@ def json_word(chat: Chat) -> Iterator[Broken]:
     if is_object(wanted) and wanted.get("type") == "json_object" and chat.messages:
         messages = [message.value for message in chat.messages]
         if not any("json" in text.lower() for text in texts_in(messages)):
-            yield Broken("/response_format", "no message has the word json")
+            yield Broken("/response_format", "no message contains the word json")
 
 
 @rule("openai.role-function-models")
 def role_function_models(chat: Chat) -> Iterator[Broken]:
-    """The role of the days before tools."""
+    """The role from before there were tools."""
     yield from _messages_of(chat, "function")
 
 
 @rule("openai.role-system-models")
 def role_system_models(chat: Chat) -> Iterator[Broken]:
-    """Both words for it."""
+    """Under both names."""
     yield from _messages_of(chat, "system", "developer")
 
 
 def _messages_of(chat: Chat, *roles: str) -> Iterator[Broken]:
     for message in chat.messages:
         if message.role in roles:
-            yield Broken(f"{message.pointer}/role", f"{chat.model} takes no message of the role {message.role!r}")
+            yield Broken(
+                f"{message.pointer}/role", f"{chat.model} does not accept messages with the role {message.role!r}"
+            )
 
 
 RULES: Final = rules_of(sys.modules[__name__], tool_rules, option_rules)

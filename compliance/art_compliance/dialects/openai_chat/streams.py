@@ -1,6 +1,6 @@
-"""Chat completions, streamed: what `write_response` says, in chunks. OpenAI's relatives differ by a `ChatStyle`.
+"""Writes streams of chat completions: what an unstreamed answer says, in chunks. Relatives differ by a `ChatStyle`.
 
-Source: recorded streams of OpenAI, DeepSeek, Mistral and OpenRouter of 2025 and 2026.
+Source: streams of OpenAI, DeepSeek, Mistral and OpenRouter recorded in 2025 and 2026.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ DONE: Final = b"data: [DONE]\n\n"
 UNKNOWN_EVENT: Final = data_frame(
     {"id": "", "object": "chat.completion.chunk", "created": 0, "model": "", "choices": [], "prompt_filter_results": []}
 )
-"""A chunk without a choice, and a field of its own: Azure opens streams so (openai/openai-agents-js issue 92)."""
+"""A chunk without a choice and with an unknown field, as Azure opens streams (openai/openai-agents-js issue 92)."""
 
 
 class ChatStyle(Struct, frozen=True, kw_only=True):
-    """How a relative's chunks differ from OpenAI's.
-
-    `first` stands in the first delta beside role and content. `texts` are the fields of the message that
-    come in pieces, in this order; one that is a list of parts comes part by part. `details` is the list of
-    reasoning items that go along with the pieces of the first of `texts` (OpenRouter). `whole_calls`: a call is
-    one piece, and all calls one chunk. `usage_at_finish`: the usage stands in the last chunk, asked for or not.
-    `says_finish_twice`: once more, beside the usage (OpenRouter). `comments` go ahead.
-    """
+    """How a relative's chunks differ from OpenAI's."""
 
     first: tuple[str, ...] = ()
+    """Fields of the first delta beside role and content; each is null."""
     texts: tuple[str, ...] = ("content",)
+    """Fields of the message that come in pieces, in this order; a list of parts comes part by part."""
     details: str | None = None
+    """The field of reasoning items that come along with the pieces of the first of `texts`."""
     whole_calls: bool = False
+    """Whether calls come whole, all of them in one chunk."""
     usage_at_finish: bool = False
+    """Whether the last chunk has the usage even if nobody asked for it."""
     says_finish_twice: bool = False
+    """Whether the finish reason comes once more, beside the usage."""
     comments: tuple[bytes, ...] = ()
+    """Comments before the first chunk."""
 
 
 OPENAI: Final = ChatStyle(first=("refusal",), texts=("content", "refusal"))
 
 
 def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> WriteStream:
-    """The writer of streams that say what `write` says, in that style."""
+    """A writer of streams that say what `write` says, in this style."""
 
     def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
         body = json.loads(write(answer))
@@ -61,15 +61,15 @@ def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> Wr
 
 
 def error_event(write: Callable[[int, str], bytes]) -> Callable[[int, str], bytes]:
-    """The writer of errors in a stream: the body as an event. That no `[DONE]` follows is inferred."""
+    """A writer of errors in a stream: the body as an event. That no `[DONE]` follows is inferred."""
     return lambda status, message: data_frame(json.loads(write(status, message)))
 
 
 def interleave_calls(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The same calls, their pieces in turns: all begin in one chunk, each with the first of its arguments.
+    """The same calls with alternating pieces. All begin in one chunk, each with the first piece of its arguments.
 
-    Nothing but `index` says then whose they are. That providers begin calls so was recorded; in turns is inferred
-    of `ChoiceDeltaToolCall.index`, which the official client joins them by.
+    Only `index` says then which call a piece belongs to. Providers were recorded to begin calls this way; alternating
+    pieces are inferred from `ChoiceDeltaToolCall.index`, by which the official client joins them.
     """
     of_calls = [event for event in events if b'"tool_calls":[' in event]
     by_index: dict[int, list[dict[str, Any]]] = {}
@@ -80,8 +80,8 @@ def interleave_calls(events: tuple[bytes, ...]) -> tuple[bytes, ...]:
         head["function"]["arguments"] = first["function"]["arguments"]
     begun = [[head for head, *_ in by_index.values()]]
     turns = zip_longest(*(rest for _, _, *rest in by_index.values()))
-    told = [*begun, *([one] for turn in turns for one in turn if one is not None)]
-    mixed = [_with_calls(of_calls[0], calls) for calls in told]
+    chunks = [*begun, *([one] for turn in turns for one in turn if one is not None)]
+    mixed = [_with_calls(of_calls[0], calls) for calls in chunks]
     at = events.index(of_calls[0])
     return (*events[:at], *mixed, *events[at + len(of_calls) :])
 
@@ -113,11 +113,11 @@ def _chunks(body: dict[str, Any], style: ChatStyle, *, wants_usage: bool) -> Ite
     unused = {"usage": None} if own_chunk else {}
     for delta in _deltas(message, style):
         yield {**head, "choices": [{**choice, "delta": delta, "finish_reason": None}], **unused}
-    told = {"usage": usage} if style.usage_at_finish else unused
+    last = {"usage": usage} if style.usage_at_finish else unused
     end: dict[str, Any] = {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}]}
     if style.says_finish_twice:
         yield end
-    yield {**end, **told}
+    yield {**end, **last}
     if own_chunk:
         yield {**head, "choices": [], "usage": usage}
 
@@ -135,7 +135,7 @@ def _deltas(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any
 
 
 def _text_pieces(value: Any) -> Iterator[Any]:
-    """A text in pieces; a list of parts part by part, as Mistral streams its reasoning."""
+    """A text in pieces, or a list of parts part by part, as Mistral streams its reasoning."""
     if isinstance(value, str):
         yield from pieces(value)
     elif is_array(value):
@@ -143,15 +143,15 @@ def _text_pieces(value: Any) -> Iterator[Any]:
 
 
 def _detailed(name: str, items: list[dict[str, Any]], details: str) -> Iterator[dict[str, Any]]:
-    """Reasoning with its items: the text in pieces, what else an item holds (a signature) with the last of them."""
+    """Reasoning with its items: the text in pieces, the rest of an item (a signature) with its last piece."""
     for item in items:
         text = item.get("text") or ""
-        told = list(pieces(text)) or [""]
+        texts = list(pieces(text)) or [""]
         bare = {key: value for key, value in item.items() if key in {"type", "index", "format"}}
-        for piece in told[:-1]:
+        for piece in texts[:-1]:
             yield {name: piece, details: [{**bare, "text": piece}]}
-        last = {**item, "text": told[-1]} if text else item
-        yield {name: told[-1], details: [last]}
+        last = {**item, "text": texts[-1]} if text else item
+        yield {name: texts[-1], details: [last]}
 
 
 def _call_deltas(calls: Any, style: ChatStyle) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from art_sdk.json_data import is_array, is_object
 
 @rule("openai.tools-nonempty")
 def tools_nonempty(chat: Chat) -> Iterator[Broken]:
-    """The field is to be left out instead."""
+    """The field should be left out instead."""
     tools = chat.body.get("tools")
     if is_array(tools) and not tools:
         yield Broken("/tools", "the list is empty; leave the field out")
@@ -29,9 +29,9 @@ def tools_max128(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-choice-needs-tools")
 def tool_choice_needs_tools(chat: Chat) -> Iterator[Broken]:
-    """Whatever the choice."""
+    """Whatever the value."""
     if chat.body.get("tool_choice") is not None and not chat.body.get("tools"):
-        yield Broken("/tool_choice", "there are no tools to choose from")
+        yield Broken("/tool_choice", "tool_choice needs tools")
 
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]*")
@@ -39,12 +39,12 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]*")
 
 @rule("openai.tool-name-pattern")
 def tool_name_pattern(chat: Chat) -> Iterator[Broken]:
-    """Of offered functions and of called ones."""
+    """Functions that are offered, and functions that are called."""
     for function in chat.named:
         if function.name is not None and not _NAME.fullmatch(function.name):
             yield Broken(
                 f"{function.pointer}/name",
-                f"the name {function.name!r} has a character that is not of a-z, A-Z, 0-9, _ and -",
+                f"the name {function.name!r} may only contain a-z, A-Z, 0-9, _ and -",
             )
 
 
@@ -66,11 +66,13 @@ def tool_name_nonempty(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-description-len1024")
 def tool_description_len1024(chat: Chat) -> Iterator[Broken]:
-    """Of the function; its parameters' descriptions may be longer."""
+    """The function's description; those of its parameters may be longer."""
     for function in chat.functions:
         text = function.value.get("description")
         if isinstance(text, str) and len(text) > 1024:
-            yield Broken(f"{function.pointer}/description", f"it has {len(text)} characters; 1024 are allowed")
+            yield Broken(
+                f"{function.pointer}/description", f"the description has {len(text)} characters; 1024 are allowed"
+            )
 
 
 _NOT_AT_THE_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "not")
@@ -78,12 +80,12 @@ _NOT_AT_THE_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "not")
 
 @rule("openai.schema-root-object")
 def schema_root_object(chat: Chat) -> Iterator[Broken]:
-    """Inside, all of these may stand."""
+    """Below the root, all of these are allowed."""
     for function in chat.functions:
         schema = child(function, "parameters")
         for keyword in _NOT_AT_THE_ROOT:
             if keyword in schema.value:
-                yield Broken(f"{schema.pointer}/{keyword}", f"{keyword} stands at the root of the tool's parameters")
+                yield Broken(f"{schema.pointer}/{keyword}", f"the root of the tool's parameters may not have {keyword}")
 
 
 @rule("openai.schema-array-items")
@@ -97,21 +99,21 @@ def schema_array_items(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.strict-schema-closed")
 def strict_schema_closed(chat: Chat) -> Iterator[Broken]:
-    """Of tools, and of the answer's format."""
+    """Schemas of tools and of the answer's format."""
     for schema in _strict_objects(chat):
         if schema.value.get("additionalProperties") is not False:
-            yield Broken(schema.pointer, "a strict object's schema does not say additionalProperties: false")
+            yield Broken(schema.pointer, "the schema of an object in strict mode needs additionalProperties: false")
 
 
 @rule("openai.strict-schema-all-required")
 def strict_schema_all_required(chat: Chat) -> Iterator[Broken]:
-    """What may be absent is given the type null as well."""
+    """An optional property gets the additional type null instead."""
     for schema in _strict_objects(chat):
         properties, required = schema.value.get("properties"), schema.value.get("required")
-        told: list[Any] = list(required) if is_array(required) else []
-        missing = [name for name in (properties if is_object(properties) else ()) if name not in told]
+        named: list[Any] = list(required) if is_array(required) else []
+        missing = [name for name in (properties if is_object(properties) else ()) if name not in named]
         if missing:
-            yield Broken(schema.pointer, f"a strict object's schema does not require {', '.join(missing)}")
+            yield Broken(schema.pointer, f"the schema of an object in strict mode must require {', '.join(missing)}")
 
 
 def _strict_objects(chat: Chat) -> Iterator[Place]:

@@ -1,7 +1,7 @@
-"""What OpenRouter answers, written out: the fields are those of recorded answers of 2025 and 2026.
+"""Writes OpenRouter's answers, with the fields of answers recorded in 2025 and 2026.
 
-That a signature stands in a `reasoning.text` is known of Anthropic's models behind it: `ReasoningDetailText` in
-openrouter 1.3. Without a text it is a `reasoning.encrypted`, as recorded of Google's.
+Anthropic's models behind it put a signature into `reasoning.text`: `ReasoningDetailText` in openrouter 1.3. Without a
+text it is a `reasoning.encrypted`, as recorded from Google's.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def _message(answer: WrittenAnswer) -> dict[str, Any]:
 
 def _details(answer: WrittenAnswer) -> list[dict[str, Any]]:
     if answer.thinking:
-        told = {"type": "reasoning.text", "text": answer.thinking, "format": "anthropic-claude-v1", "index": 0}
-        return [told | ({"signature": answer.signature} if answer.signature else {})]
+        detail = {"type": "reasoning.text", "text": answer.thinking, "format": "anthropic-claude-v1", "index": 0}
+        return [detail | ({"signature": answer.signature} if answer.signature else {})]
     if answer.signature:
         return [{"type": "reasoning.encrypted", "data": answer.signature, "format": "google-gemini-v1", "index": 0}]
     return []

@@ -1,4 +1,4 @@
-"""OpenRouter's rules. Words and sources stand in `fixtures/rules/openrouter-chat.toml`."""
+"""OpenRouter's rules. Statements and sources: `fixtures/rules/openrouter-chat.toml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from art_compliance.dialects.ruling import Broken, rule, rules_of
 
 @rule("openrouter.id-len64")
 def id_len64(chat: Chat) -> Iterator[Broken]:
-    """Of calls; a result names the same id."""
+    """The ids of calls; results repeat them."""
     for call in chat.calls:
         if call.id is not None and len(call.id) > 64:
             yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 64 are allowed")

@@ -22,7 +22,7 @@ from art_sdk import (
     ToolCall,
     fold,
 )
-from art_sdk.adapters.chat_completions.adapter import ChatLimits
+from art_sdk.adapters.chat_completions.provider import ChatProvider
 from art_sdk.adapters.limits import CountRule
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
@@ -205,7 +205,7 @@ def test_a_mapped_call_id_is_undone_in_the_answer(
 
 def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages, translate: Messages) -> None:
     class Roomy(OpenAIAdapter):
-        limits = ChatLimits()
+        provider = ChatProvider()
         call_ids = None
         counts: ClassVar[dict[str, CountRule]] = {}
 
@@ -218,7 +218,7 @@ def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result:
 
 def test_a_provider_with_a_limit_of_descriptions_refuses_longer_ones(refusal: Refusal) -> None:
     class Tight(OpenAIAdapter):
-        limits = ChatLimits(description_length=1024)
+        provider = ChatProvider(description_length=CountRule(1024, "openai.tool-description-len1024"))
 
     error = refusal(Tight(api_key="k"), [USER], tools=[TOOL | {"description": "x" * 1025}])
     assert error.details["rule"] == "openai.tool-description-len1024"

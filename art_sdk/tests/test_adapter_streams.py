@@ -645,9 +645,9 @@ def test_calls_without_ids_are_numbered_on_from_the_prompt_s() -> None:
 BAD_CHAT: dict[str, tuple[Stream, str]] = {
     "nothing": ([], "it stopped before finish_reason"),
     "comments alone": ([b": hello\n\n"], "it stopped before finish_reason"),
-    "no finish": ([chunk({"content": "x"}), DONE], "[DONE] in the state 'answering'"),
+    "no finish": ([chunk({"content": "x"}), DONE], "the end mark in the state 'answering'"),
     "no mark at the end": ([chunk({"content": "x"}), chunk({}, "stop")], "it stopped before [DONE]"),
-    "the mark alone": ([DONE], "[DONE] in the state 'begun'"),
+    "the mark alone": ([DONE], "the end mark in the state 'begun'"),
     "two marks": ([chunk({"content": "x"}), chunk({}, "stop"), DONE, DONE], "nothing may come here"),
     "usage after the end": (
         [chunk({"content": "x"}), chunk({}, "stop"), DONE, chunk(usage=USAGE)],

@@ -1,15 +1,12 @@
-"""The relatives of OpenAI's dialect are dialects of their own: an adapter to one of them is certified in its words."""
+"""Relatives of OpenAI's dialect are dialects of their own, and adapters to them are data."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterable
-from itertools import pairwise
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-import msgspec
 import pytest
 
 from art_compliance import Selection, certify, decode
@@ -17,96 +14,67 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.generating.profiles import PROFILES, Search
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
-from art_sdk.adapters.limits import RangeRule
-from art_sdk.conversation import AssistantTurn
-from art_sdk.http.transport import ResponseHead
-from art_sdk.messages import ArtStandardPrompt
-from art_sdk.options import CallOptions
+from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
+from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule
 
 QUICK = Search(profile=PROFILES["quick"])
-RELATIVES = {
-    "deepseek-chat": "https://api.deepseek.com",
-    "mistral-chat": "https://api.mistral.ai/v1",
-    "openrouter-chat": "https://openrouter.ai/api/v1",
-}
+RELATIVES = ("deepseek-chat", "mistral-chat", "openrouter-chat")
 
 
-class Relative(ChatCompletionsAdapter):
-    """What the family shares, and no limit that is OpenAI's alone."""
-
-    provider_name, dialect = "relative", "openrouter-chat"
-    default_model, default_base_url = "m", RELATIVES["openrouter-chat"]
-    capabilities = CAPABILITIES - {"streaming", "reasoning"}
-    call_ids = None
-    image_types = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
-class GivesBack(Relative):
-    """Keeps fields of an answer's message, and sends them back with it."""
+class DeepSeekAdapter(ChatCompletionsAdapter):
+    """DeepSeek, by its chat completions API."""
 
-    capabilities = Relative.capabilities | {"reasoning"}
-    kept: ClassVar[tuple[str, ...]]
-
-    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
-        said = json.loads(body)["choices"][0]["message"]
-        own = {name: said[name] for name in self.kept if said.get(name)}
-        answer = super().parse_answer(head, body, info)
-        return msgspec.structs.replace(answer, extensions={self.dialect: own} if own else None)
-
-    def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Any) -> None:
-        at = len(messages)
-        super()._append_assistant(messages, turn, ids)
-        messages[at] |= (turn.message.extensions or {}).get(self.dialect, {})
+    provider_name, dialect = "deepseek", "deepseek-chat"
+    default_model, default_base_url = "deepseek-chat", "https://api.deepseek.com"
+    capabilities, image_types = CAPABILITIES, IMAGES
+    provider = ChatProvider(
+        reasoning=("reasoning_content",),
+        kept=("reasoning_content",),
+        rules=ChatRules(calls_answered="deepseek.calls-answered"),
+    )
 
 
-class DeepSeek(GivesBack):
-    provider_name, dialect, default_base_url = "deepseek", "deepseek-chat", RELATIVES["deepseek-chat"]
-    kept = ("reasoning_content",)
+class OpenRouterAdapter(ChatCompletionsAdapter):
+    """OpenRouter, by its chat completions API."""
+
+    provider_name, dialect = "openrouter", "openrouter-chat"
+    default_model, default_base_url = "openai/gpt-4.1-mini", "https://openrouter.ai/api/v1"
+    capabilities, image_types = CAPABILITIES, IMAGES
+    call_ids = CallIdRule(re.compile(r"(?s).{0,64}"), "openrouter.id-len64")
+    provider = ChatProvider(reasoning=("reasoning",), kept=("reasoning", "reasoning_details"))
 
 
-class OpenRouter(GivesBack):
-    provider_name, dialect, default_base_url = "openrouter", "openrouter-chat", RELATIVES["openrouter-chat"]
-    kept = ("reasoning", "reasoning_details")
+class MistralAdapter(ChatCompletionsAdapter):
+    """Mistral, by its chat completions API."""
 
-
-class Mistral(Relative):
-    provider_name, dialect, default_base_url = "mistral", "mistral-chat", RELATIVES["mistral-chat"]
-    capabilities = Relative.capabilities - {"prefill", "late_system"}
-    losses = Relative.losses | {"message_name"}
-    ranges: ClassVar[Any] = Relative.ranges | {"temperature": RangeRule(0.0, 1.5, "mistral.temperature")}
-
-    def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
-        refused = [one for one in call_ids if not re.fullmatch("[a-zA-Z0-9]{9}", one)]
-        return {one: hashlib.sha256(one.encode()).hexdigest()[:9] for one in refused}
-
-    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
-        payload = super().translate(prompt, options)
-        roles = [message["role"] for message in payload["messages"]]
-        if len(roles) > 1 and roles[-1] == "system":
-            self.refuse("it ends with a system message", rule="mistral.last-role")
-        if ("assistant", "system") in pairwise(roles) or ("tool", "system") in pairwise(roles):
-            self.refuse("a system message after the assistant's", rule="mistral.order")
-        return payload
-
-    def _with_name(self, written: Payload, name: str, index: int) -> Payload:
-        return written
-
-    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
-        told = json.loads(body)
-        said = told["choices"][0]["message"]
-        chunks = said["content"] if isinstance(said["content"], list) else []
-        if chunks:
-            said["content"] = "".join(chunk.get("text", "") for chunk in chunks)
-            said["reasoning"] = "".join(inner["text"] for chunk in chunks for inner in chunk.get("thinking", ()))
-        return super().parse_answer(head, json.dumps(told).encode(), info)
+    provider_name, dialect = "mistral", "mistral-chat"
+    default_model, default_base_url = "mistral-small-latest", "https://api.mistral.ai/v1"
+    capabilities, image_types = CAPABILITIES - {"prefill", "late_system"}, IMAGES
+    tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), "mistral.function-name")
+    call_ids = CallIdRule(re.compile(r"[a-zA-Z0-9]{9}"), "mistral.tool-id-9", lead="", digits=9)
+    ranges: ClassVar[Mapping[str, RangeRule]] = {
+        "temperature": RangeRule(0.0, 1.5, "mistral.temperature"),
+        "top_p": RangeRule(0.0, 1.0, "mistral.temperature"),
+    }
+    losses = ChatCompletionsAdapter.losses | {"message_name"}
+    provider = ChatProvider(
+        required_choice="any",
+        asks_for_usage=False,
+        has_content_chunks=True,
+        system_after=frozenset({"system", "user"}),
+        rules=ChatRules(
+            messages_nonempty="mistral.start", calls_answered="mistral.order", system_order="mistral.order"
+        ),
+    )
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("adapter", [DeepSeek, Mistral, OpenRouter])
+@pytest.mark.parametrize("adapter", [DeepSeekAdapter, MistralAdapter, OpenRouterAdapter])
 def test_an_adapter_to_a_relative_is_certified(adapter):
     report = certify(adapter, search=QUICK)
     found = {f"{one.check} {one.scenario}: {finding.message}" for one in report.failures for finding in one.findings}
@@ -115,8 +83,8 @@ def test_an_adapter_to_a_relative_is_certified(adapter):
 
 
 def test_an_adapter_that_loses_the_reasoning_of_a_tool_loop_is_not_certified():
-    class Forgets(DeepSeek):
-        kept = ()
+    class Forgets(DeepSeekAdapter):
+        provider = ChatProvider(reasoning=("reasoning_content",))
 
     lost = "response.signatures-go-back"
     assert {one.check for one in certify(Forgets, selection=Selection(checks=(lost,))).failures} == {lost}
@@ -124,10 +92,10 @@ def test_an_adapter_that_loses_the_reasoning_of_a_tool_loop_is_not_certified():
 
 def test_an_adapter_to_one_relative_is_judged_as_that_one_and_not_as_another():
     judged = Selection(checks=("wire.no-rule-is-broken", "wire.request-is-of-the-schema"))
-    assert {one.check for one in certify(Relative, dialect="mistral-chat", selection=judged).failures} == {
+    assert {one.check for one in certify(OpenRouterAdapter, dialect="mistral-chat", selection=judged).failures} == {
         *judged.checks
     }
-    assert certify(Relative, dialect="deepseek-chat", selection=judged).failures == []
+    assert certify(OpenRouterAdapter, dialect="deepseek-chat", selection=judged).failures == []
 
 
 CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -149,20 +117,20 @@ THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "c
         ),
     ],
 )
-def test_what_a_relative_wants_back_is_an_extension_of_its_own_and_opaque_elsewhere(dialect, said, extension, content):
+def test_what_goes_back_to_a_relative_is_its_extension_and_opaque_in_other_dialects(dialect, said, extension, content):
     payload = {"messages": [{"role": "assistant", "tool_calls": [CALL], **said}]}
     (message,) = decode(dialect, payload).prompt
     assert (message.content, message.extensions) == (content, {dialect: extension})
     assert decode(dialect, payload).opaque == {}
-    (elsewhere,) = decode("openai-chat", payload).prompt
-    assert elsewhere.extensions is None
+    (other,) = decode("openai-chat", payload).prompt
+    assert other.extensions is None
     assert decode("openai-chat", payload).opaque
 
 
 @pytest.mark.parametrize("dialect", RELATIVES)
 def test_a_provider_field_on_another_role_is_opaque(dialect):
-    told = {"role": "user", "content": [THINKING], "reasoning_content": "hm", "reasoning": "hm", "prefix": True}
-    opaque = decode(dialect, {"messages": [told]}).opaque
+    message = {"role": "user", "content": [THINKING], "reasoning_content": "hm", "reasoning": "hm", "prefix": True}
+    opaque = decode(dialect, {"messages": [message]}).opaque
     assert opaque.keys() >= {f"/messages/0/{name}" for name in ("reasoning_content", "reasoning", "prefix")}
     assert opaque["/messages/0/content/0/type"] == "thinking"
 
@@ -170,13 +138,13 @@ def test_a_provider_field_on_another_role_is_opaque(dialect):
 LOOKED = WrittenAnswer(content="There.", thinking="Where?", signature="c2ln", thinking_tokens=3, cached_tokens=4)
 
 
-def test_answers_are_written_in_the_words_of_each_relative():
-    told = {dialect: json.loads(DIALECTS[dialect].answers.write(LOOKED)) for dialect in RELATIVES}
-    said = {dialect: body["choices"][0]["message"] for dialect, body in told.items()}
+def test_answers_are_written_in_the_form_of_each_relative():
+    bodies = {dialect: json.loads(DIALECTS[dialect].answers.write(LOOKED)) for dialect in RELATIVES}
+    said = {dialect: body["choices"][0]["message"] for dialect, body in bodies.items()}
     assert said["deepseek-chat"]["reasoning_content"] == said["openrouter-chat"]["reasoning"] == "Where?"
     assert said["mistral-chat"]["content"][0]["thinking"] == [{"type": "text", "text": "Where?"}]
     assert said["openrouter-chat"]["reasoning_details"][0]["signature"] == "c2ln"
-    assert told["deepseek-chat"]["usage"]["prompt_cache_hit_tokens"] == 4
+    assert bodies["deepseek-chat"]["usage"]["prompt_cache_hit_tokens"] == 4
     signed = WrittenAnswer(content="There.", signature="c2ln")
     body = json.loads(DIALECTS["openrouter-chat"].answers.write(signed))
     assert body["choices"][0]["message"]["reasoning_details"][0]["data"] == "c2ln"
@@ -196,19 +164,19 @@ def test_what_a_relative_never_answers_is_not_written(dialect, answer):
         DIALECTS[dialect].answers.write(answer)
 
 
-def test_a_refusal_at_openrouter_is_told_apart_from_content():
+def test_a_refusal_of_openrouter_is_not_content():
     refused = WrittenAnswer(content="No.", is_refusal=True, finish="content_filter")
     message = json.loads(DIALECTS["openrouter-chat"].answers.write(refused))["choices"][0]["message"]
     assert (message["content"], message["refusal"]) == (None, "No.")
 
 
 @pytest.mark.parametrize(
-    ("dialect", "status", "told"),
+    ("dialect", "status", "body"),
     [
         ("mistral-chat", 401, {"detail": "no"}),
         ("openrouter-chat", 429, {"error": {"message": "no", "code": 429}}),
     ],
 )
-def test_errors_are_told_in_the_form_that_was_recorded(dialect, status, told):
-    assert json.loads(DIALECTS[dialect].answers.write_error(status, "no")) == told
+def test_errors_have_the_recorded_form(dialect, status, body):
+    assert json.loads(DIALECTS[dialect].answers.write_error(status, "no")) == body
     assert "no" in str(json.loads(DIALECTS[dialect].answers.write_error(500, "no")))

@@ -17,12 +17,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-import msgspec
-
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.anthropic.answers import Kept, parse_message
+from art_sdk.adapters.anthropic.answers import parse_message
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.adapters.kept_blocks import put_back
 from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, RootRule
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
@@ -182,17 +181,10 @@ class AnthropicAdapter(BaseAdapter):
     def _put_back(self, blocks: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
         """Puts the kept blocks back unchanged, each at its place (anthropic.thinking-unmodified)."""
         try:
-            kept = msgspec.convert(extension, Kept)
-        except msgspec.ValidationError as error:
-            reason = f"its extensions for {self.dialect} were not written by this adapter: {error}"
+            put_back(blocks, extension)
+        except ValueError as error:
+            reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
-        free = 0
-        for one in kept.blocks:
-            if not free <= one.at <= len(blocks):
-                reason = f"its extensions for {self.dialect} have a block at the impossible place {one.at}"
-                self.refuse(f"{reason}; do not change the message of an answer", index=turn.index)
-            blocks.insert(one.at, one.block)
-            free = one.at + 1
         if blocks and blocks[-1]["type"] in _THOUGHTS:
             reason = "it ends in thinking, which Anthropic refuses; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")

@@ -6,10 +6,10 @@ Source: `anthropic.types.Message` of the official client, version 2.12, and reco
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
@@ -35,28 +35,6 @@ def read_ending(answer: Message, *, request_id: str | None) -> Ending:
         request_id=request_id or answer.id,
         extensions=kept_blocks(answer.content),
     )
-
-
-_WRITTEN: Final = frozenset({"text", "tool_use", "tool_result"})
-"""Blocks that are written from the message itself. In its extensions they would be duplicates, or answer no call."""
-
-
-class KeptBlock(Struct, forbid_unknown_fields=True):
-    """A block of the answer, and its place in the content as it is written for the next turn."""
-
-    at: Annotated[int, Meta(ge=0)]
-    block: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        kind = self.block.get("type")
-        if not isinstance(kind, str) or kind in _WRITTEN:
-            raise ValueError(f"a block of the type {kind!r} is not kept")
-
-
-class Kept(Struct, forbid_unknown_fields=True):
-    """What an answer's message carries in `extensions`: every block that is neither text nor a call."""
-
-    blocks: list[KeptBlock]
 
 
 def _find_lack(answer: Message) -> str | None:

@@ -1,7 +1,8 @@
 """The chat completions dialect, which OpenAI, OpenRouter, DeepSeek, Groq and many more share.
 
-What one provider of the family does otherwise is data: a `ChatLimits` value, and class attributes.
-Rules are named by their ids (`openai.tool-name-pattern`); each stands beside the line that obeys it.
+What one provider of the family does differently is data: its `ChatProvider`, and the limits that every
+adapter may state as class attributes. A provider is one file with such a class, and one line in `BUILT_IN`.
+Refusals cite the provider's own rules; comments name OpenAI's, the first of their kind.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from msgspec import Struct
-
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.chat_completions.answers import parse_completion
-from art_sdk.adapters.limits import CallIdRule, CountRule, NameRule, RangeRule, RootRule, find_array_without_items
+from art_sdk.adapters.chat_completions.provider import ChatProvider
+from art_sdk.adapters.kept_blocks import put_back
+from art_sdk.adapters.limits import NameRule, RangeRule, find_array_without_items
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (
     ArtStandardPrompt,
     Part,
-    SystemMessage,
     TextPart,
     ToolCall,
     ToolSchema,
@@ -30,31 +30,12 @@ from art_sdk.messages import (
 from art_sdk.options import CallOptions
 
 
-class ChatLimits(Struct, frozen=True, kw_only=True):
-    """What a provider of the family takes; None means no limit that is known of."""
-
-    message_name_pattern: re.Pattern[str] = re.compile(r"[a-zA-Z0-9_-]+")
-    description_length: int | None = None  # OpenAI took more from May 2025 on: run-llama/llama_index#18784
-    max_tokens_field: str = "max_tokens"
-
-
 class ChatCompletionsAdapter(BaseAdapter):
-    """An adapter of the family. A provider's own file says only what is its own."""
+    """An adapter of the family. A provider's own class has data only."""
 
-    limits: ClassVar[ChatLimits] = ChatLimits()
-    tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), "openai.tool-name-pattern")
-    ranges: ClassVar[Mapping[str, RangeRule]] = {
-        "temperature": RangeRule(0.0, 2.0, "openai.temperature-range"),
-        "top_p": RangeRule(0.0, 1.0, "openai.temperature-range"),
-    }
-    counts: ClassVar[Mapping[str, CountRule]] = {
-        "tools": CountRule(128, "openai.tools-max128"),
-        "stop": CountRule(4, "openai.stop-max4"),
-    }
-    # the error's text: nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804
-    schema_roots = RootRule(("oneOf", "anyOf", "allOf", "enum", "not"), "openai.schema-root-object")
-    choice_rule = "openai.tool-choice-needs-tools"
-    call_ids: ClassVar[CallIdRule | None] = CallIdRule(re.compile(r"(?s).{0,40}"), "openai.tool-call-id-len40")
+    provider: ClassVar[ChatProvider] = ChatProvider()
+    tool_names: ClassVar[NameRule | None] = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"))
+    ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0), "top_p": RangeRule(0.0, 1.0)}
     losses = frozenset({"result_status", "tool_output_schema"})
     repairs = frozenset({"maps_call_ids"})
 
@@ -65,7 +46,8 @@ class ChatCompletionsAdapter(BaseAdapter):
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
         if not conversation.turns:
-            self.refuse("it is empty; give at least one message", rule="openai.messages-nonempty")
+            reason = "it is empty; give at least one message"
+            self.refuse(reason, rule=self.provider.rules.messages_nonempty)  # openai.messages-nonempty
         ids = self.map_call_ids(conversation.tool_of)
         messages: list[Payload] = []
         for turn in conversation.turns:  # `type() is`, not `match`: this is the hot loop
@@ -74,7 +56,7 @@ class ChatCompletionsAdapter(BaseAdapter):
             elif type(turn) is UserTurn:
                 messages.append(self._user(turn))
             elif type(turn) is SystemTurn:
-                messages.append(self._system(turn))
+                messages.append(self._system(turn, messages[-1]["role"] if messages else None))
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self._options(options)
         if options.stream:
@@ -82,32 +64,33 @@ class ChatCompletionsAdapter(BaseAdapter):
         return self.merge_provider_fields(payload, options)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
-        return parse_completion(body, info, request_id=head.headers.get(self.request_id_header))
+        request_id = head.headers.get(self.request_id_header)
+        return parse_completion(body, info, self.provider, dialect=self.dialect, request_id=request_id)
 
     def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
         from art_sdk.adapters.chat_completions.stream import ChatStream  # noqa: PLC0415 - kept out of `import art_sdk`
 
-        return ChatStream(info, request_id=head.headers.get(self.request_id_header))
+        request_id = head.headers.get(self.request_id_header)
+        return ChatStream(info, self.provider, dialect=self.dialect, request_id=request_id)
 
-    def _system(self, turn: SystemTurn) -> Payload:
-        if turn.splits:
-            reason = (
-                "a system message stands between a call and its result; move it before the call or after the result"
-            )
-            self.refuse(reason, index=turn.index, rule="openai.tool-calls-answered")
-        return self._named("system", turn.message, turn.index)
-
-    def _named(self, role: str, message: SystemMessage, index: int) -> Payload:
-        written: Payload = {"role": role, "content": message.content}
-        return written if message.name is None else self._with_name(written, message.name, index)
+    def _system(self, turn: SystemTurn, before: str | None) -> Payload:
+        """The system message, at its place. `before` is the role of the message before it."""
+        allowed = self.provider.system_after
+        if allowed is not None and before is not None and before not in allowed:
+            reason = f"a system message must not come after a message of {before}; move it to the front"
+            self.refuse(reason, index=turn.index, rule=self.provider.rules.system_order)
+        if turn.splits:  # openai.tool-calls-answered
+            reason = "a system message between a call and its result; move it before the call or after the result"
+            self.refuse(reason, index=turn.index, rule=self.provider.rules.calls_answered)
+        written: Payload = {"role": "system", "content": turn.message.content}
+        return self._named(written, turn.message.name, turn.index)
 
     def _user(self, turn: UserTurn) -> Payload:
-        content, name = turn.message.content, turn.message.name
-        told = content if isinstance(content, str) else [self._part(part, turn) for part in content]
-        if told == []:
+        given = turn.message.content
+        content = given if isinstance(given, str) else [self._part(part, turn) for part in given]
+        if content == []:
             self.refuse("a user message without parts; leave it out", index=turn.index)
-        written: Payload = {"role": "user", "content": told}
-        return written if name is None else self._with_name(written, name, turn.index)
+        return self._named({"role": "user", "content": content}, turn.message.name, turn.index)
 
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
@@ -116,12 +99,13 @@ class ChatCompletionsAdapter(BaseAdapter):
         url = part.url if part.data is None else f"data:{part.mime_type};base64,{part.data}"
         return {"type": "image_url", "image_url": {"url": url}}
 
-    def _with_name(self, written: Payload, name: str, index: int) -> Payload:
-        pattern = self.limits.message_name_pattern
-        if not pattern.fullmatch(name):  # openai.message-name-pattern
-            self.refuse(
-                f"the name {name!r} must match {pattern.pattern}", index=index, rule="openai.message-name-pattern"
-            )
+    def _named(self, written: Payload, name: str | None, index: int) -> Payload:
+        """The message with its name, if it has one and the provider has a place for it."""
+        if name is None or "message_name" in self.losses:
+            return written
+        names = self.provider.message_names
+        if names is not None and not names.pattern.fullmatch(name):
+            self.refuse(f"the name {name!r} must match {names.pattern.pattern}", index=index, rule=names.rule)
         written["name"] = name
         return written
 
@@ -130,44 +114,72 @@ class ChatCompletionsAdapter(BaseAdapter):
         message, calls = turn.message, turn.calls
         if message.content is None and not calls:  # openai.content-not-null
             reason = "an assistant message with neither text nor calls; leave it out"
-            self.refuse(reason, index=turn.index, rule="openai.content-not-null")
+            self.refuse(reason, index=turn.index, rule=self.provider.rules.content_not_null)
         written: Payload = {"role": "assistant", "content": message.content}
-        messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))
+        messages.append(self._named(written, message.name, turn.index))
+        extensions = message.extensions
+        if extensions and self.dialect in extensions:
+            self._put_back(written, turn, extensions[self.dialect])
         if not calls:  # openai.tool-calls-nonempty-array: no empty list
             return
         written["tool_calls"] = [_call(call, ids.get(call.id, call.id)) for call in calls]
         for call_id, answer in turn.answers.items():  # openai.tool-calls-answered: right after the calls
             messages.append({"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.content})
 
+    def _put_back(self, written: Payload, turn: AssistantTurn, extension: Mapping[str, Any]) -> None:
+        """Adds what an answer's message has besides text and calls, unchanged."""
+        fields = {name: value for name, value in extension.items() if name in self.provider.kept}
+        rest = {name: value for name, value in extension.items() if name not in fields}
+        written |= fields
+        if not rest:
+            return
+        content = [{"type": "text", "text": turn.message.content}] if turn.message.content else []
+        try:
+            if not self.provider.has_content_chunks:
+                raise ValueError(f"it has no place for {', '.join(rest)}")  # noqa: TRY301 - refused like the others
+            put_back(content, rest)
+        except ValueError as error:
+            reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
+            self.refuse(reason, index=turn.index)
+        written["content"] = content
+
     def _options(self, options: CallOptions) -> Payload:
         written: Payload = {
             "temperature": options.temperature,
             "top_p": options.top_p,
-            self.limits.max_tokens_field: options.max_tokens,
+            self.provider.max_tokens_field: options.max_tokens,
             "stop": list(options.stop) or None,
             "parallel_tool_calls": options.parallel_tool_calls,
             "tools": [_tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
-            "tool_choice": _tool_choice(options.tool_choice),
+            "tool_choice": self._tool_choice(options.tool_choice),
             "response_format": _response_format(options.response_schema),
         }
         return {name: value for name, value in written.items() if value is not None}
 
+    def _tool_choice(self, choice: str | None) -> Any:
+        if choice == "required":
+            return self.provider.required_choice
+        if choice in (None, "auto", "none"):
+            return choice
+        return {"type": "function", "function": {"name": choice}}
+
     def _stream(self, options: CallOptions) -> Payload:
-        """Usage comes with a stream where it is asked for. Whoever says of it what they want has the word."""
-        asked = self.provider_fields(options).get("stream_options", {})
-        wants_usage = isinstance(asked, dict) and "include_usage" not in asked
-        return {"stream": True, "stream_options": {"include_usage": True}} if wants_usage else {"stream": True}
+        """Asks for usage, unless the caller's own `stream_options` say whether to include it."""
+        own = self.provider_fields(options).get("stream_options", {})
+        asks = self.provider.asks_for_usage and isinstance(own, dict) and "include_usage" not in own
+        return {"stream": True, "stream_options": {"include_usage": True}} if asks else {"stream": True}
 
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)
-        longest = self.limits.description_length
-        if longest is not None and len(tool.description) > longest:
-            reason = f"the description of the tool {tool.name!r} has {len(tool.description)} characters, {longest} fit"
-            self.refuse(reason, rule="openai.tool-description-len1024")
-        place = find_array_without_items(tool.input_schema)
+        longest, rule = self.provider.description_length, self.provider.array_items_rule
+        length = len(tool.description)
+        if longest is not None and length > longest.most:
+            reason = f"the description of the tool {tool.name!r} has {length} characters; {longest.most} are allowed"
+            self.refuse(reason, rule=longest.rule)
+        place = None if rule is None else find_array_without_items(tool.input_schema)
         if place is not None:
-            reason = f"the tool {tool.name!r} has an array without items at {place} of its schema; say what they are"
-            self.refuse(reason, rule="openai.schema-array-items")
+            reason = f"the schema of the tool {tool.name!r} has an array without items at {place}; describe its items"
+            self.refuse(reason, rule=rule)
 
 
 def _tool(tool: ToolSchema) -> Payload:
@@ -183,14 +195,8 @@ def _call(call: ToolCall, call_id: str) -> Payload:
     return {"id": call_id, "type": "function", "function": {"name": function.name, "arguments": arguments}}
 
 
-def _tool_choice(choice: str | None) -> Any:
-    if choice in (None, "auto", "none", "required"):
-        return choice
-    return {"type": "function", "function": {"name": choice}}
-
-
 def _response_format(schema: dict[str, Any] | None) -> Payload | None:
-    """The name is required by the provider and carries nothing."""
+    """The name is required and has no meaning."""
     if schema is None:
         return None
     return {"type": "json_schema", "json_schema": {"name": "response", "schema": schema}}

@@ -1,24 +1,38 @@
 """A streamed answer of the chat completions family.
 
-An answer has ended when `finish_reason` was told and `data: [DONE]` came. Both, because every whole
-stream that was recorded, of twelve providers, has both, and because what stands between them is
-the usage: without the mark, nobody could tell a stream that lost it. The relatives' own ways, as
-recorded: a finish that is told again beside the usage (OpenRouter), a usage with every chunk
-(Databricks), a finish beside the last delta (Mistral), an error beside a delta (OpenRouter), an
-`event: error` (Groq), chunks without choices (OpenAI's last one).
+An answer has ended when `finish_reason` and then `data: [DONE]` came. Both, because every complete stream
+that was recorded, of twelve providers, has both, and the usage comes between them: without the mark, a
+stream that lost it would pass. Providers differ, as recorded: the finish comes again with the usage
+(OpenRouter), usage comes with every chunk (Databricks), a finish with the last delta (Mistral), an
+error with a delta (OpenRouter), an `event: error` (Groq), chunks have no choices (OpenAI's last one).
 Source: `openai.types.chat.ChatCompletionChunk` of the official client, version 3.54.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from types import GenericAlias
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
-from art_sdk.adapters.chat_completions.answers import Call, Function, Message, read_calls, read_stop_reason, read_usage
+from art_sdk.adapters.chat_completions.answers import (
+    Call,
+    Function,
+    Message,
+    read_calls,
+    read_chunks,
+    read_reasoning,
+    read_stop_reason,
+    read_usage,
+    with_own_fields,
+    with_types,
+)
+from art_sdk.adapters.chat_completions.joining import KeptPieces
+from art_sdk.adapters.chat_completions.provider import ChatProvider
 from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, follow
 from art_sdk.http.framing import Frame
 
@@ -34,12 +48,8 @@ class _CallPiece(Struct):
     id: str | None = None
 
 
-class _Delta(Struct):
-    content: str | None = None
+class _Delta(Message):
     tool_calls: list[_CallPiece] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None  # DeepSeek, xAI
-    reasoning: str | None = None  # OpenRouter, Groq, Ollama
 
 
 class _Choice(Struct):
@@ -58,6 +68,7 @@ class _Chunk(Struct):
     id: str | None = None
     usage: dict[str, Any] | None = None
     error: Any = None
+    message: Any = None  # Mistral's errors are bare: {"object": "error", "message": ...}
     x_groq: _Groq | None = None
 
 
@@ -69,9 +80,20 @@ class _OpenCall(NamedTuple):
     arguments: LongText
 
 
-_decode_chunk: Final = msgspec.json.Decoder(_Chunk).decode
+class _Decoder(NamedTuple):
+    decode: Callable[[str], _Chunk]
+    no_delta: _Delta
 
-_DONE: Final = "[DONE]"
+
+@lru_cache
+def _decoder(provider: ChatProvider) -> _Decoder:
+    delta = with_own_fields(_Delta, provider)
+    choice = with_types(_Choice, delta=delta | None)
+    chunk = with_types(_Chunk, choices=GenericAlias(list, (choice,)) | None)
+    return _Decoder(msgspec.json.Decoder(chunk).decode, delta())
+
+
+_DONE: Final = "the end mark"
 _AFTER: Final[Mapping[tuple[str, str], str]] = {
     ("begun", "an aside"): "begun",
     ("begun", "a delta"): "answering",
@@ -82,15 +104,19 @@ _AFTER: Final[Mapping[tuple[str, str], str]] = {
     ("finished", "an aside"): "finished",
     ("finished", _DONE): "done",
 }
-"""An aside says nothing of the answer: usage, a role, a filter's verdict, the same finish again."""
+"""An aside adds nothing to the answer: usage, a role, a filter's verdict, the same finish again."""
 
 
 class ChatStream:
     """One streamed answer, chunk by chunk. Calls are complete at the finish, since their pieces may be interleaved."""
 
-    def __init__(self, info: CallInfo, *, request_id: str | None) -> None:
+    def __init__(self, info: CallInfo, provider: ChatProvider, *, dialect: str, request_id: str | None) -> None:
         self._info = info
+        self._provider = provider
+        self._dialect = dialect
         self._request_id = request_id
+        self._decode, self._no_delta = _decoder(provider)
+        self._kept = KeptPieces()
         self._state = "begun"
         self._calls: list[_OpenCall] = []
         self._message = Message()
@@ -98,55 +124,63 @@ class ChatStream:
         self._usage: dict[str, Any] | None = None
 
     def take(self, frame: Frame) -> Iterator[Piece]:
-        if frame.data == _DONE:
+        if frame.data == self._provider.end_mark:
             self._state = follow(_AFTER, self._state, _DONE)
             return
-        chunk = _decode_chunk(frame.data)
-        if chunk.error is not None:
-            raise ErrorInStream(_TOLD)
+        chunk = self._decode(frame.data)
+        if chunk.error is not None or (chunk.choices is None and chunk.message is not None):
+            raise ErrorInStream("a chunk with an error")
         if chunk.choices is None:
-            raise ValueError(_NO_CHOICES)
+            raise ValueError("a chunk has neither choices nor an error")
         self._request_id = self._request_id or chunk.id
         self._usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage) or self._usage
-        choice = next((choice for choice in chunk.choices if choice.index == 0), _NOTHING)
-        delta = _delta_of(choice)
-        self._state = follow(_AFTER, self._state, self._kind(choice, delta))
+        choice = next((choice for choice in chunk.choices if choice.index == 0), _NO_CHOICE)
+        delta = _delta_of(choice) or self._no_delta
+        thinking = read_reasoning(delta, self._provider)
+        self._state = follow(_AFTER, self._state, self._kind(choice, delta, thinking))
+        if thinking:
+            yield Thinking(thinking)
         yield from self._read_delta(delta)
         if choice.finish_reason is not None and self._finish is None:
             self._finish = choice.finish_reason
             yield from self._read_calls()
 
     def end(self) -> Ending:
-        if self._state != "done" or self._finish is None:
-            lack = "[DONE]" if self._finish else "finish_reason"
-            message = f"it stopped before {lack}"
-            raise StoppedEarly(message)
+        if self._finish is None:
+            raise StoppedEarly("it stopped before finish_reason")
+        if self._state != "done" and self._provider.end_mark is not None:
+            raise StoppedEarly(f"it stopped before {self._provider.end_mark}")
         return Ending(
-            stop_reason=read_stop_reason(self._message, self._finish),
+            stop_reason=read_stop_reason(self._message, self._finish, has_calls=bool(self._calls)),
             raw_stop_reason=self._finish,
             usage=read_usage(self._usage),
             request_id=self._request_id,
+            extensions=self.extensions(),
         )
 
-    def extensions(self) -> None:
-        return None
+    def extensions(self) -> dict[str, dict[str, Any]] | None:
+        """None before the finish: until then the last piece may be missing."""
+        return None if self._finish is None else self._kept.extensions(self._dialect)
 
-    def _kind(self, choice: _Choice, delta: _Delta) -> str:
-        """What a chunk is, as `_AFTER` has it. An empty finish may be told twice, another one may not."""
-        says = delta.content or delta.tool_calls or delta.refusal or delta.reasoning_content or delta.reasoning
-        if choice.finish_reason is not None and (says or choice.finish_reason != self._finish):
+    def _kind(self, choice: _Choice, delta: _Delta, thinking: str | None) -> str:
+        """What a chunk is, as `_AFTER` has it. A finish may come again only without content."""
+        has_content = delta.content or delta.tool_calls or delta.refusal or thinking
+        if choice.finish_reason is not None and (has_content or choice.finish_reason != self._finish):
             return "a finish"
-        return "a delta" if says else "an aside"
+        return "a delta" if has_content else "an aside"
 
     def _read_delta(self, delta: _Delta) -> Iterator[Piece]:
-        thinking = delta.reasoning_content or delta.reasoning
-        if thinking:
-            yield Thinking(thinking)
-        message = self._message
-        if delta.content is not None:
-            message.content = message.content or delta.content[:1]  # whether there is any; the text itself was told
-        if delta.content:
-            yield Text(delta.content)
+        for name in self._provider.kept:
+            self._kept.add(name, getattr(delta, name))
+        message, content = self._message, delta.content
+        if isinstance(content, list):
+            self._kept.add_chunks(content)
+            yield from read_chunks(content)
+            content = "".join(chunk["text"] for chunk in content if chunk.get("type") == "text")
+        elif content:
+            yield Text(content)
+        if content is not None:
+            message.content = message.content or content[:1]  # whether there is any: its text was an event
         if delta.refusal:
             message.refusal = "refused"
             if not message.content:  # an unstreamed answer's refusal is read where it has no content
@@ -160,32 +194,26 @@ class ChatStream:
         if piece.index == begun and name:
             self._calls.append(_OpenCall(piece.id, name, LongText()))
         elif not 0 <= piece.index < begun:
-            reason = f"a piece of the call {piece.index}, which has no name" if piece.index == begun else _GAP
-            raise ValueError(reason)
+            raise ValueError(f"a piece of the call {piece.index}, which has no name" if piece.index == begun else _GAP)
         elif name or piece.id:
-            message = f"the call {piece.index} begins twice"
-            raise ValueError(message)
+            raise ValueError(f"the call {piece.index} begins twice")
         self._calls[piece.index].arguments.write(piece.function.arguments or "")
 
     def _read_calls(self) -> Iterator[Piece]:
         if self._calls:
             calls = [Call(Function(call.name, call.arguments.read()), call.id) for call in self._calls]
-            self._message.tool_calls = calls
             yield from read_calls(calls, self._info)
 
 
-def _delta_of(choice: _Choice) -> _Delta:
-    """The delta. Azure's asynchronous filter tells its verdict in choices that have none. Raises ValueError.
+def _delta_of(choice: _Choice) -> _Delta | None:
+    """The delta. Azure's asynchronous filter sends its verdict in choices without one. Raises ValueError.
 
     Source: an observed chunk, https://github.com/aallam/openai-kotlin/pull/340.
     """
-    if choice.delta is None and choice.content_filter_results is None:
-        raise ValueError(_NO_DELTA)
-    return choice.delta or _Delta()
+    if choice.delta is None and choice.content_filter_results is None and choice is not _NO_CHOICE:
+        raise ValueError("choices[0] has no delta")
+    return choice.delta
 
 
-_NOTHING: Final = _Choice(_Delta())
-_NO_DELTA: Final = "choices[0] has no delta"
-_TOLD: Final = "a chunk with an error"
-_NO_CHOICES: Final = "a chunk has neither choices nor an error"
+_NO_CHOICE: Final = _Choice()
 _GAP: Final = "a piece of a call whose index is not the next one"

@@ -1,5 +1,5 @@
-# `make certify`: certify every reference adapter. `make test`: every test and static check.
-# Both set up all that they need, from nothing but Python >= 3.11 and the package index.
+# `make certify` certifies every reference adapter. `make test` runs every test and static check.
+# Both install what they need into .venv: only Python 3.11 or newer and the package index are required.
 
 PYTHON ?= python3
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
@@ -23,12 +23,13 @@ static: $(VENV)/test
 
 pytest: $(VENV)/test
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/coverage run -m $(PYTEST)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-unmeasured: $(VENV)/test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+# For a second Python: without coverage, and without the tests that one Python is enough for.
+pytest-again: $(VENV)/test
+	$(BIN)/python -m $(PYTEST) -m "not once"
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
@@ -65,4 +66,4 @@ $(BIN)/python: | python
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed; $(PYTHON) is $(VERSION). Say which: make PYTHON=python3.13 ..." >&2; exit 2; }
+	  { echo "Python 3.11 or newer is needed; $(PYTHON) is $(VERSION). Choose another one: make PYTHON=python3.13 ..." >&2; exit 2; }

@@ -69,7 +69,7 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(CONTEXTS)
 def test_text_and_object_make_what_plain_python_builds(context: dict[str, Any]):
     manager = PromptManager()
@@ -105,20 +105,22 @@ def test_eight_threads_get_each_their_own_prompt(manager: PromptManager):
     assert wrong == []
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("part", ['"}],[{', "\\", "\n", "{{q}}", ",]", "\ud83d", "é", "<&>"])
 @pytest.mark.parametrize(
     "blueprint", [ONE, '[{"role": "user", "content": {{q}}},]', [{"role": "user", "content": "{{q}}"}]]
 )
 def test_ten_megabytes_of_hostile_text_take_less_than_half_a_second(manager: PromptManager, part: str, blueprint: Any):
     value = part * (10_000_000 // len(part.encode("utf-8", "surrogatepass")))
-    times: list[float] = []
-    for _ in range(3):
+    for _ in range(3):  # noise only ever adds, so one try in time is enough
         gc.collect()
         start = time.process_time()
         (message,) = manager.assemble_prompt(blueprint, {"q": value})
-        times.append(time.process_time() - start)
+        took = time.process_time() - start
         assert len(str(message.content)) == len(value)
-    assert min(times) < 0.5  # noise only ever adds
+        if took < 0.5:
+            return
+    pytest.fail(f"it took {took:.2f} s")
 
 
 def test_chevron_is_left_as_it_was():

@@ -1,13 +1,10 @@
-"""The calls that others recorded, for several test files; and where tests with the mark `once` run, and how."""
+"""What more than one test file needs: the calls that others recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import cache
-from typing import Any
 
 import pytest
-from coverage import Coverage
 
 from art_compliance.cassettes.corpus import Found, Unreachable, load_packages, read_package
 
@@ -29,29 +26,3 @@ def packaged(request: pytest.FixtureRequest) -> tuple[Found, ...]:
     if isinstance(found, str):
         pytest.skip(f"the corpus is not to be had: {found}")
     return found
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Stop coverage in the process that only hands out tests to the workers of pytest-xdist."""
-    measuring = Coverage.current()
-    if measuring and config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
-        measuring.stop()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests come first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("once") is None)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Pause coverage during a test with the mark `once`: other tests cover the same lines in less time."""
-    measuring = Coverage.current() if item.get_closest_marker("once") else None
-    if measuring is None:
-        return (yield)
-    measuring.stop()
-    try:
-        return (yield)
-    finally:
-        measuring.start()

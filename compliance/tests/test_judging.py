@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -61,8 +60,9 @@ def decode_or_fail(dialect: str, payload: Any) -> object:
         return failed
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize(("make", "size"), [(long, 1_000), (wrong, 100)])
+@pytest.mark.parametrize(("make", "size"), [(long, 500), (wrong, 50)])
 @pytest.mark.parametrize("run", [judge, decode_or_fail], ids=["judging", "decoding"])
 def test_time_grows_with_the_number_of_messages_and_not_with_its_square(dialect, make, size, run):
     small, large = make(dialect, size), make(dialect, 10 * size)
@@ -88,20 +88,23 @@ def least(run: Callable[[], object]) -> float:
     return min(seconds(run) for _ in range(3))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_ten_times_the_messages_are_judged_in_hardly_more_than_ten_times_the_time(dialect):
     small, large = long(dialect, 1_000), long(dialect, 10_000)
     hold_growth(lambda payload: judge(dialect, payload), small, large, times=2, tries=8)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_two_thousand_payloads_of_ten_messages_are_judged_in_a_second(dialect):
     payload = long(dialect, 9)
     judge(dialect, payload)
     rate = 50 / min(seconds(lambda: [judge(dialect, payload) for _ in range(50)]) for _ in range(10))
-    assert rate > (2_000 if sys.gettrace() is None else 500)  # what counts the lines that run takes most of the time
+    assert rate > 2_000
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_hundred_thousand_messages_are_judged(dialect):
     name = DIALECTS[dialect].requests.history[1:]

@@ -1,4 +1,4 @@
-"""What a comparison takes and tells: what a request must say, and each difference with its places."""
+"""What a comparison takes and gives: what a request must say, and its differences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Slot = Literal[
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """One slot that did not survive; `path` in the prompt, `pointer` in the payload."""
+    """One slot that did not survive: `path` in the prompt, `pointer` in the payload, and the loss that allows it."""
 
     slot: Slot
     message: str
@@ -39,20 +39,20 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True):
-    """The differences, and the repairs without which there would be more."""
+    """The differences, and the repairs that explain others away."""
 
     differences: tuple[Difference, ...]
     repairs: frozenset[Repair]
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """Smaller is the better explanation. What may be a declared loss weighs less than a repair."""
+        """The smaller, the better the explanation. A difference that a loss may allow weighs less than a repair."""
         unexplained = sum(difference.loss is None for difference in self.differences)
         return unexplained, len(self.repairs), len(self.differences)
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """What a request must say. Of a message's extensions it need say those of its own dialect alone."""
+    """What a request must say. Extensions of other dialects need not be in it."""
 
     dialect: str
     prompt: ArtStandardPrompt

@@ -1,8 +1,8 @@
-"""The normal form of a prompt: what two ways of writing the same conversation have in common.
+"""The normal form of a prompt: the same for any two ways to write the same conversation.
 
-Explicit tool requests stand in the assistant turn that they belong to; a result stands with the
-call that it answers; text is a tuple of fragments, so that a joined turn can be told from a lost
-one; arguments are JSON values. The pairing is the suite's own: the judge shares no code with the judged.
+Explicit tool requests become calls of the assistant turn they belong to. A result is kept with the call it answers.
+Text is a tuple of fragments, so that a joined turn can be told from a lost one. Arguments are JSON values. The pairing
+of calls and results is the suite's own: it shares no code with the adapters it judges.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Role = Literal["system", "user", "assistant", "result"]
 
 
 class EntryResult(Struct, frozen=True):
-    """A call's result, at `path` of its prompt."""
+    """The result of a call, at `path` in the prompt."""
 
     text: str
     status: str
@@ -39,7 +39,7 @@ class EntryResult(Struct, frozen=True):
 
 
 class Image(NamedTuple):
-    """An image of a turn: how many of its texts stand before it, its type, and its data or URL."""
+    """An image of a turn. `after` is the number of texts before it, `data` its data or URL."""
 
     after: int
     mime_type: str
@@ -47,7 +47,7 @@ class Image(NamedTuple):
 
 
 class EntryCall(Struct):
-    """A call with its result. `arguments` is a JSON value, or the text itself where it is none."""
+    """A call with its result. `arguments` is a JSON value, or a marked text that is not JSON."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ class EntryCall(Struct):
 
 
 class Entry(Struct):
-    """One turn. A result that answers no call is an entry of its own, of role `result`."""
+    """One turn. A result that answers no call is an entry of its own, with the role `result`."""
 
     role: Role
     texts: tuple[str, ...]
@@ -69,16 +69,16 @@ class Entry(Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing stands in it but blank text."""
+        """Whether it has nothing but blank text."""
         return not (self.calls or self.images or self.extensions or any(text.strip() for text in self.texts))
 
 
 NOT_JSON: Final = "not JSON"
-DOUBLED_KEY: Final = "a key stands twice"
+REPEATED_KEY: Final = "a key is repeated"
 
 
 def normal_form(prompt: ArtStandardPrompt) -> list[Entry]:
-    """The prompt's turns, calls paired with results."""
+    """The prompt's turns, with calls paired with results."""
     entries: list[Entry] = []
     calls: dict[str, EntryCall] = {}
     may_extend = False
@@ -121,7 +121,7 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
 
 
 def _assistant(message: AssistantMessage, path: str, calls: dict[str, EntryCall]) -> Entry:
-    """Empty text beside calls says nothing, and is the same as none."""
+    """Empty text beside calls is the same as no text."""
     texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
     entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {})
     for position, call in enumerate(message.tool_calls):
@@ -130,13 +130,13 @@ def _assistant(message: AssistantMessage, path: str, calls: dict[str, EntryCall]
 
 
 def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: dict[str, EntryCall]) -> None:
-    wish = message.content
-    if wish is not None:
-        arguments = _arguments(wish.arguments) if isinstance(wish.arguments, str) else wish.arguments
-        call = EntryCall(wish.id, wish.name, arguments, f"{path}.content")
-        entry.texts = tuple(filter(None, entry.texts))  # as `_assistant` has it: beside a call, empty text is none
+    request = message.content
+    if request is not None:
+        arguments = _arguments(request.arguments) if isinstance(request.arguments, str) else request.arguments
+        call = EntryCall(request.id, request.name, arguments, f"{path}.content")
+        entry.texts = tuple(filter(None, entry.texts))  # as in `_assistant`: empty text beside a call is no text
         entry.calls.append(call)
-        calls.setdefault(wish.id, call)
+        calls.setdefault(request.id, call)
 
 
 def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, EntryCall]) -> None:
@@ -146,7 +146,7 @@ def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, EntryCal
 
 
 def _arguments(text: str) -> Any:
-    """The JSON value, integers exact at any size, doubled keys kept; blank text is the empty object."""
+    """The JSON value, with exact integers and repeated keys kept. Blank text is the empty object."""
     if not text.strip():
         return {}
     try:
@@ -156,18 +156,17 @@ def _arguments(text: str) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+    raise ValueError(f"{name} is not JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
-    """An object; one with a key that stands twice is none, and is equal only to its like."""
+    """The object. With a repeated key it is marked, and equals only an object with the same pairs."""
     table = dict(pairs)
-    return table if len(table) == len(pairs) else (DOUBLED_KEY, *pairs)
+    return table if len(table) == len(pairs) else (REPEATED_KEY, *pairs)
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, an integer being no float and no boolean."""
+    """Whether two JSON values are equal. Integers, floats and booleans are never equal to each other."""
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
@@ -176,7 +175,7 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def walk_texts(entries: list[Entry]) -> Iterator[str]:
-    """Every text of the conversation, in order: turns, then the results of their calls."""
+    """Every text of the conversation in order: that of each turn, then the results of its calls."""
     for entry in entries:
         yield from entry.texts
         for call in entry.calls:

@@ -1,4 +1,4 @@
-"""The options that were given against the options that were sent."""
+"""Compares the given options with those that were sent."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _OPTION_LOSS: Final[dict[str, Loss]] = {
 }
 
 _NUMBERS: Final = frozenset({"temperature", "top_p"})
-"""Options in which 1 and 1.0 are the same."""
+"""Options for which 1 and 1.0 are the same."""
 
 
 def compare_options(expected: Expected, decoded: Decoded) -> Iterator[Difference]:
-    """What is lost or changed of the options; what was not given is not looked for."""
+    """The options that were lost or changed. Options that were not given are ignored."""
     for name, value in expected.options.items():
         path, pointer = f"options.{name}", decoded.places.get(f"options/{name}")
         sent = decoded.options.get(name)

@@ -1,4 +1,4 @@
-"""The repairs that change which turns there are: how entries read once they were made."""
+"""Repairs that change the turns of a conversation, applied to entries."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Final
 from art_compliance.comparison.normal_form import Entry
 from art_sdk.adapters.capabilities import Repair
 
-_TURN_REPAIRS: Final[tuple[Repair, ...]] = (
+_REPAIRS: Final[tuple[Repair, ...]] = (
     "drops_blank_text",
     "joins_turns",
     "hoists_late_system",
     "adds_filler_turn",
 )
-READINGS: Final = tuple(
-    frozenset(chosen) for count in range(len(_TURN_REPAIRS) + 1) for chosen in combinations(_TURN_REPAIRS, count)
+TURN_REPAIRS: Final = tuple(
+    frozenset(chosen) for count in range(len(_REPAIRS) + 1) for chosen in combinations(_REPAIRS, count)
 )
-"""The repairs that change which turns there are, from none to all: each is tried as an explanation."""
+"""Every set of repairs that change turns, from none to all. Each is tried as an explanation."""
 
 
 def repaired(entries: list[Entry], repairs: frozenset[Repair], dialect: str) -> list[Entry]:
-    """The entries as they read once the repairs were made. Only copies are changed."""
-    told = [_copy(entry, dialect) for entry in entries]
+    """Copies of the entries with these repairs made."""
+    copies = [_copy(entry, dialect) for entry in entries]
     if "drops_blank_text" in repairs:
-        told = [_without_blank(entry) for entry in told if not entry.is_empty]
+        copies = [_without_blank(entry) for entry in copies if not entry.is_empty]
     if "hoists_late_system" in repairs:
-        told = [e for e in told if e.role == "system"] + [e for e in told if e.role != "system"]
-    return _joined_turns(told) if "joins_turns" in repairs else told
+        copies = [e for e in copies if e.role == "system"] + [e for e in copies if e.role != "system"]
+    return _joined_turns(copies) if "joins_turns" in repairs else copies
 
 
 def without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
-    """A user's turn that was put before a conversation that begins with the assistant is left out."""
+    """The found entries without a user turn that was added before an opening assistant turn."""
     first, got = (next((e for e in side if e.role != "system"), None) for side in (wanted, found))
     if first is None or got is None or first.role != "assistant" or got.role != "user":
         return found
@@ -39,7 +39,7 @@ def without_filler(wanted: list[Entry], found: list[Entry]) -> list[Entry]:
 
 
 def _copy(entry: Entry, dialect: str) -> Entry:
-    """A copy with the extensions of the dialect alone: another's say nothing in it."""
+    """A copy with only the dialect's own extensions: others mean nothing to it."""
     own = {name: dict(value) for name, value in entry.extensions.items() if name == dialect}
     return Entry(entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images, own)
 
@@ -52,7 +52,7 @@ def _without_blank(entry: Entry) -> Entry:
 
 
 def _joined_turns(entries: list[Entry]) -> list[Entry]:
-    """Turns of one role that stand together, as one. A turn whose calls were answered is closed."""
+    """The entries with adjacent turns of one role joined. A turn with calls is closed by their results."""
     joined: list[Entry] = []
     for entry in entries:
         before = joined[-1] if joined else None

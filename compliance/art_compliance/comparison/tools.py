@@ -1,4 +1,4 @@
-"""The tools that were given against the tools that were sent."""
+"""Compares the given tools with those that were sent."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TOOL_FIELDS: Final[dict[str, Loss | None]] = {
 
 
 def compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]:
-    """What is lost, changed or invented of the tools, and of their order."""
+    """The tools that were lost, changed or invented, and a changed order."""
     names, sent = [tool.name for tool in expected.tools], [tool.name for tool in decoded.tools]
     if len(sent) != len(set(sent)):
-        yield Difference(slot="invented", message=f"a tool stands twice: {', '.join(sent)}")
+        yield Difference(slot="invented", message=f"a tool is sent twice: {', '.join(sent)}")
     elif sent != names and sorted(sent) == sorted(names):
-        text = f"the tools stand in another order: {', '.join(sent)}"
+        text = f"the order of the tools changed: {', '.join(sent)}"
         yield Difference(slot="tool", message=text, path="options.tools")
     found = {tool.name: (number, tool) for number, tool in enumerate(decoded.tools)}
     for number, tool in enumerate(expected.tools):
@@ -36,16 +36,16 @@ def compare_tools(expected: Expected, decoded: Decoded) -> Iterator[Difference]:
         at, twin = found.pop(tool.name)
         pointer = decoded.places.get(f"tools/{at}")
         for name, loss in _TOOL_FIELDS.items():
-            own, told = _rooted(getattr(tool, name)), _rooted(getattr(twin, name))
-            if not same_json(own, told):
-                shown = describe_change(repr(own), repr(told))
+            own, sent_value = _rooted(getattr(tool, name)), _rooted(getattr(twin, name))
+            if not same_json(own, sent_value):
+                shown = describe_change(repr(own), repr(sent_value))
                 text = f"the {name} of the tool {tool.name!r} changed: {shown}"
                 yield Difference(slot="tool", message=text, path=f"{path}.{name}", pointer=pointer, loss=loss)
     for at, twin in found.values():
-        text = f"a tool that was not given: {twin.name!r}"
+        text = f"the tool {twin.name!r} was not given"
         yield Difference(slot="invented", message=text, pointer=decoded.places.get(f"tools/{at}"))
 
 
 def _rooted(value: Any) -> Any:
-    """A schema of a tool is one of an object, whether its root says so or not."""
+    """A tool's schema with its root's type: it describes an object whether it says so or not."""
     return {"type": "object", **value} if is_object(value) else value

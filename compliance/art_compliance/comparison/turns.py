@@ -1,4 +1,4 @@
-"""The turns that a prompt has against the turns that were found, with what is in each."""
+"""Compares the turns of a prompt with those that were found, and what is in each."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ _TEXT_SLOT: Final[dict[str, Slot]] = {
 }
 
 
-class Reading:
-    """One way to read a decoded request: what was to be found, after the repairs, against what was found."""
+def compare_turns(expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> Comparison:
+    """The differences that are left if the adapter made these repairs."""
+    return _TurnComparison(expected, decoded, repairs).compare()
+
+
+class _TurnComparison:
+    """One comparison: the wanted turns after the repairs, against those that were found."""
 
     def __init__(self, expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> None:
         self._wanted = repaired(normal_form(expected.prompt), repairs, expected.dialect)
@@ -35,8 +40,8 @@ class Reading:
         self._ids: list[tuple[EntryCall, EntryCall]] = []
         self._differences: list[Difference] = []
 
-    def told(self) -> Comparison:
-        """The differences that are left, and the repairs that were needed."""
+    def compare(self) -> Comparison:
+        """The differences, and the repairs including `maps_call_ids` if ids were mapped."""
         matcher = SequenceMatcher(None, [_key(e) for e in self._wanted], [_key(e) for e in self._found], autojunk=False)
         for _, low, high, start, end in matcher.get_opcodes():
             self._block(self._wanted[low:high], self._found[start:end])
@@ -45,7 +50,7 @@ class Reading:
         return Comparison(tuple(self._differences), repairs)
 
     def _block(self, wanted: list[Entry], found: list[Entry]) -> None:
-        """Pairs what can be a changed version of each other: same role, in order; the rest is lost or invented."""
+        """Pairs turns of the same role in order, as changed versions of each other. The rest is lost or invented."""
         left = list(found)
         for entry in wanted:
             twin = next((other for other in left if other.role == entry.role), None)
@@ -57,21 +62,20 @@ class Reading:
         for entry in left:
             if self._is_moved(entry):
                 continue
-            said = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
-            self._add("invented", f"a {entry.role} turn that the prompt does not have: {quote(said)}", found=entry)
+            shown = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
+            self._add("invented", f"a {entry.role} turn that the prompt does not have: {quote(shown)}", found=entry)
 
     def _lost(self, entry: Entry, near: list[Entry]) -> None:
         slot = _TEXT_SLOT[entry.role] if entry.texts else "call"
         shown = entry.texts[0] if entry.texts else ", ".join(call.id for call in entry.calls)
         if self._is_moved(entry):
-            elsewhere = next(other for other in self._found if _key(other) == _key(entry))
-            text = f"the {entry.role} turn {quote(shown)} stands elsewhere: the order changed"
-            self._add("turns", text, entry, elsewhere)
+            twin = next(other for other in self._found if _key(other) == _key(entry))
+            self._add("turns", f"the {entry.role} turn {quote(shown)} moved: the order changed", entry, twin)
         else:
             self._add(slot, f"the {entry.role} turn is lost: {quote(shown)}", entry, near[0] if near else None)
 
     def _is_moved(self, entry: Entry) -> bool:
-        """Whether the turn stands in both as often: then it is neither lost nor invented."""
+        """Whether both have the turn equally often. Then it is neither lost nor invented."""
         wanted, found = (sum(_key(e) == _key(entry) for e in side) for side in (self._wanted, self._found))
         return wanted == found
 
@@ -79,8 +83,8 @@ class Reading:
         if wanted.texts != found.texts and not self._joined(wanted, found):
             self._compare_texts(wanted, found)
         if not _same_images(wanted.images, found.images):
-            told, heard = (", ".join(map(_tell_image, side.images)) or "no image" for side in (wanted, found))
-            self._add("image", f"the images are not the same: expected {told}; found {heard}", wanted, found)
+            before, after = (", ".join(map(_describe_image, side.images)) or "no image" for side in (wanted, found))
+            self._add("image", f"the images changed: expected {before}; found {after}", wanted, found)
         if wanted.name != found.name:
             text = f"the message's name {wanted.name!r} became {found.name!r}"
             self._add("message-name", text, wanted, found, loss="message_name")
@@ -97,7 +101,7 @@ class Reading:
                 self._compare_calls(call, twin, found)
 
     def _joined(self, wanted: Entry, found: Entry) -> bool:
-        """Whether the texts stand whole and in order inside the joined one."""
+        """Whether the joined text contains the texts whole and in order."""
         if "joins_turns" not in self._repairs:
             return False
         whole, at = "".join(found.texts), 0
@@ -154,13 +158,13 @@ class Reading:
             )
 
     def _ids_are_mapped(self) -> bool:
-        """Whether ids changed, one to one. Ids that changed otherwise are differences."""
+        """Whether ids changed one to one. Ids that changed in another way are differences."""
         changed = [(wanted, found) for wanted, found in self._ids if wanted.id != found.id]
         pairs = {(wanted.id, found.id) for wanted, found in self._ids}
         one_to_one = len(pairs) == len({own for own, _ in pairs}) == len({sent for _, sent in pairs})
         if changed and not one_to_one:
             for wanted, found in changed:
-                text = f"the call id {wanted.id!r} became {found.id!r}, which is not one to one"
+                text = f"the call id {wanted.id!r} became {found.id!r}; ids were not mapped one to one"
                 self._add("call-id", text, call=found, path=f"{wanted.path}.id", loss="call_ids")
         return bool(changed) and one_to_one
 
@@ -182,20 +186,20 @@ class Reading:
         self._differences.append(Difference(slot=slot, message=message, path=where, pointer=place, loss=loss))
 
     def _pointer(self, path: str) -> str | None:
-        """`$[2].tool_calls[0]` of the decoded prompt as a place in the payload."""
+        """The place in the payload of a path like `$[2].tool_calls[0]` of the decoded prompt."""
         key = path.replace("$[", "prompt/", 1).replace("].", "/").replace("[", "/").replace("]", "")
         return self._places.get(key)
 
 
 def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:
-    """Some formats have no place for the type of an image that is given by its URL."""
+    """Whether the images are the same. Some formats have no place for the type of an image that is given as a URL."""
     return len(wanted) == len(found) and all(
         one._replace(mime_type=other.mime_type) == other and other.mime_type in (one.mime_type, "image/*")
         for one, other in zip(wanted, found, strict=True)
     )
 
 
-def _tell_image(image: Image) -> str:
+def _describe_image(image: Image) -> str:
     return f"{image.mime_type} {quote(image.data)} after {image.after} texts"
 
 

@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901): how they are written, and every scalar of a value with its own."""
+"""JSON pointers (RFC 6901): write them, look them up, and list those of every scalar."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from art_sdk.json_data import is_array, is_object
 
 
 def escape(name: str) -> str:
-    """A name as one step of a pointer."""
+    """The name as one step of a pointer."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
 def look_up(value: Any, pointer: str) -> Any:
-    """What stands at the pointer, or None."""
+    """The value at the pointer, or None."""
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if is_object(value):
@@ -27,7 +27,7 @@ def look_up(value: Any, pointer: str) -> Any:
 
 
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
-    """Every scalar of a JSON value, in order, with its pointer."""
+    """Every scalar of a JSON value with its pointer, in order."""
     if is_object(value):
         for name, item in value.items():
             yield from leaves(item, f"{pointer}/{escape(name)}")

@@ -24,10 +24,10 @@ Outcome = Annotated[
         r"|wraps_result|renames_tools)|refused:[A-Z_]+)$"
     ),
 ]
-"""What may rightly come of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""
+"""A right outcome of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""
 
 Level = Literal["core", "tools", "streaming", "resilience", "replay", "live", "properties"]
-"""What a certificate counts by."""
+"""The levels of a certificate."""
 
 DEFAULT: Final = "default"
 
@@ -36,12 +36,11 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the provider answers in a scenario, before a dialect writes it.
+    """What the provider answers in a scenario, independent of any dialect.
 
-    `signature` is what the provider wants back with its reasoning. `is_refusal`: the content is the
-    model's refusal. `without_ids`: the calls come without their ids. A `content_filter` without
-    content is a prompt that was blocked. Counts are tokens: `input_tokens` of the whole prompt,
-    `output_tokens` of all that was generated.
+    `signature` is what the provider wants back with its reasoning. `is_refusal`: the content is the model's refusal.
+    `without_ids`: the calls come without ids. A `content_filter` without content is a blocked prompt. Counts are
+    tokens: `input_tokens` of the whole prompt, `output_tokens` of everything generated.
     """
 
     content: str | None = None
@@ -57,26 +56,27 @@ class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cached_tokens: Count | None = None
 
     def faults(self) -> Iterator[str]:
-        """What no provider answers."""
+        """Why no provider would give this answer."""
         ids = [call.id for call in self.tool_calls]
         if len(ids) != len(set(ids)):
-            yield "two calls have one id"
+            yield "two calls have the same id"
         if self.finish == "tool_calls" and not self.tool_calls:
-            yield "it finishes by tool_calls, and has none"
+            yield "the finish is tool_calls, but there are no calls"
         if self.is_refusal and not (self.content and self.finish == "content_filter"):
-            yield "a refusal has a content, and the finish content_filter"
-        if (self.cached_tokens or 0) > self.input_tokens or (self.thinking_tokens or 0) > self.output_tokens:
-            yield "a part of the tokens is more than all of them"
+            yield "a refusal must have content and the finish content_filter"
+        if (self.cached_tokens or 0) > self.input_tokens:
+            yield "cached_tokens must not exceed input_tokens"
+        if (self.thinking_tokens or 0) > self.output_tokens:
+            yield "thinking_tokens must not exceed output_tokens"
         if self.signature and not (self.content or self.tool_calls):
-            yield "a signature stands with a text or a call"
+            yield "a signature needs content or a call to go with"
 
 
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A prompt, what it is for, what it needs, and what must come of it; with `answer`, what is answered to it.
+    """A prompt with its purpose, the capabilities it needs, its right outcomes, and perhaps the provider's answer.
 
-    `prompt` is an `ArtStandardPrompt` as JSON data; `options` are call options without
-    `thread_id`. `outcomes` gives, per dialect or by `default`, the set of right outcomes. `id` and
-    `group` come from the file's place and do not stand in it.
+    `prompt` is an `ArtStandardPrompt` as JSON data; `options` are call options without `thread_id`. `outcomes` maps a
+    dialect, or `default`, to its right outcomes. `id` and `group` come from the file's path.
     """
 
     purpose: Annotated[str, Meta(min_length=10, max_length=200)]
@@ -89,11 +89,11 @@ class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     group: str = ""
 
     def outcomes_for(self, dialect: str | None) -> tuple[str, ...]:
-        """The right outcomes at a dialect; the default ones where it has none of its own."""
+        """The right outcomes for a dialect: its own, or the default ones."""
         return self.outcomes.get(dialect or DEFAULT, self.outcomes[DEFAULT])
 
     def call_options(self) -> dict[str, Any]:
-        """The options of the call, as JSON data, complete."""
+        """The complete options of the call, as JSON data."""
         return {"thread_id": f"scenario-{self.id}", **self.options}
 
 
@@ -109,35 +109,35 @@ def scenario_schema() -> dict[str, Any]:
 
 @cache
 def load_scenarios(folder: Path | None = None) -> tuple[Scenario, ...]:
-    """Every scenario of the folder (the suite's own by default), ordered by group and id.
+    """Every scenario of the folder (by default the suite's own), ordered by group and id.
 
-    Raises HarnessError, naming file and field, for a file that breaks the schema, a prompt or
-    options that do not parse, a missing default outcome, or an id that is used twice.
+    Raises HarnessError, naming file and field, for a file that violates the schema, a prompt or options that do not
+    parse, a missing default outcome, and an id that is used twice.
     """
     root = folder or data_folder("fixtures") / "scenarios"
     scenarios = tuple(load_scenario(path, root) for path in sorted(root.rglob("*.json")))
     if not scenarios:
-        message = f"no scenarios in {root}"
-        raise HarnessError(message)
+        raise HarnessError(f"no scenarios in {root}")
     seen: dict[str, str] = {}
     for scenario in scenarios:
         if scenario.id in seen:
-            message = f"the scenario id {scenario.id!r} is used in the groups {seen[scenario.id]} and {scenario.group}"
-            raise HarnessError(message)
+            raise HarnessError(
+                f"the scenario id {scenario.id!r} is used in the groups {seen[scenario.id]} and {scenario.group}"
+            )
         seen[scenario.id] = scenario.group
     return scenarios
 
 
 def load_scenario(path: Path, root: Path | None = None) -> Scenario:
-    """One scenario file, held against the schema and parsed whole. Raises HarnessError."""
-    data = _read_json(path)
+    """Loads one scenario file and checks everything in it. Raises HarnessError."""
+    data = _load_json(path)
     faults = list(_schema_faults(data))
     if faults:
         raise _bad(path, "; ".join(faults))
     group = path.parent.relative_to(root).as_posix() if root else path.parent.name
     scenario: Scenario = msgspec.convert({**data, "id": path.stem, "group": group}, Scenario)
     if not _ID.fullmatch(scenario.id):
-        raise _bad(path, f"the file's name must match {_ID.pattern}: it is the scenario's id")
+        raise _bad(path, f"the file's name is the scenario's id and must match {_ID.pattern}")
     if DEFAULT not in scenario.outcomes:
         raise _bad(path, f"$.outcomes: the key {DEFAULT!r} is missing")
     _parse_whole(path, scenario)
@@ -168,7 +168,7 @@ def _answer_faults(answer: WrittenAnswer) -> Iterator[str]:
     yield from (f"$.answer: {fault}" for fault in answer.faults())
 
 
-def _read_json(path: Path) -> Mapping[str, Any]:
+def _load_json(path: Path) -> Mapping[str, Any]:
     try:
         data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

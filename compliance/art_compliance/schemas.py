@@ -1,4 +1,4 @@
-"""The JSON Schemas that are published, made from the types: for implementers in other languages."""
+"""The published JSON Schemas, made from the types, for implementers in other languages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from art_sdk.json_data import is_array, is_object
 
 
 def prompt_schema() -> dict[str, Any]:
-    """What `parse_prompt` takes, but for the conversation rules. The alias `tool` is added here."""
+    """The schema of what `parse_prompt` accepts without the conversation rules, with the role `tool` added."""
     (schema,), definitions = msgspec.json.schema_components(
         [tuple[ArtStandardMessage, ...]], ref_template="#/$defs/{name}"
     )
@@ -32,11 +32,11 @@ def prompt_schema() -> dict[str, Any]:
 
 
 SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {"prompt": prompt_schema, "scenario": scenario_schema}
-"""By name, what makes the schema."""
+"""The function that makes each schema, by name."""
 
 
 def published(name: str) -> str:
-    """The schema as JSON text, the same on every Python: 3.13 strips the indents of docstrings, older ones do not."""
+    """The schema as JSON text, the same on every Python: only 3.13 strips the indentation of docstrings."""
     return json.dumps(_clean(SCHEMAS[name]()), indent=2, ensure_ascii=False)
 
 
@@ -47,5 +47,5 @@ def _clean(value: Any) -> Any:
 
 
 def _clean_text(value: Any) -> Any:
-    """A docstring, or a property of that name."""
+    """A docstring, or a property that is called `description`."""
     return inspect.cleandoc(value) if isinstance(value, str) else _clean(value)

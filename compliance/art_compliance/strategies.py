@@ -1,4 +1,4 @@
-"""Hypothesis strategies for whatever an adapter meets. Public: use them in tests of your own.
+"""Hypothesis strategies for everything an adapter meets. Public: use them in your own tests.
 
     from hypothesis import given
     from art_compliance.strategies import requests
@@ -7,9 +7,8 @@
     def test_my_adapter_copes(request):
         my_adapter.translate(request.prompt, request.options)
 
-Everything is JSON data: prompts that `art_sdk.parse_prompt` takes, options that `parse_options` takes.
-Sizes are bounded, and everything shrinks towards one short user message. Needs `hypothesis`, which the
-extra `compliance` brings.
+Everything is JSON data: prompts for `art_sdk.parse_prompt`, options for `parse_options`. Sizes are bounded, and
+everything shrinks towards one short user message. Needs `hypothesis`, which the extra `compliance` installs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The comparison tells apart what is lost, changed, moved, invented, repaired and declared as lost."""
+"""The comparison distinguishes what is lost, changed, moved, invented, repaired, and declared as a loss."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ TALK = [
         ([*TALK[:3], result("1", "two"), result("2", "one"), TALK[5]], ["result", "result"]),
     ],
 )
-def test_a_difference_is_told_by_its_slot(found: list[dict[str, Any]], slots: list[str]):
+def test_a_difference_names_its_slot(found: list[dict[str, Any]], slots: list[str]):
     comparison = compared(TALK, found)
     assert sorted(difference.slot for difference in comparison.differences) == slots
     assert comparison.repairs == frozenset()
@@ -92,7 +92,7 @@ def test_a_difference_is_told_by_its_slot(found: list[dict[str, Any]], slots: li
         ),
     ],
 )
-def test_what_a_repair_explains_is_no_difference(wanted: Any, found: Any, repairs: set[str]):
+def test_a_change_that_a_repair_explains_is_not_a_difference(wanted: Any, found: Any, repairs: set[str]):
     comparison = compared(wanted, found)
     assert comparison.differences == ()
     assert comparison.repairs == repairs
@@ -121,39 +121,39 @@ def kept(message: dict[str, Any], **extensions: Any) -> dict[str, Any]:
         (kept(assistant("b"), openai_chat={"a": 1}), kept(assistant("b"), openai_chat={"a": 1.0}), ["extensions"]),
         (kept(assistant("b"), openai_chat={"a": 1}), assistant("b"), ["extensions"]),
         (assistant("b"), kept(assistant("b"), openai_chat={"a": 1}), ["extensions"]),
-        (kept(assistant("b"), elsewhere={"a": 1}), assistant("b"), []),
+        (kept(assistant("b"), another_dialect={"a": 1}), assistant("b"), []),
     ],
 )
-def test_the_extensions_of_the_dialect_are_compared(wanted: Any, found: Any, slots: list[str]):
+def test_only_extensions_of_the_dialect_are_compared(wanted: Any, found: Any, slots: list[str]):
     comparison = compared([user("a"), wanted], [user("a"), found])
     assert [difference.slot for difference in comparison.differences] == slots
 
 
-def test_a_turn_of_extensions_alone_is_not_blank():
+def test_a_turn_with_only_extensions_is_not_blank():
     users = [user("a"), user("b")]
     silent = kept(assistant(None), openai_chat={"a": 1})
     assert compared([users[0], silent, users[1]], users).differences
-    foreign = kept(assistant(None), elsewhere={"a": 1})
+    foreign = kept(assistant(None), another_dialect={"a": 1})
     assert compared([users[0], foreign, users[1]], users).repairs == {"drops_blank_text"}
 
 
-def test_turns_that_are_joined_keep_the_extensions_of_both():
+def test_joined_turns_keep_the_extensions_of_both():
     one, two = kept(assistant("b"), openai_chat={"a": 1}), kept(assistant(None, call("1")), openai_chat={"b": 2})
     joined = assistant("b", call("1"))
-    told = compared([user("a"), one, two, result("1", "x")], [user("a"), joined, result("1", "x")])
-    assert [difference.slot for difference in told.differences] == ["extensions"]
+    found = compared([user("a"), one, two, result("1", "x")], [user("a"), joined, result("1", "x")])
+    assert [difference.slot for difference in found.differences] == ["extensions"]
     whole = kept(joined, openai_chat={"a": 1, "b": 2})
-    told = compared([user("a"), one, two, result("1", "x")], [user("a"), whole, result("1", "x")])
-    assert (told.differences, told.repairs) == ((), {"joins_turns"})
+    found = compared([user("a"), one, two, result("1", "x")], [user("a"), whole, result("1", "x")])
+    assert (found.differences, found.repairs) == ((), {"joins_turns"})
 
 
-def test_ids_that_meet_are_no_map():
+def test_two_ids_that_become_one_are_a_difference():
     wanted = [user("a"), assistant(None, call("1"), call("2")), result("1", "x"), result("2", "y")]
     found = [user("a"), assistant(None, call("0"), call("0")), result("0", "x"), result("0", "y")]
     assert "call-id" in {difference.slot for difference in compared(wanted, found).differences}
 
 
-def test_a_request_folds_into_the_turn_that_it_belongs_to():
+def test_a_tool_request_is_part_of_its_assistant_turn():
     request = {"role": "tool_request", "content": {"id": "1", "name": "f", "arguments": {"n": 1}}}
     wanted = [user("a"), assistant("b"), request, result("1", "x")]
     assert compared(wanted, [user("a"), assistant("b", call("1", '{"n":1}')), result("1", "x")]).differences == ()
@@ -161,7 +161,7 @@ def test_a_request_folds_into_the_turn_that_it_belongs_to():
     assert compared(alone, [user("a"), assistant(None, call("1", '{"n":1}')), result("1", "x")]).differences == ()
 
 
-def test_places_are_those_of_the_payload():
+def test_a_difference_points_into_the_payload():
     expected = Expected(dialect="openai-chat", prompt=parse_prompt(TALK), tools=(), options={"temperature": 1})
     changed = [*TALK[:2], assistant("b", call("1", '{"n": 2}'), call("2")), *TALK[3:]]
     places = {"prompt/2": "/m/2", "prompt/2/tool_calls/0": "/m/2/c/0", "options/temperature": "/t"}
@@ -202,7 +202,7 @@ def test_a_tool_is_compared_field_by_field(found: Any, slot: str, loss: str | No
         ({}, {"temperature": 0.5}, False),
     ],
 )
-def test_an_option_is_found_or_lost(wanted: Any, sent: Any, is_lost: Any):
+def test_a_lost_or_changed_option_is_a_difference(wanted: Any, sent: Any, is_lost: Any):
     expected = Expected(dialect="openai-chat", prompt=(), tools=(), options=wanted)
     assert bool(compare(expected, Decoded(prompt=(), options=sent)).differences) is is_lost
 
@@ -220,11 +220,11 @@ def test_an_option_is_found_or_lost(wanted: Any, sent: Any, is_lost: Any):
         ("1", 1, False),
     ],
 )
-def test_json_values_are_equal_in_kind_too(one: Any, other: Any, is_same: Any):
+def test_json_values_are_equal_only_with_the_same_type(one: Any, other: Any, is_same: Any):
     assert same_json(one, other) is is_same
 
 
-def test_a_doubled_key_is_not_lost_on_the_way():
+def test_a_repeated_key_is_not_lost():
     (one,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 1, "a": 2}'))]))
     (other,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 2}'))]))
     assert not same_json(one.calls[0].arguments, other.calls[0].arguments)

@@ -1,4 +1,4 @@
-"""What checks and dialects share is frozen: they run beside each other, and no one changes what another reads."""
+"""Values that checks and dialects share are frozen: they run in parallel, and none may change what another reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from art_compliance import checks, dialects
 
 GROWS = {"Exploration", "RecordedCall"}
-"""What is filled while it is made, and read by nobody else meanwhile."""
+"""Values that are filled while they are made, when nobody else reads them."""
 
 
 def structs_of(package: ModuleType) -> Iterator[type[Struct]]:
@@ -24,7 +24,7 @@ def structs_of(package: ModuleType) -> Iterator[type[Struct]]:
 
 
 @pytest.mark.parametrize("package", [checks, dialects], ids=lambda package: package.__name__)
-def test_what_is_shared_is_frozen(package: ModuleType):
+def test_shared_values_are_frozen(package: ModuleType):
     known = list(structs_of(package))
     assert len(known) > 3
     assert {one.__name__ for one in known if not one.__struct_config__.frozen} <= GROWS

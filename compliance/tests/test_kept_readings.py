@@ -1,6 +1,6 @@
-"""How payloads are read and what the rules say of them, to the letter: words and places that adapter authors see.
+"""How payloads are decoded and what the rules say about them, word by word, as adapter authors see it.
 
-Kept by syrupy; after a change that is meant, `pytest compliance/tests/test_kept_readings.py --snapshot-update`.
+Snapshots of syrupy. After an intended change: `pytest compliance/tests/test_kept_readings.py --snapshot-update`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PAYLOADS = data_folder("fixtures") / "judges"
 
 URLS = {"gemini-generate": "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent"}
-"""Where a dialect keeps something in the URL."""
+"""The URLs of dialects that keep a part of the request there."""
 
 
 def cases(dialect: str, kind: str) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def cases(dialect: str, kind: str) -> list[dict[str, Any]]:
 
 
 def reading(dialect: str, payload: Any, *, whole: bool) -> Any:
-    """What was read, or what of it could not be: of a wrong payload only what has no slot."""
+    """What was decoded, or the error. Of a wrong payload, only what has no slot."""
     try:
         found = decode(dialect, payload, url=URLS.get(dialect))
     except DecodeFailed as error:
@@ -43,20 +43,20 @@ def reading(dialect: str, payload: Any, *, whole: bool) -> Any:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_payload_is_read_as_it_was(dialect: str, snapshot: SnapshotAssertion):
-    told = {case["id"]: reading(dialect, case["payload"], whole=True) for case in cases(dialect, "good")}
-    told |= {case["id"]: reading(dialect, case["payload"], whole=False) for case in cases(dialect, "wrong")}
-    assert {name: found for name, found in told.items() if found} == snapshot(extension_class=JSONSnapshotExtension)
+def test_a_payload_is_decoded_as_before(dialect: str, snapshot: SnapshotAssertion):
+    readings = {case["id"]: reading(dialect, case["payload"], whole=True) for case in cases(dialect, "good")}
+    readings |= {case["id"]: reading(dialect, case["payload"], whole=False) for case in cases(dialect, "wrong")}
+    assert {name: found for name, found in readings.items() if found} == snapshot(extension_class=JSONSnapshotExtension)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_rule_says_what_it_said(dialect: str, snapshot: SnapshotAssertion):
-    told: dict[str, list[str]] = {}
+def test_the_rules_say_the_same_as_before(dialect: str, snapshot: SnapshotAssertion):
+    readings: dict[str, list[str]] = {}
     for name, example in load_examples(dialect).items():
         if len(str(example.breaks)) < 20_000:
             found = judge_rules(dialect, unfold(example.breaks), url=example.url)
-            told[name] = [f"{one.pointer}: {one.message}" for one in found]
+            readings[name] = [f"{one.pointer}: {one.message}" for one in found]
     for case in cases(dialect, "wrong"):
         found = judge_rules(dialect, case["payload"], url=URLS.get(dialect))
-        told[case["id"]] = [f"{one.pointer}: {one.message}" for one in found]
-    assert {name: found for name, found in told.items() if found} == snapshot(extension_class=JSONSnapshotExtension)
+        readings[case["id"]] = [f"{one.pointer}: {one.message}" for one in found]
+    assert {name: found for name, found in readings.items() if found} == snapshot(extension_class=JSONSnapshotExtension)

@@ -198,7 +198,7 @@ def test_a_factory_that_cannot_be_had_elsewhere_is_not_judged_there():
     told = certify(Local, selection=Selection(checks=("properties.other-processes-agree",)), search=QUICK, seed=1)
     (result,) = [one for one in told.results if one.check.startswith("properties")]
     assert result.verdict == "not applicable"
-    assert "cannot be had in another process" in (result.reason or "")
+    assert "cannot be pickled for another process" in (result.reason or "")
 
 
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():

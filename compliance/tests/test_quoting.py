@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from art_compliance.quoting import describe_change, quote, quote_parting, shorten, show
+from art_compliance.quoting import describe_change, quote, quote_difference, shorten, show
 
 
-def test_what_is_long_is_cut_and_says_so():
+def test_long_texts_and_values_are_cut_with_an_ellipsis():
     assert shorten("x" * 120) == "x" * 120
     assert shorten("x" * 121) == "x" * 120 + "…"
     assert shorten("abc", 2) == "ab…"
@@ -15,14 +15,14 @@ def test_what_is_long_is_cut_and_says_so():
     assert show([1]) == "[1]"
 
 
-def test_a_text_that_is_cut_tells_its_length():
+def test_a_cut_quotation_has_the_length_of_its_text():
     assert quote("a\nb") == r"'a\nb'"
     assert quote("x" * 60) == repr("x" * 60)
     assert quote("x" * 61) == repr("x" * 60) + "… (61 characters)"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "shown"),
     [
         ("abc", "abd", (2, "'abc'", "'abd'")),
         ("ab", "abd", (2, "'ab'", "'abd'")),
@@ -32,10 +32,10 @@ def test_a_text_that_is_cut_tells_its_length():
         ("y" * 61, "", (0, repr("y" * 60 + "…"), "''")),
     ],
 )
-def test_two_texts_are_shown_where_they_part(one: str, other: str, told: tuple[int, str, str]):
-    assert quote_parting(one, other) == told
+def test_two_texts_are_shown_where_they_first_differ(one: str, other: str, shown: tuple[int, str, str]):
+    assert quote_difference(one, other) == shown
 
 
-def test_a_change_is_described_by_both():
-    told = describe_change("x" * 100 + "one", "x" * 100 + "two")
-    assert told == f"expected '…{'x' * 20}one', found '…{'x' * 20}two', from character 100 on"
+def test_a_change_shows_both_texts():
+    text = describe_change("x" * 100 + "one", "x" * 100 + "two")
+    assert text == f"expected '…{'x' * 20}one', found '…{'x' * 20}two', from character 100 on"

@@ -20,17 +20,19 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_there_are_scenarios_and_each_says_what_it_is_for():
+def test_every_scenario_has_an_id_of_its_own_and_a_purpose():
     scenarios = load_scenarios()
     assert len(scenarios) >= 25
     assert len({scenario.id for scenario in scenarios}) == len(scenarios)
     assert all(scenario.purpose.endswith(".") for scenario in scenarios)
 
 
-def test_the_kept_schemas_are_those_of_the_types():
-    kept = data_folder("fixtures") / "schemas"
-    assert (kept / "art-standard-prompt.schema.json").read_text(encoding="utf-8") == published("prompt") + "\n"
-    assert (kept / "scenario.schema.json").read_text(encoding="utf-8") == published("scenario") + "\n"
+@pytest.mark.parametrize(
+    ("name", "file"), [("prompt", "art-standard-prompt.schema.json"), ("scenario", "scenario.schema.json")]
+)
+def test_a_published_schema_matches_the_types(name: str, file: str):
+    text = (data_folder("fixtures") / "schemas" / file).read_text(encoding="utf-8")
+    assert text == published(name) + "\n", f"run: art schema {name} > fixtures/schemas/{file}"
 
 
 def test_the_schemas_are_schemas():
@@ -38,7 +40,7 @@ def test_the_schemas_are_schemas():
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_every_scenarios_prompt_is_valid_by_the_kept_schema_too():
+def test_every_prompt_of_a_scenario_is_valid_by_the_published_schema():
     validator = jsonschema.Draft202012Validator(prompt_schema())
     for scenario in load_scenarios():
         assert list(validator.iter_errors(scenario.prompt)) == [], scenario.id
@@ -57,14 +59,14 @@ def test_every_scenarios_prompt_is_valid_by_the_kept_schema_too():
         {"role": "user", "content": "x"},
     ],
 )
-def test_the_kept_schema_refuses_what_the_types_refuse(prompt: Any):
+def test_the_published_schema_rejects_what_the_types_reject(prompt: Any):
     assert list(jsonschema.Draft202012Validator(prompt_schema()).iter_errors(prompt))
     with pytest.raises(ARTError):
         parse_prompt(prompt)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"purpose": None}, r"\$\.purpose: None is not of type 'string'"),
         ({"prompt": "hi"}, r"\$\.prompt: 'hi' is not of type 'array'"),
@@ -77,36 +79,34 @@ def test_the_kept_schema_refuses_what_the_types_refuse(prompt: Any):
         ({"options": {"temprature": 1}}, r"\$\.options: bad call options: \$\.temprature: unknown field"),
     ],
 )
-def test_a_scenario_file_that_breaks_its_schema_is_told_with_file_and_field(
-    tmp_path: Path, change: dict[str, Any], told: str
-):
+def test_the_error_of_a_bad_scenario_names_file_and_field(tmp_path: Path, change: dict[str, Any], message: str):
     path = tmp_path / "bad-one.json"
     path.write_text(json.dumps(GOOD | change))
-    with pytest.raises(HarnessError, match=f"scenario file .*bad-one.json: .*{told}"):
+    with pytest.raises(HarnessError, match=f"scenario file .*bad-one.json: .*{message}"):
         load_scenario(path)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("{", "is not JSON: .* line 1"), ("[]", r"\$: \[\] is not of type 'object'")]
+    ("text", "message"), [("{", "is not JSON: .* line 1"), ("[]", r"\$: \[\] is not of type 'object'")]
 )
-def test_a_file_that_is_no_scenario_is_told(tmp_path: Path, text: str, told: str):
+def test_a_file_without_a_json_object_is_an_error(tmp_path: Path, text: str, message: str):
     path = tmp_path / "broken.json"
     path.write_text(text)
-    with pytest.raises(HarnessError, match=told):
+    with pytest.raises(HarnessError, match=message):
         load_scenario(path)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path):
+def test_a_missing_file_is_an_error(tmp_path: Path):
     with pytest.raises(HarnessError, match=r"gone\.json: cannot be read: No such file"):
         load_scenario(tmp_path / "gone.json")
 
 
-def test_a_folder_without_scenarios_is_told(tmp_path: Path):
+def test_a_folder_without_scenarios_is_an_error(tmp_path: Path):
     with pytest.raises(HarnessError, match="no scenarios in"):
         load_scenarios(tmp_path)
 
 
-def test_an_id_that_is_used_twice_is_told(tmp_path: Path):
+def test_an_id_that_is_used_twice_is_an_error(tmp_path: Path):
     for group in ("one", "two"):
         (tmp_path / group).mkdir()
         (tmp_path / group / "same.json").write_text(json.dumps(GOOD))
@@ -114,8 +114,8 @@ def test_an_id_that_is_used_twice_is_told(tmp_path: Path):
         load_scenarios(tmp_path)
 
 
-def test_an_id_that_is_no_id_is_told(tmp_path: Path):
+def test_a_file_name_that_cannot_be_an_id_is_an_error(tmp_path: Path):
     path = tmp_path / "Not An Id.json"
     path.write_text(json.dumps(GOOD))
-    with pytest.raises(HarnessError, match="the file's name must match"):
+    with pytest.raises(HarnessError, match="the file's name is the scenario's id and must match"):
         load_scenario(path)

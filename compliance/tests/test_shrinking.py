@@ -1,4 +1,4 @@
-"""What is tried to make a failing request smaller, one thing less at a time, and which of that is taken."""
+"""Which smaller requests shrinking tries, one thing less at a time, and which of them it takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def call(call_id: str, arguments: str = "{}", name: str = "look") -> dict[str, A
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def said(content: str | None, *calls: dict[str, Any]) -> dict[str, Any]:
+def assistant(content: str | None, *calls: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": content, "tool_calls": list(calls)}
 
 
@@ -61,42 +61,42 @@ PROMPTS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
         ],
     ),
     "a call goes from its turn with its result, and the turn with its last call": (
-        [user("a"), said(None, call("c1"), call("c2")), result("c1"), result("c2")],
+        [user("a"), assistant(None, call("c1"), call("c2")), result("c1"), result("c2")],
         [
-            [said(None, call("c1"), call("c2")), result("c1"), result("c2")],
-            [user("a"), said(None, call("c2")), result("c2")],
-            [user("a"), said(None, call("c1")), result("c1")],
+            [assistant(None, call("c1"), call("c2")), result("c1"), result("c2")],
+            [user("a"), assistant(None, call("c2")), result("c2")],
+            [user("a"), assistant(None, call("c1")), result("c1")],
         ],
     ),
     "a turn that says something stays without its call": (
-        [user("a"), said("b", call("c1")), result("c1")],
+        [user("a"), assistant("b", call("c1")), result("c1")],
         [
-            [said("b", call("c1")), result("c1")],
+            [assistant("b", call("c1")), result("c1")],
             [user("a"), {"role": "assistant", "content": "b"}],
         ],
     ),
     "one argument alone becomes a letter, unless it is as plain": (
-        [user("a"), said(None, call("c1", '{"at": "sea"}'), call("c2", '{"n": 0}')), result("c1"), result("c2")],
+        [user("a"), assistant(None, call("c1", '{"at": "sea"}'), call("c2", '{"n": 0}')), result("c1"), result("c2")],
         [
-            [said(None, call("c1", '{"at": "sea"}'), call("c2", '{"n": 0}')), result("c1"), result("c2")],
-            [user("a"), said(None, call("c2", '{"n": 0}')), result("c2")],
-            [user("a"), said(None, call("c1", '{"at": "sea"}')), result("c1")],
+            [assistant(None, call("c1", '{"at": "sea"}'), call("c2", '{"n": 0}')), result("c1"), result("c2")],
+            [user("a"), assistant(None, call("c2", '{"n": 0}')), result("c2")],
+            [user("a"), assistant(None, call("c1", '{"at": "sea"}')), result("c1")],
             *(
-                [user("a"), said(None, call("c1", less), call("c2", '{"n": 0}')), result("c1"), result("c2")]
+                [user("a"), assistant(None, call("c1", less), call("c2", '{"n": 0}')), result("c1"), result("c2")]
                 for less in ("{}", "{}", '{"at": "a"}')
             ),
             *(
-                [user("a"), said(None, call("c1", '{"at": "sea"}'), call("c2", less)), result("c1"), result("c2")]
+                [user("a"), assistant(None, call("c1", '{"at": "sea"}'), call("c2", less)), result("c1"), result("c2")]
                 for less in ("{}", "{}")
             ),
         ],
     ),
     "arguments that are no object stay": (
-        [said("b", call("c1", "[1"), call("c2", "[1]"), call("c3", ""))],
+        [assistant("b", call("c1", "[1"), call("c2", "[1]"), call("c3", ""))],
         [
-            [said("b", call("c2", "[1]"), call("c3", ""))],
-            [said("b", call("c1", "[1"), call("c3", ""))],
-            [said("b", call("c1", "[1"), call("c2", "[1]"))],
+            [assistant("b", call("c2", "[1]"), call("c3", ""))],
+            [assistant("b", call("c1", "[1"), call("c3", ""))],
+            [assistant("b", call("c1", "[1"), call("c2", "[1]"))],
         ],
     ),
     "an empty request has no call": (
@@ -126,21 +126,21 @@ PROMPTS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
 
 
 @pytest.mark.parametrize("what", PROMPTS)
-def test_of_a_prompt_is_left_out(what: str):
+def test_a_smaller_prompt_is_tried_without(what: str):
     prompt, smaller = PROMPTS[what]
     assert [one.prompt for one in tried(Request(prompt, {}))] == smaller
 
 
-def test_a_broken_conversation_loses_messages_without_what_belongs_to_them():
+def test_a_call_may_go_without_its_result_in_a_broken_conversation():
     prompt = [user("a"), CALL, RESULT]
     smaller = [one.prompt for one in tried(Request(prompt, {}), alone=True)][:3]
     assert smaller == [[CALL, RESULT], [user("a"), RESULT], [user("a"), CALL]]
 
 
-def test_results_of_system_and_user_messages_are_nothing_that_belongs_together():
-    prompt = [user("a", tool_call_id="c1"), said("b", call("c1"))]
+def test_a_call_id_on_a_user_message_ties_it_to_nothing():
+    prompt = [user("a", tool_call_id="c1"), assistant("b", call("c1"))]
     assert [one.prompt for one in tried(Request(prompt, {}))] == [
-        [said("b", call("c1"))],
+        [assistant("b", call("c1"))],
         [{"role": "assistant", "content": "b"}],
     ]
 
@@ -170,12 +170,16 @@ OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, An
         [{"tools": [TOOL, LAST]}, {"tools": [TOOL], "tool_choice": "look"}],
     ),
     "a tool that was called stays": ([CALL], {"tools": [TOOL, LAST]}, [{"tools": [TOOL]}]),
-    "a tool that was called in a turn stays": ([said("b", call("c1"))], {"tools": [TOOL, LAST]}, [{"tools": [TOOL]}]),
+    "a tool that was called in a turn stays": (
+        [assistant("b", call("c1"))],
+        {"tools": [TOOL, LAST]},
+        [{"tools": [TOOL]}],
+    ),
 }
 
 
 @pytest.mark.parametrize("what", OPTIONS)
-def test_of_the_options_is_left_out(what: str):
+def test_smaller_options_are_tried_without(what: str):
     prompt, options, smaller = OPTIONS[what]
     assert [one.options for one in tried(Request(prompt, options)) if one.options != options] == smaller
 
@@ -194,13 +198,15 @@ THREE = {"content": "b", "tool_calls": [call("c1", '{"x": "y"}'), call("c2"), ca
 def test_each_call_and_each_text_keeps_its_place():
     answer = {"content": None, "tool_calls": [call(f"c{at}", '{"x": "y"}') for at in range(3)]}
     for one in tried(Request([ASKED], {}, [turn(answer)])):
-        kept = [told["id"] for told in one.turns[0]["answer"]["tool_calls"]]
+        kept = [call["id"] for call in one.turns[0]["answer"]["tool_calls"]]
         assert kept in (["c0", "c1", "c2"], ["c1", "c2"], ["c0", "c2"], ["c0", "c1"])
     prompt = [user(f"{at}{at}") for at in range(4)]
     lengths = [
-        [one["content"][:1] for one in told.prompt] for told in tried(Request(prompt, {})) if len(told.prompt) == 4
+        [one["content"][:1] for one in smaller.prompt]
+        for smaller in tried(Request(prompt, {}))
+        if len(smaller.prompt) == 4
     ]
-    assert all(sum(found == str(at) for at, found in enumerate(told)) >= 3 for told in lengths)
+    assert all(sum(found == str(at) for at, found in enumerate(firsts)) >= 3 for firsts in lengths)
     assert len(lengths) == 4 * 3
 
 
@@ -299,7 +305,7 @@ TURNS: dict[str, tuple[list[dict[str, Any]], list[list[dict[str, Any]]]]] = {
 
 
 @pytest.mark.parametrize("what", TURNS)
-def test_of_the_turns_is_left_out(what: str):
+def test_smaller_turns_are_tried_without(what: str):
     turns, smaller = TURNS[what]
     found = [list(one.turns) for one in tried(Request([ASKED], {}, turns))]
     assert json.dumps(found) == json.dumps(smaller)
@@ -311,7 +317,7 @@ def test_a_tool_that_an_answer_calls_stays():
     assert tried(Request([ASKED], options, turns)) == []
 
 
-def test_what_is_smaller_and_fails_is_made_smaller_again():
+def test_a_smaller_failing_request_is_shrunk_again():
     prompt = [user("first"), user("second"), user("third")]
     least = shrink(Request(prompt, {"seed": 1}), lambda one: "second" in str(one.prompt), seconds=60.0, alone=False)
     assert least == Request([user("second")], {})

@@ -1,4 +1,4 @@
-"""The strategies make what they say: valid prompts, prompts broken as named, arguments that fit."""
+"""The strategies make what they promise: valid prompts, prompts broken as named, fitting arguments."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ FAULTS = {
 }
 
 
-def test_the_ways_to_break_a_prompt_are_these():
+def test_every_way_to_break_a_prompt_is_tested():
     assert list(BREAKS) == list(FAULTS)
 
 
@@ -93,8 +93,8 @@ def test_a_prompt_is_broken_in_the_way_that_is_named(kind: str):
     is_broken()
 
 
-def test_a_way_to_break_that_there_is_not_is_told():
-    with pytest.raises(ValueError, match="no prompt breaks by 'magic'; there are unanswered call, pending"):
+def test_an_unknown_way_to_break_a_prompt_is_an_error():
+    with pytest.raises(ValueError, match="unknown kind 'magic'; known kinds: unanswered call, pending"):
         broken_prompts("magic")
 
 
@@ -108,12 +108,12 @@ def test_arguments_fit_their_schema(data):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_values_of_a_format_are_of_it(name: str):
+def test_the_values_of_a_format_are_valid(name: str):
     validator = jsonschema.Draft202012Validator({"format": name}, format_checker=jsonschema.FormatChecker())
     assert all(validator.is_valid(value) for value in FORMATS[name])
 
 
-def test_a_schema_that_nobody_can_fit_is_told():
+def test_a_schema_with_an_unknown_keyword_is_an_error():
     with pytest.raises(ValueError, match="cannot make arguments for a schema with not"):
         arguments_for({"type": "object", "properties": {"a": {"not": {}}}})
 
@@ -125,15 +125,15 @@ def has(schema: Any, keyword: str) -> bool:
 
 
 @pytest.mark.parametrize("keyword", ["$ref", "anyOf", "enum", "format", "items", "additionalProperties", "required"])
-def test_schemas_have_every_keyword_sooner_or_later(keyword: str):
+def test_schemas_use_every_keyword(keyword: str):
     found = find(tool_schemas(), lambda schema: has(schema, keyword), settings=settings(few, max_examples=500))
     assert has(found, keyword)
 
 
 @pytest.mark.parametrize("option", ["temperature", "tool_choice", "parallel_tool_calls", "stream", "response_schema"])
-def test_options_are_set_sooner_or_later(option: str):
+def test_every_option_is_used(option: str):
     given_tools = [{"name": "t", "description": "d", "inputSchema": {"type": "object"}}]
-    found = find(options(given=given_tools), lambda told: option in told, settings=settings(few, max_examples=500))
+    found = find(options(given=given_tools), lambda drawn: option in drawn, settings=settings(few, max_examples=500))
     assert option in found
 
 
@@ -151,31 +151,31 @@ def planes(text: str) -> set[int]:
 
 
 @pytest.mark.parametrize("plane", [0, 1, 2, 14, 16])
-def test_texts_are_of_every_plane(plane: int):
+def test_texts_cover_every_unicode_plane(plane: int):
     assert plane in planes(find(texts(), lambda text: plane in planes(text), settings=settings(few, max_examples=500)))
 
 
 @few
 @given(st.data())
-def test_pieces_join_to_the_whole(data):
+def test_chunks_join_to_the_whole(data):
     body = data.draw(st.binary(max_size=60) | st.just("data: é𝄞\r\n\r\n".encode()))
     assert b"".join(data.draw(chunkings(body))) == body
 
 
 @pytest.mark.parametrize(("body", "cut"), [("é".encode(), (b"\xc3", b"\xa9")), (b"\r\n", (b"\r", b"\n"))])
-def test_a_cut_goes_through_characters_and_line_ends(body: bytes, cut: tuple[bytes, ...]):
+def test_cuts_split_characters_and_line_ends(body: bytes, cut: tuple[bytes, ...]):
     assert find(chunkings(body), lambda pieces: len(pieces) == 2 and all(pieces), settings=few) == cut
 
 
 @few
 @given(fault_schedules(("429", "reset"), calls=3))
-def test_a_schedule_of_faults_has_one_at_least(schedule):
+def test_a_schedule_of_faults_has_at_least_one(schedule):
     assert 1 <= len(schedule) <= 3
     assert set(schedule) <= {None, "429", "reset"}
     assert any(schedule)
 
 
-def test_no_faults_are_no_schedule():
+def test_a_schedule_without_faults_is_an_error():
     with pytest.raises(ValueError, match="no faults to choose from"):
         find(fault_schedules(()), lambda _: True, settings=few)
 
@@ -186,8 +186,8 @@ def test_a_seed_gives_the_same_prompts_under_pytest_and_in_a_command(tmp_path: P
         "json.dump([make_requests(family, 5, 25) for family in sys.argv[1:]], sys.stdout)"
     )
     command = [sys.executable, "-c", script, *FAMILIES]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert told == json.dumps([make_requests(family, 5, 25) for family in FAMILIES])
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert printed == json.dumps([make_requests(family, 5, 25) for family in FAMILIES])
 
 
 def roles(prompt: list[dict[str, Any]]) -> list[str]:

@@ -20,7 +20,7 @@ from art_compliance.cassettes.exchange import Exchange
 from art_compliance.comparison.normal_form import normal_form
 from art_compliance.dialects import DecodeFailed, Dialect
 from art_compliance.pointers import escape
-from art_compliance.quoting import quote_parting, show
+from art_compliance.quoting import quote_difference, show
 from art_sdk.json_data import is_array, is_object
 
 
@@ -131,7 +131,7 @@ def _parted(recorded: Any, now: Any) -> tuple[str, str]:
     """Both values; long texts are shown from shortly before they differ."""
     if not (isinstance(recorded, str) and isinstance(now, str)):
         return show(recorded), show(now)
-    return quote_parting(recorded, now)[1:]
+    return quote_difference(recorded, now)[1:]
 
 
 def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:

@@ -1,1 +1,1 @@
-"""Prompts that nobody wrote: made from strategies, searched for failures, shrunk, and rewritten."""
+"""Generated prompts: made from strategies, searched for failures, shrunk, and rewritten."""

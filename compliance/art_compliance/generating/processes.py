@@ -1,6 +1,6 @@
-"""The same prompts in other processes, under other hash seeds: what depends on the order of a set shows.
+"""Translates prompts in other processes, under other hash seeds, to find what depends on the order of a set.
 
-`python -m art_compliance.generating.processes` is the other side: it reads a job, and prints a digest a prompt.
+`python -m art_compliance.generating.processes` is the other side: it reads a job and prints one digest per prompt.
 """
 
 from __future__ import annotations
@@ -21,36 +21,34 @@ from art_compliance.subject.subject import Subject
 
 HASH_SEEDS: Final = ("1", "2")
 LIMIT: Final = 120.0
-"""Seconds that another process may take."""
+"""The most seconds that another process may take."""
 
 
 class ProcessFailed(Exception):
-    """The adapter's factory cannot be had in another process; the text says why."""
+    """The adapter cannot be tried in another process; the text says why."""
 
 
 def digests_in_other_processes(
     subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]
 ) -> list[list[str]]:
-    """For each prompt the digests of what came of it, one a process. Raises ProcessFailed."""
+    """For each prompt, a digest of the result from every process. Raises ProcessFailed."""
     job = _job(subject, prompts)
     running = [_start(seed) for seed in HASH_SEEDS]
     try:
-        told = [_finish(process, job) for process in running]
+        digests = [_finish(process, job) for process in running]
     finally:
         for process in running:
             process.kill()
-    return [list(one) for one in zip(*told, strict=True)]
+    return [list(one) for one in zip(*digests, strict=True)]
 
 
 def _job(subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> bytes:
     if getattr(subject.make, "__module__", "") == "__main__":
-        message = "its factory is defined in the program that is run, and cannot be imported"
-        raise ProcessFailed(message)
+        raise ProcessFailed("its factory is defined in the main program and cannot be imported by another process")
     try:
         factory = base64.b64encode(pickle.dumps(subject.make)).decode()
     except Exception as error:
-        message = f"its factory cannot be had in another process: {error}"
-        raise ProcessFailed(message) from error
+        raise ProcessFailed(f"its factory cannot be pickled for another process: {error}") from error
     dialect = subject.dialect.name if subject.dialect else None
     return json.dumps({"path": sys.path, "factory": factory, "dialect": dialect, "prompts": prompts}).encode()
 
@@ -66,22 +64,20 @@ def _finish(process: subprocess.Popen[bytes], job: bytes) -> list[str]:
     try:
         out, err = process.communicate(job, timeout=LIMIT)
     except subprocess.TimeoutExpired as error:
-        message = f"another process did not come back within {LIMIT:g} s"
-        raise ProcessFailed(message) from error
+        raise ProcessFailed(f"another process did not finish within {LIMIT:g} s") from error
     if process.returncode:
         last = err.decode(errors="replace").strip().splitlines()[-1:]
-        message = f"the adapter cannot be made in another process: {' '.join(last)}"
-        raise ProcessFailed(message)
-    told: list[str] = json.loads(out.splitlines()[-1])
-    return told
+        raise ProcessFailed(f"the adapter cannot be created in another process: {' '.join(last)}")
+    digests: list[str] = json.loads(out.splitlines()[-1])
+    return digests
 
 
 def _work(read: Callable[[], bytes]) -> list[str]:
-    """The other side: makes the adapter, translates every prompt."""
+    """The other side: makes the adapter and translates every prompt."""
     job = json.loads(read())
     sys.path[:] = job["path"]
     make = pickle.loads(base64.b64decode(job["factory"]))  # noqa: S301 - written by the process that started this one
-    with open_subject(make, name="elsewhere", dialect=job["dialect"]) as subject:
+    with open_subject(make, name="another process", dialect=job["dialect"]) as subject:
         return [_digest(subject, prompt, options) for prompt, options in job["prompts"]]
 
 

@@ -1,4 +1,4 @@
-"""How hard to search: how many prompts are made, and how long it may take."""
+"""How hard to search: how many prompts to make, and how long it may take."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from art_compliance.findings import HarnessError
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """How much is made of a family, and judged within `seconds`; `shrink_seconds` to find the least prompt for a law.
+    """How many requests of a family to make and judge within `seconds`, and how long to shrink a law's failure.
 
-    `examples` are prompts; answers and dialogues take several calls each, so there are fewer of them.
+    `examples` is the number of prompts; answers and dialogues take several calls each, so fewer of them are made.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     shrink_seconds: float
 
     def count_of(self, family: str) -> int:
-        """How many of a family are made."""
+        """How many requests of a family to make."""
         return -(-self.examples // _CALLS.get(family, 1))
 
 
@@ -39,9 +39,9 @@ DEFAULT_PROFILE: Final = PROFILES["default"]
 
 
 class Search(Struct, frozen=True, kw_only=True):
-    """How a run searches: its profile, and the folder in which failing prompts are kept (none: they are not).
+    """How a run searches: its profile, and the folder for failing prompts (None: they are not kept).
 
-    `only` are the checks that are run; where there are some, generated prompts are judged by no other.
+    `only` are the checks that generated prompts are judged by; if it is empty, by all of them.
     """
 
     profile: Profile = DEFAULT_PROFILE
@@ -52,6 +52,5 @@ class Search(Struct, frozen=True, kw_only=True):
 def find_profile(name: str) -> Profile:
     """The profile of that name. Raises HarnessError."""
     if name not in PROFILES:
-        message = f"there is no profile {name!r}; profiles: {', '.join(PROFILES)}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no profile {name!r}; profiles: {', '.join(PROFILES)}")
     return PROFILES[name]

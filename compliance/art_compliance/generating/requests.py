@@ -1,4 +1,4 @@
-"""Generated requests as scenarios, so that the checks which judge scenarios judge them, too."""
+"""Generated requests as scenarios, so that the checks of scenarios can judge them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Family = Literal[
 
 
 class Request(NamedTuple):
-    """A prompt and options that go with it, as JSON data; `turns`: what is answered, and what comes of that."""
+    """A prompt and its options as JSON data. `turns` are the answers to it, with what follows each."""
 
     prompt: list[dict[str, Any]]
     options: dict[str, Any]
@@ -30,30 +30,30 @@ class Request(NamedTuple):
 
 _OUTCOMES: Final[dict[str, tuple[str, ...]]] = {"default": ("exact", "refused:PROMPT_TRANSLATION_FAILED")}
 _PURPOSES: Final[Mapping[Family, str]] = {
-    "generated-conversations": "Prompts that Hypothesis makes: whole conversations that keep every rule.",
-    "generated-broken-conversations": "Prompts that Hypothesis makes: well-shaped, each breaking a conversation rule.",
-    "generated-answers": "Answers that Hypothesis makes: texts, calls with rich arguments, reasoning, whole or cut.",
-    "generated-dialogues": "Dialogues that Hypothesis makes: what was answered goes into the next of up to 20 turns.",
+    "generated-conversations": "Prompts made by Hypothesis: whole conversations that keep every rule.",
+    "generated-broken-conversations": "Prompts made by Hypothesis: well-formed, each breaking one conversation rule.",
+    "generated-answers": "Answers made by Hypothesis: texts, calls with rich arguments, reasoning, whole or cut.",
+    "generated-dialogues": "Dialogues made by Hypothesis: up to 20 turns, each with the answers before it.",
 }
 FAMILIES: Final[Mapping[str, Scenario]] = {
     name: Scenario(id=name, group="generated", purpose=purpose, prompt=[], outcomes=_OUTCOMES)
     for name, purpose in _PURPOSES.items()
 }
-"""What stands in the place of a scenario where the prompts are made while the suite runs."""
+"""The scenario that stands for each family: its prompts are made while the suite runs."""
 
 
 def as_scenario(family: str, request: Request) -> Scenario:
-    """A request as a scenario of its own, with its first answer. Any declared repair and a refusal are all right."""
+    """A request as a scenario of its own, with its first answer. Declared repairs and refusals are right outcomes."""
     prompt, options, turns = request
-    told = {name: value for name, value in options.items() if name != "thread_id"}
+    own_options = {name: value for name, value in options.items() if name != "thread_id"}
     answer = msgspec.convert(turns[0]["answer"], WrittenAnswer) if turns else None
     return Scenario(
         id=family,
         group="generated",
         purpose=_PURPOSES[family],  # type: ignore[index]
         prompt=prompt,
-        options=told,
-        needs=tuple(needs_of(prompt, told)),
+        options=own_options,
+        needs=tuple(needs_of(prompt, own_options)),
         outcomes=_OUTCOMES,
         answer=answer,
     )

@@ -1,4 +1,4 @@
-"""A prompt and its options with every text, id, tool name or description replaced: for canaries and renamings."""
+"""Replaces every text, id, tool name or description in a prompt and its options: for canaries and renaming."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def keep(text: str) -> str:
 
 
 class Rewriting(Struct, frozen=True, kw_only=True):
-    """One function a slot. Blank text is never replaced: it is a case of its own."""
+    """One replacement per slot. Blank text is never replaced: it is a case of its own."""
 
     system: Replace = keep
     user: Replace = keep
@@ -31,48 +31,48 @@ class Rewriting(Struct, frozen=True, kw_only=True):
     argument: Replace = keep
 
     def prompt(self, prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The prompt, rewritten."""
+        """The prompt with its slots replaced."""
         return [self._message(message) for message in prompt]
 
     def options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options, tools and the choice of a tool rewritten."""
-        told = dict(options)
-        if "tools" in told:
-            told["tools"] = [self._tool(tool) for tool in told["tools"]]
-        if told.get("tool_choice") not in (None, "auto", "none", "required"):
-            told["tool_choice"] = self.tool_name(told["tool_choice"])
-        return told
+        """The options with the slots of their tools and `tool_choice` replaced."""
+        rewritten = dict(options)
+        if "tools" in rewritten:
+            rewritten["tools"] = [self._tool(tool) for tool in rewritten["tools"]]
+        if rewritten.get("tool_choice") not in (None, "auto", "none", "required"):
+            rewritten["tool_choice"] = self.tool_name(rewritten["tool_choice"])
+        return rewritten
 
     def _message(self, message: dict[str, Any]) -> dict[str, Any]:
-        told = dict(message)
+        rewritten = dict(message)
         role = message["role"]
         if role == "tool_request":
-            told["content"] = self._request(message["content"])
-            return told
+            rewritten["content"] = self._request(message["content"])
+            return rewritten
         replace = self.result if role in ("tool", "tool_result") else cast("Replace", getattr(self, role))
-        told["content"] = _content(message["content"], replace)
-        if "tool_call_id" in told:
-            told["tool_call_id"] = self.call_id(told["tool_call_id"])
-            if told.get("name"):
-                told["name"] = self.tool_name(told["name"])
-        if "tool_calls" in told:
-            told["tool_calls"] = [self._call(call) for call in told["tool_calls"]]
-        return told
+        rewritten["content"] = _content(message["content"], replace)
+        if "tool_call_id" in rewritten:
+            rewritten["tool_call_id"] = self.call_id(rewritten["tool_call_id"])
+            if rewritten.get("name"):
+                rewritten["name"] = self.tool_name(rewritten["name"])
+        if "tool_calls" in rewritten:
+            rewritten["tool_calls"] = [self._call(call) for call in rewritten["tool_calls"]]
+        return rewritten
 
     def _call(self, call: dict[str, Any]) -> dict[str, Any]:
-        function = call["function"]
-        told = {"name": self.tool_name(function["name"]), "arguments": self._arguments(function["arguments"])}
-        return {**call, "id": self.call_id(call["id"]), "function": told}
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        function = {"name": self.tool_name(name), "arguments": self._arguments(arguments)}
+        return {**call, "id": self.call_id(call["id"]), "function": function}
 
-    def _request(self, wish: dict[str, Any] | None) -> dict[str, Any] | None:
-        if wish is None:
+    def _request(self, request: dict[str, Any] | None) -> dict[str, Any] | None:
+        if request is None:
             return None
-        told = wish["arguments"]
-        arguments = self._arguments(told) if isinstance(told, str) else self._leaves(told)
-        return {"id": self.call_id(wish["id"]), "name": self.tool_name(wish["name"]), "arguments": arguments}
+        given = request["arguments"]
+        arguments = self._arguments(given) if isinstance(given, str) else self._leaves(given)
+        return {"id": self.call_id(request["id"]), "name": self.tool_name(request["name"]), "arguments": arguments}
 
     def _arguments(self, text: str) -> str:
-        """JSON text with its string leaves rewritten; text that is no JSON object stays."""
+        """JSON text with its strings replaced. Text that is not a JSON object stays."""
         if self.argument is keep:
             return text
         try:
@@ -81,8 +81,8 @@ class Rewriting(Struct, frozen=True, kw_only=True):
             return text
         if not is_object(value):
             return text
-        told = json.dumps(self._leaves(value), ensure_ascii=False)
-        return told if is_utf8(told) else json.dumps(self._leaves(value))
+        written = json.dumps(self._leaves(value), ensure_ascii=False)
+        return written if is_utf8(written) else json.dumps(self._leaves(value))
 
     def _leaves(self, value: Any) -> Any:
         if is_object(value):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from art_compliance.generating.call_ids import ids_called
 from art_sdk.json_data import is_object
 
 if TYPE_CHECKING:
@@ -55,21 +56,21 @@ def _smaller(request: Request, *, alone: bool) -> Iterator[Request]:
 
 def _without_messages(prompt: Prompt, *, alone: bool) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
-        belongs = message["role"] not in ("system", "user") and (_ids(message) or "tool_call_id" in message)
+        belongs = message["role"] not in ("system", "user") and (ids_called(message) or "tool_call_id" in message)
         if alone or not belongs:
             yield [*prompt[:at], *prompt[at + 1 :]]
 
 
 def _without_calls(prompt: Prompt) -> Iterator[Prompt]:
-    for call_id in dict.fromkeys(call_id for message in prompt for call_id in _ids(message)):
+    for call_id in dict.fromkeys(call_id for message in prompt for call_id in ids_called(message)):
         yield [kept for message in prompt if (kept := _without_call(message, call_id)) is not None]
 
 
 def _without_call(message: dict[str, Any], call_id: str) -> dict[str, Any] | None:
     """The message without the call or its result; None if nothing remains."""
-    if message.get("tool_call_id") == call_id or (message["role"] == "tool_request" and call_id in _ids(message)):
+    if message.get("tool_call_id") == call_id or (message["role"] == "tool_request" and call_id in ids_called(message)):
         return None
-    if call_id not in _ids(message):
+    if call_id not in ids_called(message):
         return message
     kept = [call for call in message["tool_calls"] if call["id"] != call_id]
     if kept:
@@ -203,12 +204,6 @@ def _smaller_functions(function: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**function, "arguments": json.dumps(_without(arguments, name))}
         if arguments[name] not in ("a", 0, None) and len(arguments) == 1:
             yield {**function, "arguments": json.dumps({name: "a"})}
-
-
-def _ids(message: dict[str, Any]) -> list[str]:
-    if message["role"] == "tool_request":
-        return [message["content"]["id"]] if message["content"] else []
-    return [call["id"] for call in message.get("tool_calls", ())]
 
 
 def _tools_called(request: Request) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a provider answers, as JSON data: the fields of a scenario's `answer`. And whole dialogues of such answers."""
+"""Answers of a provider as JSON data, with the fields of a scenario's `answer`, and whole dialogues of them."""
 
 from __future__ import annotations
 
@@ -19,30 +19,33 @@ if TYPE_CHECKING:
 AnswerData = dict[str, Any]
 
 _THOUGHT: Final = "I thought of this: "
-"""Begins every reasoning, so that none stands in an answer's text."""
+"""The beginning of every reasoning, so that it never appears in an answer's text."""
 
 _LONGEST: Final = 600
-"""Characters of a text: it is streamed in pieces of a dozen."""
+"""The most characters of a text: it is streamed a dozen at a time."""
 
 
 @st.composite
 def answers(draw: DrawFn, *, given: Sequence[dict[str, Any]] = (), ordinary: bool = False) -> AnswerData:
-    """An answer: a text, calls of the `given` tools with arguments that fit them, or both; reasoning, and how it ended.
+    """An answer: text, calls of the `given` tools with fitting arguments, or both; perhaps reasoning; and its end.
 
-    `ordinary`: an agent goes on after it, so it is whole, and neither cut nor filtered.
+    `ordinary`: the dialogue goes on after it, so it is neither cut nor filtered.
     """
     calls = draw(st.lists(_calls(given), max_size=3, unique_by=lambda call: call["id"])) if given else []
     has_text = not calls or draw(st.booleans())
-    told: AnswerData = {"content": draw(_texts()) if has_text else None, "output_tokens": draw(_COUNTS)}
+    answer: AnswerData = {"content": draw(_texts()) if has_text else None, "output_tokens": draw(_COUNTS)}
     if calls:
-        told |= {"tool_calls": calls, "finish": "tool_calls"}
+        answer |= {"tool_calls": calls, "finish": "tool_calls"}
     elif not ordinary:
-        told |= draw(_ENDS)
-    told |= {"input_tokens": draw(_COUNTS)}
+        answer |= draw(_ENDS)
+    answer |= {"input_tokens": draw(_COUNTS)}
     if draw(_ONE_IN_THREE):
-        told |= {"thinking": _THOUGHT + draw(_texts()), "thinking_tokens": draw(st.integers(0, told["output_tokens"]))}
-        told |= {"signature": draw(_SIGNATURES)}
-    return told
+        answer |= {
+            "thinking": _THOUGHT + draw(_texts()),
+            "thinking_tokens": draw(st.integers(0, answer["output_tokens"])),
+        }
+        answer |= {"signature": draw(_SIGNATURES)}
+    return answer
 
 
 _COUNTS: Final = st.integers(1, 2**20)
@@ -65,7 +68,7 @@ def _calls(draw: DrawFn, given: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 @st.composite
 def exchanges(draw: DrawFn) -> Request:
-    """A question, its options, and one turn: what is answered."""
+    """A question with its options and one answer."""
     given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
     return Request(_QUESTION, _options(given), [{"answer": draw(answers(given=given))}])
 
@@ -79,9 +82,9 @@ def _options(given: list[dict[str, Any]]) -> dict[str, Any]:
 
 @st.composite
 def turns(draw: DrawFn, given: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """A turn of a dialogue: what is answered and how, and what comes of it.
+    """A turn of a dialogue: the answer, how it is sent, and what follows.
 
-    Its calls get the `results`, in their order or reversed; where there are none, the `user` speaks.
+    Its calls get the `results`, in order or reversed. If it has no calls, the `user` speaks.
     """
     return {
         "answer": draw(answers(given=given, ordinary=True)),
@@ -98,9 +101,9 @@ def _short_result(result: dict[str, Any]) -> dict[str, Any]:
 
 @st.composite
 def dialogues(draw: DrawFn, *, most: int = 20) -> Request:
-    """A whole dialogue, of up to `most` turns: how it opens, with which tools, and what is answered turn by turn."""
+    """A whole dialogue of up to `most` turns: its opening, its tools, and the answer of every turn."""
     given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
     opening = draw(st.lists(_texts().map(lambda text: {"role": "system", "content": text}), max_size=1))
     count = draw(weighted((4, st.integers(2, 4)), (2, st.integers(5, 10)), (1, st.just(most))))
-    told = [draw(turns(given)) for _ in range(count)]
-    return Request([*opening, {"role": "user", "content": draw(_texts())}], _options(given), told)
+    drawn = [draw(turns(given)) for _ in range(count)]
+    return Request([*opening, {"role": "user", "content": draw(_texts())}], _options(given), drawn)

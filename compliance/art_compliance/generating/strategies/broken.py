@@ -1,4 +1,4 @@
-"""Prompts that are well-shaped and break a rule of a conversation, each in one named way."""
+"""Well-formed prompts that break a rule of a conversation, each in one named way."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from art_compliance.generating.strategies.prompts import MessageData, Prompt, ids_called, prompts, with_ids
+from art_compliance.generating.call_ids import ids_called, rename_call_ids
+from art_compliance.generating.strategies.prompts import MessageData, Prompt, prompts
 
 Break = Callable[[DrawFn, Prompt], Prompt]
-"""Breaks a prompt that has at least two rounds of calls and results."""
+"""Breaks a prompt that has calls and results."""
 
 _ROLES: Final = frozenset({"tool", "tool_result"})
 
 
 def broken_prompts(kind: str | None = None, *, given: Sequence[dict[str, Any]] | None = None) -> SearchStrategy[Prompt]:
-    """A prompt that is well-shaped and broken in the named way: one of `BREAKS`, drawn where none is named.
+    """A well-formed prompt that is broken in the named way: one of `BREAKS`, drawn if it is None.
 
-    Raises ValueError for a way that there is not.
+    Raises ValueError for an unknown name.
     """
     if kind is not None and kind not in BREAKS:
-        message = f"no prompt breaks by {kind!r}; there are {', '.join(BREAKS)}"
-        raise ValueError(message)
+        raise ValueError(f"unknown kind {kind!r}; known kinds: {', '.join(BREAKS)}")
     return _broken(kind, given)
 
 
@@ -43,7 +43,7 @@ def _asking(prompt: Prompt) -> list[int]:
 
 
 def _call_of(prompt: Prompt, at: int) -> int:
-    """Where the call stands that the result at `at` answers."""
+    """The index of the message with the call that the result at `at` answers."""
     return next(place for place in _asking(prompt) if prompt[at]["tool_call_id"] in ids_called(prompt[place]))
 
 
@@ -95,7 +95,7 @@ def _one_id_in_one_turn(draw: DrawFn, prompt: Prompt) -> Prompt:
 def _one_id_in_two_rounds(draw: DrawFn, prompt: Prompt) -> Prompt:
     first, *later = [call_id for at in _asking(prompt) for call_id in ids_called(prompt[at])]
     renamed = {draw(st.sampled_from(later)): first}
-    return [with_ids(message, renamed) for message in prompt]
+    return rename_call_ids(prompt, renamed)
 
 
 def _another_tools_name(draw: DrawFn, prompt: Prompt) -> Prompt:
@@ -107,15 +107,15 @@ def _bad_arguments(draw: DrawFn, prompt: Prompt) -> Prompt:
     at, text = draw(st.sampled_from(_asking(prompt))), draw(st.sampled_from(BAD_ARGUMENTS))
     message = prompt[at]
     if message["role"] == "tool_request":
-        told = {**message, "content": {**message["content"], "arguments": text}}
+        broken = {**message, "content": {**message["content"], "arguments": text}}
     else:
         first, *others = message["tool_calls"]
-        told = {**message, "tool_calls": [{**first, "function": {**first["function"], "arguments": text}}, *others]}
-    return [*prompt[:at], told, *prompt[at + 1 :]]
+        broken = {**message, "tool_calls": [{**first, "function": {**first["function"], "arguments": text}}, *others]}
+    return [*prompt[:at], broken, *prompt[at + 1 :]]
 
 
 BAD_ARGUMENTS: Final = ("[]", "null", "1", '"text"', "not json", '{"cut": "off', "{'a': 1}", '{"a": 1} {}', "NaN")
-"""Texts that are no JSON object."""
+"""Texts that are not JSON objects."""
 
 
 def _empty_request(draw: DrawFn, prompt: Prompt) -> Prompt:

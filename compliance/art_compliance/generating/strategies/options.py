@@ -1,4 +1,4 @@
-"""Call options as JSON data, and whole requests: a prompt with options that go with it."""
+"""Call options as JSON data, and whole requests: a prompt with matching options."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _ONE_AT_A_TIME: Final = st.sampled_from((None, None, None, None, True, False))
 
 @st.composite
 def options(draw: DrawFn, *, given: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Options of a call as JSON data: every option that there is, a few at a time. `given` are its tools."""
+    """Call options as JSON data: all that exist, a few at a time. `given` are the tools."""
     names = draw(st.lists(st.sampled_from(sorted(_OPTIONAL)), max_size=4, unique=True))
-    told: dict[str, Any] = {"thread_id": "thread-1", **{name: draw(_OPTIONAL[name]) for name in names}}
+    drawn: dict[str, Any] = {"thread_id": "thread-1", **{name: draw(_OPTIONAL[name]) for name in names}}
     if given:
-        told["tools"] = list(given)
+        drawn["tools"] = list(given)
         choice = draw(st.sampled_from((None, None, "auto", "none", "required", *(tool["name"] for tool in given))))
-        told |= {} if choice is None else {"tool_choice": choice}
+        drawn |= {} if choice is None else {"tool_choice": choice}
         is_parallel = draw(_ONE_AT_A_TIME)
-        told |= {} if is_parallel is None else {"parallel_tool_calls": is_parallel}
-    return told
+        drawn |= {} if is_parallel is None else {"parallel_tool_calls": is_parallel}
+    return drawn
 
 
 @st.composite
 def requests(draw: DrawFn, *, broken: bool = False) -> Request:
-    """A prompt with options that go with it: its tools, with schemas that its calls fit.
+    """A prompt with matching options: its tools, with schemas that fit its calls.
 
     `broken`: the prompt breaks a rule of a conversation, in one of `BREAKS`.
     """

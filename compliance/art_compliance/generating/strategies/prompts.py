@@ -1,4 +1,4 @@
-"""Prompts as JSON data: whole conversations that keep every rule. `broken.py` breaks them."""
+"""Prompts as JSON data: whole conversations that keep every rule. `broken.py` breaks the rules."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from hypothesis import strategies as st
 from msgspec import Struct
 
+from art_compliance.generating.call_ids import ids_called, rename_call_ids
 from art_compliance.generating.strategies.schemas import arguments_for, tools
 from art_compliance.generating.strategies.texts import blank_texts, call_ids, plain_ids, results, texts, weighted
 
@@ -24,7 +25,7 @@ _FOREIGN: Final = {"a-dialect-of-nobody": {"opaque": ["back", {"unchanged": True
 
 
 class Flavor(Struct, frozen=True, kw_only=True):
-    """What a prompt is made of. A provider refuses some of these, so a prompt has at most one of them."""
+    """What a prompt is made of. Providers refuse some of these, so a prompt has at most one of them."""
 
     text: SearchStrategy[str]
     ids: SearchStrategy[str]
@@ -43,7 +44,7 @@ FLAVORS: Final[dict[str, Flavor]] = {
     "prefill": Flavor(text=texts(), ids=plain_ids(), has_prefill=True),
     "any start": Flavor(text=texts(), ids=plain_ids(), may_start_anywhere=True),
 }
-"""Kinds of prompts, by name."""
+"""Kinds of prompts by name."""
 
 
 @st.composite
@@ -57,8 +58,8 @@ def prompts(
 ) -> Prompt:
     """A prompt that keeps every rule of a conversation, as JSON data.
 
-    `given` are the tools that are called (drawn where there are none), `flavor` one of `FLAVORS`
-    (drawn where it is None), `min_rounds` how many rounds of calls and results there are at least.
+    `given` are the tools to call and `flavor` is one of `FLAVORS`; both are drawn if they are None. `min_rounds` is the
+    least number of rounds of calls and results.
     """
     known = draw(st.lists(tools(), min_size=1, max_size=2)) if given is None else list(given)
     taste = FLAVORS[draw(st.sampled_from(sorted(FLAVORS, key="plain".__ne__))) if flavor is None else flavor]
@@ -72,7 +73,7 @@ def prompts(
 
 
 def _joined(pieces: Sequence[Prompt]) -> Prompt:
-    """One prompt, in which every call has an id of its own."""
+    """The pieces as one prompt in which every call has its own id."""
     used: set[str] = set()
     prompt: Prompt = []
     for piece in pieces:
@@ -84,12 +85,12 @@ def _joined(pieces: Sequence[Prompt]) -> Prompt:
                 fresh = f"{call_id}_{len(used)}"
             used.add(fresh)
             renamed[call_id] = fresh
-        prompt += [with_ids(message, renamed) for message in piece]
+        prompt += rename_call_ids(piece, renamed)
     return prompt
 
 
 def _ended(prompt: Prompt, *, prefilled: bool) -> Prompt:
-    """Without assistant texts at the end, where no prefill is asked for."""
+    """The prompt without assistant texts at its end, unless it is a prefill."""
     while prompt and not prefilled and prompt[-1]["role"] == "assistant":
         prompt = prompt[:-1]
     return prompt
@@ -138,14 +139,14 @@ def _answers(taste: Flavor) -> SearchStrategy[MessageData]:
 
 @st.composite
 def _rounds(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> Prompt:
-    """Calls of one turn with all their results, in any order."""
+    """The calls of one turn with all their results, in any order."""
     made = draw(st.lists(_answered_calls(known, taste), min_size=1, max_size=3, unique_by=lambda one: one.call["id"]))
     answers = [one.answer for one in sorted(made, key=lambda one: one.turn)]
     return [*draw(_asking([one.call for one in made], taste)), *answers]
 
 
 class _AnsweredCall(NamedTuple):
-    """A call with its result, drawn together so that they shrink together; results come by their `turn`."""
+    """A call with its result, drawn together so that they shrink together. Results are ordered by `turn`."""
 
     call: MessageData
     answer: MessageData
@@ -166,7 +167,7 @@ _RESULT_ROLES: Final = st.sampled_from(("tool_result", "tool"))
 
 @st.composite
 def _asking(draw: DrawFn, calls: list[dict[str, Any]], taste: Flavor) -> Prompt:
-    """The turn that calls: an assistant message, with or without a text, or explicit requests."""
+    """The turn that makes the calls: an assistant message, with or without text, or explicit requests."""
     form = draw(st.sampled_from(("calls", "calls beside text", "requests")))
     if form == "requests":
         return [{"role": "tool_request", "content": _as_request(call)} for call in calls]
@@ -194,24 +195,4 @@ _WRITINGS: Final[tuple[dict[str, Any] | None, ...]] = (
     {"separators": (",", ":")},
     None,
 )
-"""The same object as text, in several ways; None writes an empty one as no text at all."""
-
-
-def ids_called(message: MessageData) -> list[str]:
-    """The ids of the calls that a message makes."""
-    if message["role"] == "tool_request":
-        return [message["content"]["id"]] if message["content"] else []
-    return [call["id"] for call in message.get("tool_calls", ())]
-
-
-def with_ids(message: MessageData, renamed: dict[str, str]) -> MessageData:
-    """The message with its call ids, made or answered, renamed."""
-    told = dict(message)
-    if "tool_call_id" in told:
-        told["tool_call_id"] = renamed.get(told["tool_call_id"], told["tool_call_id"])
-    if "tool_calls" in told:
-        told["tool_calls"] = [{**call, "id": renamed.get(call["id"], call["id"])} for call in told["tool_calls"]]
-    if told["role"] == "tool_request" and told["content"]:
-        wish = told["content"]
-        told["content"] = {**wish, "id": renamed.get(wish["id"], wish["id"])}
-    return told
+"""Ways to write the same object as text. None writes an empty object as empty text."""

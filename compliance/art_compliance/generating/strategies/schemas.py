@@ -1,6 +1,6 @@
 """Tools with their JSON Schemas, and arguments that fit them.
 
-Our own: hypothesis-jsonschema 0.23 breaks with today's Hypothesis and has never known recursive `$ref`.
+Our own, because hypothesis-jsonschema 0.23 breaks with current Hypothesis and does not know recursive `$ref`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
     "ipv6": ("2001:db8::1",),
     "hostname": ("example.org",),
 }
-"""Formats, each with values that are of it."""
+"""Formats, each with valid values."""
 
 _PLAIN: Final = ("city", "unit", "days", "b", "camelCase", "type", "properties")
 _ODD: Final = ("with space", "\u00e9", "", "a" * 65)
@@ -36,7 +36,7 @@ _NAMES: Final = st.sampled_from(_PLAIN)
 _ODD_NAMES: Final = st.sampled_from((*_PLAIN, *_ODD))
 _ONE_IN_FOUR: Final = st.sampled_from((False, False, False, True))
 _DEEPEST: Final = 3
-"""How deep a recursive value goes before what is optional is left out."""
+"""The depth of a recursive value at which optional parts are left out."""
 
 _LEAVES: Final[SearchStrategy[Schema]] = st.one_of(
     st.just({"type": "string"}),
@@ -55,7 +55,7 @@ _LEAVES: Final[SearchStrategy[Schema]] = st.one_of(
 
 @cache
 def json_schemas(depth: int = 2, *, refs: tuple[str, ...] = ()) -> SearchStrategy[Schema]:
-    """A JSON Schema (2020-12) of any type, at most `depth` levels deep; `refs` are definitions that it may use."""
+    """A JSON Schema (2020-12) of any type, at most `depth` levels deep. `refs` are definitions that it may use."""
     kinds: list[SearchStrategy[Schema]] = [_LEAVES]
     if refs:
         kinds.append(st.sampled_from(refs).map(lambda ref: {"$ref": ref}))
@@ -102,9 +102,9 @@ _NODE: Final[Schema] = {
 
 @st.composite
 def tool_schemas(draw: DrawFn, depth: int = 2, *, odd: bool = False) -> Schema:
-    """An input schema: its root is an object; nested, with `anyOf`, `$ref`, formats, sometimes recursive.
+    """An input schema, whose root is an object: nested, with `anyOf`, `$ref` and formats, sometimes recursive.
 
-    `odd`: a parameter may have a name that some provider refuses.
+    `odd`: a parameter may have a name that some providers refuse.
     """
     names = _ODD_NAMES if odd else _NAMES
     if draw(_ONE_IN_FOUR):
@@ -118,7 +118,7 @@ def tool_schemas(draw: DrawFn, depth: int = 2, *, odd: bool = False) -> Schema:
 def tools(*, odd: bool = False) -> SearchStrategy[dict[str, Any]]:
     """A tool as JSON data: `name`, `description`, `inputSchema`.
 
-    `odd`: with names, of itself and its parameters, that some provider refuses.
+    `odd`: it and its parameters may have names that some providers refuse.
     """
     return st.fixed_dictionaries(
         {
@@ -130,11 +130,11 @@ def tools(*, odd: bool = False) -> SearchStrategy[dict[str, Any]]:
 
 
 def arguments_for(schema: Schema) -> SearchStrategy[Any]:
-    """Values that fit a schema made here, or any that uses the same keywords.
+    """Values that fit a schema from this module, or any other schema with the same keywords.
 
-    Raises ValueError, naming the keyword, for a schema of which it cannot say what fits.
+    Raises ValueError, naming the keyword, for a schema with another keyword.
     """
-    _hold_known(schema)
+    _check_keywords(schema)
     return _fitting(schema, schema, 0)
 
 
@@ -164,14 +164,13 @@ _KNOWN: Final = frozenset(
 )
 
 
-def _hold_known(schema: Schema) -> None:
+def _check_keywords(schema: Schema) -> None:
     unknown = sorted(schema.keys() - _KNOWN)
     if unknown:
-        message = f"cannot make arguments for a schema with {', '.join(unknown)}"
-        raise ValueError(message)
+        raise ValueError(f"cannot make arguments for a schema with {', '.join(unknown)}")
     inner = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
     for one in [*inner, *([schema["items"]] if "items" in schema else [])]:
-        _hold_known(one)
+        _check_keywords(one)
 
 
 def _fitting(schema: Schema, root: Schema, depth: int) -> SearchStrategy[Any]:

@@ -1,4 +1,4 @@
-"""Text that hurts, and the names that stand around it: every Unicode plane, markup, braces, blanks, ids, tool names."""
+"""Hostile texts, ids and tool names: every Unicode plane, markup, braces, blanks."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ HOSTILE: Final[tuple[str, ...]] = (
     "\ufb01 \u212b \uff21",
     "\ue000\uf8ff",
 )
-"""What a careless adapter expands, escapes, trims, normalizes or obeys."""
+"""Texts that a careless adapter expands, escapes, trims, normalizes or obeys."""
 
 BLANKS: Final[tuple[str, ...]] = ("", " ", "\n", " \t\r\n ", "\u00a0", "\u3000\u2003")
-"""Text without a letter in it."""
+"""Texts without a visible character."""
 
 LONG: Final = 20_000
-"""Characters of the longest text."""
+"""The length of the longest text in characters."""
 
 _ANY: Final = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 _WORDS: Final = st.text("abc xyz", min_size=1, max_size=20)
@@ -53,22 +53,22 @@ _WORDS: Final = st.text("abc xyz", min_size=1, max_size=20)
 
 @cache
 def blank_texts() -> SearchStrategy[str]:
-    """Nothing, or whitespace only."""
+    """Empty text, or only whitespace."""
     return st.sampled_from(BLANKS)
 
 
 @cache
 def texts() -> SearchStrategy[str]:
-    """Text with at least one character that is not white: plain, hostile, of any plane, blank at its ends, or long."""
+    """Text with at least one visible character: plain, hostile, of any plane, with blank ends, or long."""
     pieces = st.lists(st.sampled_from(HOSTILE) | _ANY, min_size=1, max_size=3).map(" ".join)
     edges = st.sampled_from(("", " ", "\n", "\t\n "))
     padded = st.tuples(edges, pieces, edges).map("".join)
     long = st.builds(_repeated, st.sampled_from(HOSTILE), st.sampled_from((1_000, LONG)))
-    return weighted((4, _WORDS), (6, pieces), (2, _ANY), (4, padded), (1, long)).map(_hold_visible)
+    return weighted((4, _WORDS), (6, pieces), (2, _ANY), (4, padded), (1, long)).map(_with_visible)
 
 
 def weighted(*kinds: tuple[int, SearchStrategy[T]]) -> SearchStrategy[T]:
-    """One of several, each as likely as its weight: `one_of` drops the second of two equal strategies."""
+    """One of several strategies, by weight: `one_of` drops the second of two equal strategies."""
     places = [place for place, (weight, _strategy) in enumerate(kinds) for _ in range(weight)]
     return st.sampled_from(places).flatmap(lambda place: kinds[place][1])
 
@@ -77,19 +77,19 @@ def _repeated(text: str, size: int) -> str:
     return (text * (size // len(text) + 1))[:size]
 
 
-def _hold_visible(text: str) -> str:
+def _with_visible(text: str) -> str:
     return text if text.strip() else f"{text}a"
 
 
 @cache
 def plain_ids() -> SearchStrategy[str]:
-    """Call ids that every provider takes."""
+    """Call ids that every provider accepts."""
     return st.text("abc123", min_size=1, max_size=6).map("call_".__add__)
 
 
 @cache
 def call_ids() -> SearchStrategy[str]:
-    """Call ids of every kind: plain, odd, long, and such that collide when they are cleaned or cut."""
+    """Call ids of every kind: plain, odd, long, and some that collide when they are cleaned or cut."""
     odd = st.sampled_from(("call.1", "call 1", "call/1", "call_1", "call-1", "CALL_1", "1", "_", "\u00e9", "{{id}}"))
     long = st.integers(0, 3).map(lambda number: f"{'call_' * 20}{number}")
     other = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -98,13 +98,13 @@ def call_ids() -> SearchStrategy[str]:
 
 @cache
 def plain_tool_names() -> SearchStrategy[str]:
-    """Tool names that every provider takes."""
+    """Tool names that every provider accepts."""
     return st.tuples(st.sampled_from("tgs"), st.text("ab1_", max_size=8)).map("".join)
 
 
 @cache
 def tool_names() -> SearchStrategy[str]:
-    """Tool names of every kind: plain, and such that some provider refuses."""
+    """Tool names of every kind: plain ones, and some that some providers refuse."""
     odd = (
         "get.weather",
         "get-weather",
@@ -122,7 +122,7 @@ def tool_names() -> SearchStrategy[str]:
 
 @cache
 def json_values() -> SearchStrategy[Any]:
-    """Any JSON value, up to a few levels deep; integers may be larger than a double can hold."""
+    """Any JSON value, a few levels deep. Integers may be too large for a double."""
     numbers = st.integers() | st.integers(2**53, 2**70) | st.floats(allow_nan=False, allow_infinity=False)
     leaves = st.none() | st.booleans() | numbers | texts()
     keys = st.sampled_from(("a", "b", "", "a.b", "$ref", "\u00e9")) | _WORDS
@@ -138,10 +138,10 @@ RESULTS: Final[Mapping[str, SearchStrategy[dict[str, Any]]]] = {
     "empty": st.fixed_dictionaries({"content": blank_texts()}),
     "error": st.fixed_dictionaries({"content": texts(), "status": st.just("error")}),
 }
-"""What a tool gives back, by kind: `content`, and `status` where it failed."""
+"""Results of tools by kind: `content`, and `status` if the tool failed."""
 
 
 @cache
 def results() -> SearchStrategy[dict[str, Any]]:
-    """A result's `content` and `status`, of any kind."""
+    """A result of any kind: its `content`, and `status` if the tool failed."""
     return st.one_of(*RESULTS.values())

@@ -1,4 +1,4 @@
-"""How bytes arrive, and what goes wrong on their way: cuts of a body, schedules of faults."""
+"""How bytes arrive and what goes wrong: chunks of a body, schedules of faults."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_CUTS: Final = 12
 
 
 def chunkings(data: bytes) -> SearchStrategy[tuple[bytes, ...]]:
-    """The data in pieces that join to it: whole, each byte alone, or cut anywhere.
+    """The data in pieces: whole, byte by byte, or cut anywhere.
 
-    Cuts inside a UTF-8 character and inside a CR LF are likelier than chance; a piece may be empty.
+    Cuts inside a UTF-8 character and between CR and LF are more likely than by chance. A piece may be empty.
     """
     if not data:
         return st.sampled_from(((), (b"",)))
@@ -31,7 +31,7 @@ def chunkings(data: bytes) -> SearchStrategy[tuple[bytes, ...]]:
 
 
 def _inside(data: bytes) -> Iterator[int]:
-    """Where a cut hurts: before a UTF-8 continuation byte, and between CR and LF."""
+    """Places where a cut hurts: before a UTF-8 continuation byte, and between CR and LF."""
     for at, (before, after) in enumerate(pairwise(data), 1):
         if after & 0xC0 == 0x80 or (before, after) == (13, 10):
             yield at
@@ -44,13 +44,12 @@ def _pieces(data: bytes, cuts: Sequence[int]) -> tuple[bytes, ...]:
 
 @st.composite
 def fault_schedules(draw: DrawFn, faults: Sequence[Step], *, calls: int = 4) -> tuple[Step | None, ...]:
-    """What goes wrong in each of up to `calls` calls: one of the faults, or None for a call that goes well.
+    """What goes wrong in each of up to `calls` calls: one of the faults, or None for a call that succeeds.
 
-    Shrinks to one fault, the earliest of the sequence. Raises ValueError where there are no faults to choose from.
+    Shrinks to one fault, the first of `faults`. Raises ValueError if there are no faults.
     """
     if not faults:
-        message = "there are no faults to choose from"
-        raise ValueError(message)
+        raise ValueError("there are no faults to choose from")
     steps = draw(st.lists(st.none() | st.sampled_from(faults), min_size=1, max_size=calls))
     if all(step is None for step in steps):
         steps[-1] = draw(st.sampled_from(faults))

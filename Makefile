@@ -5,9 +5,13 @@ PYTHON ?= python3
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 VENV := .venv/$(VERSION)
 BIN := $(VENV)/bin
-PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+# Most of what is installed is never imported: Python compiles the rest at its first import.
+PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-compile
+# Without byte code on disk, every process that a test starts would compile everything again.
+export PYTHONDONTWRITEBYTECODE =
+PYTEST := pytest --numprocesses auto --dist loadgroup
 
-.PHONY: certify test static pytest unmeasured bench payloads cassettes record-local mutants clean python
+.PHONY: certify test static pytest pytest-again bench payloads cassettes record-local mutants clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in

@@ -1,0 +1,89 @@
+"""What was recorded is replayed by one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance import Selection, certify
+from art_compliance.commands import app
+from art_compliance.resources import data_folder
+from art_sdk import OpenAIAdapter
+from made_cassettes import record_into
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["replay", *arguments])
+
+
+def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    record_into(tmp_path / "cassettes", "openai", "one-question", "streamed")
+    monkeypatch.chdir(tmp_path)
+    good = run("openai")
+    assert good.exit_code == 0, good.output
+    assert "replayed answers: 2 by strict provider" in good.output
+    one = run("openai", "--scenarios", " streamed,")
+    assert "replayed answers: 1 by strict provider" in one.output
+    path = tmp_path / "cassettes" / "openai" / "one-question.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("France", "Spain"), encoding="utf-8")
+    changed = run("openai")
+    assert changed.exit_code == 1
+    assert "FAIL replay.request-is-the-recorded-one" in changed.output
+    path.write_text("interactions: []", encoding="utf-8")
+    assert run("openai", "--scenarios", "one-question").exit_code == 1
+
+
+def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anothers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "cassettes" / "acme").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    told = run("openai", "--scenarios", "one-question")
+    assert told.exit_code == 0, told.output
+    assert "replayed answers: 1 by local engine" in told.output
+
+
+def test_a_vcrpy_that_plays_nothing_is_told_once_and_before_anything_is_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
+    told = run("openai")
+    assert told.exit_code == 2
+    assert told.output == (
+        "harness: vcrpy 8.1.1 does not see httpx2, so it would record and play nothing: pip install 'vcrpy>=8.2'\n"
+    )
+    assert certify(OpenAIAdapter, selection=Selection(checks=("wire.no-rule-is-broken",))).failures == []
+
+
+MUTE = """
+from art_sdk import OpenAIAdapter
+
+class Mute(OpenAIAdapter):
+    def translate(self, prompt, options):
+        raise KeyError("hello")
+"""
+
+
+def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "mute_adapter.py").write_text(MUTE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = run("mute_adapter:Mute", "--cassettes", str(data_folder("cassettes")))
+    assert told.exit_code == 2
+    assert "HARNESS preflight." in told.output
+
+
+NOT_REPLAYED = {
+    "no adapter": ((), "name an adapter"),
+    "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),
+    "no such folder": (("openai", "--cassettes", "nope"), "there is no folder of cassettes nope"),
+    "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "its provider has no cassette of these scenarios"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_REPLAYED)
+def test_what_cannot_be_replayed_is_told_in_words(what: str):
+    arguments, message = NOT_REPLAYED[what]
+    told = run(*arguments)
+    assert told.exit_code == 2
+    assert message in told.output

@@ -188,10 +188,10 @@ def test_a_number_beyond_the_last_event_means_the_last():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("status-418", r"there is no fault 'status-418'; did you mean 'status-4\d\d'\?"),
+        ("status-418", r"unknown fault 'status-418'; did you mean 'status-4\d\d'\?"),
         ("cut-after-event", "did you mean 'cut-after-event-N'"),
         ("cut-after-event-0", "did you mean 'cut-after-event-N'"),
-        ("zzz", "there is no fault 'zzz'; known: status-400, "),
+        ("zzz", "unknown fault 'zzz'; known: status-400, "),
     ],
 )
 def test_a_fault_that_is_not_known_is_told_with_those_that_are(name: str, said: str):
@@ -200,7 +200,7 @@ def test_a_fault_that_is_not_known_is_told_with_those_that_are(name: str, said: 
 
 
 def test_a_fault_of_streams_says_that_it_is_for_no_other_answer():
-    with pytest.raises(HarnessError, match="the fault missing-end is for streamed answers, and another is asked for"):
+    with pytest.raises(HarnessError, match="the fault missing-end applies only to streamed answers"):
         made(FAULTS["missing-end"], DIALECTS["openai-chat"], stream=False)
 
 

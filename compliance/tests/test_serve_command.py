@@ -105,8 +105,8 @@ def test_a_port_that_is_taken_and_unknown_names_are_told():
     assert f"harness: cannot listen on 127.0.0.1:{port}: " in taken.output
     for arguments, said in (
         (["--dialect", "poems"], "unknown dialect 'poems'; known: "),
-        (["--fault", "cut-after"], "there is no fault 'cut-after'; did you mean 'cut-after-event-N'?"),
-        (["--answer", "poem"], "there is no answer 'poem'; known: asked, "),
+        (["--fault", "cut-after"], "unknown fault 'cut-after'; did you mean 'cut-after-event-N'?"),
+        (["--answer", "poem"], "unknown answer 'poem'; known: asked, "),
     ):
         refused = CliRunner().invoke(app, ["serve", *arguments])
         assert refused.exit_code == 2

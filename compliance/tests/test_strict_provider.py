@@ -164,7 +164,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("anthropic-messages", {"headers": {"authorization": "Bearer any", "anthropic-version": "x"}}, 200, ""),
     *((name, {"payload": b"{"}, 400, "JSON") for name in PATHS),
     *((name, {"payload": b"\xff"}, 400, "JSON") for name in PATHS),
-    *((name, {"payload": b" " * (33 << 20)}, 413, "bytes, at most") for name in PATHS),
+    *((name, {"payload": b" " * (33 << 20)}, 413, "bytes; the limit is") for name in PATHS),
 ]
 
 
@@ -182,7 +182,7 @@ def test_what_is_wrong_before_the_body_is_refused_with_its_status(
 
 def test_paths_and_methods_that_nobody_has_are_told(provider: StrictProvider):
     assert httpx2.post(provider.url + "/v1/poems").status_code == 404
-    assert "nothing answers POST /v1/poems; known paths:" in provider.seen()[-1].findings[0].message
+    assert "unknown path POST /v1/poems; known paths:" in provider.seen()[-1].findings[0].message
     got = httpx2.get(provider.url + PATHS["openai-chat"], headers=KEYS["openai-chat"])
     assert (got.status_code, got.headers["allow"]) == (405, "POST")
 
@@ -201,7 +201,7 @@ def test_unknown_names_are_told_with_the_known_ones(make: Any):
 
 
 def test_a_provider_of_all_dialects_has_no_one_base_url(provider: StrictProvider):
-    with pytest.raises(HarnessError, match="use `url` and the dialect's base_path"):
+    with pytest.raises(HarnessError, match="use `url` and the dialect's `service.base_path`"):
         _ = provider.base_url
 
 

@@ -1,4 +1,4 @@
-"""A provider on the loopback: it takes every dialect's requests, keeps them, and gives written answers."""
+"""Providers on the loopback interface: they take the requests of every dialect and give written answers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from art_compliance.provider.strict import Exchange, StrictProvider
 
 
 class LoopbackProvider(LoopbackServer):
-    """The server, to be entered with `with`."""
+    """A server that gives written answers. Enter it with `with`."""
 
     def __init__(self) -> None:
         super().__init__(self._respond)
         self._answerer: Answerer = answer_as_written
         self.dialect: Dialect | None = None
-        """The one that is spoken here. Without it, or at another's path, the path tells the dialect."""
+        """The dialect of all requests. Without it, and at other dialects' paths, the path decides."""
 
     @contextmanager
     def answering(self, answerer: Answerer) -> Generator[None]:
-        """Every request is answered so, for a while."""
+        """Answers every request with this answerer inside the `with`."""
         before, self._answerer = self._answerer, answerer
         try:
             yield
@@ -48,7 +48,7 @@ class LoopbackProvider(LoopbackServer):
 
 def _explain_path(target: str) -> Response:
     paths = ", ".join(sorted({dialect.service.path for dialect in DIALECTS.values()}))
-    error = {"error": {"message": f"no dialect answers {target!r}; known paths end in {paths}", "code": 404}}
+    error = {"error": {"message": f"unknown path {target!r}; known paths end in {paths}", "code": 404}}
     return Response(404, json.dumps(error).encode())
 
 

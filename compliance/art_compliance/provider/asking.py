@@ -1,4 +1,4 @@
-"""What an answerer is asked: a request, and what its dialect makes of it."""
+"""What an answerer is given: a request and its dialect."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from art_compliance.provider.server import Request
 from art_compliance.scenarios import WrittenAnswer
 
 WRITTEN_TEXT: Final = "This answer was written, not generated. \u2713"
-"""The text of every answer that the loopback provider gives of its own accord."""
+"""The text of every answer that the loopback provider gives by default."""
 
 
 class Asked(Struct, frozen=True):
-    """A request that came: `payload` is its body as JSON data, None where it is none, and `trouble` says why."""
+    """A request with its dialect. `payload` is the body as JSON data; where it is not JSON, `trouble` says why."""
 
     dialect: Dialect
     request: Request
@@ -30,17 +30,17 @@ class Asked(Struct, frozen=True):
 
     @property
     def wants_stream(self) -> bool:
-        """Whether the answer is to be streamed."""
+        """Whether the request asks for a stream."""
         return self.dialect.streams.is_requested(self.payload, self.request.target)
 
     def answer(self, written: WrittenAnswer) -> Response:
-        """The answer as the dialect has it: streamed where that was asked for. Raises CannotWrite."""
+        """The answer in the dialect, streamed if the request asks for it. Raises CannotWrite."""
         if not self.wants_stream:
             return Response(200, self.dialect.answers.write(written))
         return stream_of(*self.stream(written))
 
     def stream(self, written: WrittenAnswer) -> tuple[tuple[bytes, ...], str]:
-        """The pieces of a streamed answer, and their content type. Raises CannotWrite."""
+        """The pieces of a streamed answer and their content type. Raises CannotWrite."""
         events = self.dialect.streams.write(written, self.payload)
         wants_array = self.dialect.streams.is_array
         if wants_array is not None and wants_array(self.request.target):
@@ -49,11 +49,11 @@ class Asked(Struct, frozen=True):
 
 
 Answerer = Callable[[Asked], Response]
-"""What is answered to a request of a dialect."""
+"""Answers a request of a dialect."""
 
 
 def ask(dialect: Dialect, request: Request) -> Asked:
-    """The request as the dialect sees it."""
+    """The request, with its body as JSON data."""
     try:
         return Asked(dialect, request, json.loads(request.body))
     except (ValueError, RecursionError) as error:
@@ -61,16 +61,16 @@ def ask(dialect: Dialect, request: Request) -> Asked:
 
 
 def answer_as_written(asked: Asked) -> Response:
-    """The answer that is given where nothing else was asked for."""
+    """The default answer: a short text."""
     return asked.answer(WrittenAnswer(content=WRITTEN_TEXT))
 
 
 def find_by_path(target: str, only: Dialect | None = None) -> Dialect | None:
-    """The dialect whose requests go to such a path: the first of all, or the one that is meant."""
+    """The first dialect whose requests go to this path, among all or `only` one."""
     known = DIALECTS.values() if only is None else (only,)
     return next((dialect for dialect in known if is_path_of(dialect, target)), None)
 
 
 def is_path_of(dialect: Dialect, target: str) -> bool:
-    """Whether requests of the dialect go to such a path."""
+    """Whether requests of the dialect go to this path."""
     return re.search(dialect.service.path, urlsplit(target).path) is not None

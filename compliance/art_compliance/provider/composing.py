@@ -1,4 +1,4 @@
-"""What is answered to a good request: by what it asks for, the same every time."""
+"""Writes the answer to a good request: it depends only on the request."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from art_sdk.json_data import is_object
 from art_sdk.messages import FunctionCall, ToolCall, ToolResultMessage, ToolSchema
 
 Compose = Callable[[Asked], WrittenAnswer]
-"""What is answered to a good request."""
+"""Writes the answer to a good request."""
 
 THOUGHT: Final = "This thought was written, not thought: the question is read, and answered."
 
 _PARALLEL: Final = 3
-"""At most so many tools are called in one turn."""
+"""The most tools called in one turn."""
 
 _LONG: Final = 200_000
 
 
 class _Wish(NamedTuple):
-    """What a request asks for, and what makes this answer this request's: its digest."""
+    """What a request asks for, and the digest that makes the answer its own."""
 
     asked: Asked
     decoded: Decoded
@@ -47,7 +47,7 @@ class _Wish(NamedTuple):
 
 
 def compose(asked: Asked) -> WrittenAnswer:
-    """What the request asks for: calls of its tools, JSON of its schema, or a text; cut where it sets limits."""
+    """Calls the request's tools, fills its schema, or says a text, within the limits that it sets."""
     wish = _wish(asked)
     tools = _called_tools(wish)
     said = _calls(wish, tools) if tools else WrittenAnswer(content=_text(wish))
@@ -63,7 +63,7 @@ def _wish(asked: Asked) -> _Wish:
 
 
 def _called_tools(wish: _Wish) -> list[ToolSchema]:
-    """Each tool once, or the one that is asked for; none once there are results, or where none is wanted."""
+    """Each tool once, or the one that the request chooses; none after results, or where the request wants none."""
     tools, choice = list(wish.decoded.tools), wish.options.get("tool_choice", "auto")
     if choice == "none" or (choice == "auto" and wish.is_answered):
         return []
@@ -114,7 +114,7 @@ def _counted(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
 
 
 def _limited(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
-    """The answer cut at the first stop sequence, and where the tokens are used up."""
+    """The answer, cut at the first stop sequence and at the token limit."""
     stops: Any = wish.options.get("stop") or ()
     text = said.content or ""
     ends = [text.find(stop) for stop in stops if stop and stop in text]
@@ -130,7 +130,7 @@ def _limited(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
     )
 
 
-# Answers that are asked for by name.
+# Answers with a name.
 
 
 def _said(**fields: Any) -> Compose:
@@ -151,13 +151,13 @@ ANSWERS: Final[Mapping[str, Compose]] = {
     "reasoning": _reasoning,
     "long": _said(content=(WRITTEN_TEXT + " ") * (_LONG // len(WRITTEN_TEXT))),
 }
-"""Ways to answer, by name: what the request asks for, or always the same."""
+"""Answers by name: what the request asks for, or always the same."""
 
 
 def write(asked: Asked, said: WrittenAnswer, make: Callable[[WrittenAnswer, Asked], Response]) -> Response:
-    """The response that `make` makes of the answer; of less of it where the dialect has no form for all.
+    """Makes the response of an answer; what the dialect cannot express is left out.
 
-    It goes without its reasoning then, or as a plain text. Raises CannotWrite where there is no form for that either.
+    First the reasoning, then everything but the text. Raises CannotWrite where even that cannot be written.
     """
     unreasoned = replace(said, thinking="", signature=None)
     plain = replace(unreasoned, is_refusal=False, tool_calls=(), finish="stop")

@@ -1,7 +1,7 @@
-"""A connection of the server's: bytes to and from a socket, to the letter.
+"""A connection of the server: bytes to and from a socket, exactly as given.
 
-The socket is the system's own, waited for by anyio: its streams close in order before they close at once, and
-a reset must be the first that the client hears.
+It is a plain socket, and anyio only waits for it: anyio's own streams close in order first, but a reset must be the
+first thing that the client sees.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import anyio
 
 _CHUNK: Final = 65536
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
-"""SO_LINGER that lingers not: closing sends RST."""
+"""SO_LINGER with no time to linger: closing sends RST."""
 
 
 class Connection:
-    """One client. Whatever fails on the way raises OSError."""
+    """One client. Every failure raises OSError."""
 
     def __init__(self, taken: socket.socket) -> None:
         taken.settimeout(0)
@@ -27,7 +27,7 @@ class Connection:
         self._early = b""
 
     async def receive(self) -> bytes:
-        """The next bytes; none when the client has closed."""
+        """The next bytes; empty when the client has closed."""
         if self._early:
             early, self._early = self._early, b""
             return early
@@ -41,7 +41,7 @@ class Connection:
                 await anyio.wait_readable(self._socket)
 
     async def send(self, data: bytes) -> None:
-        """Everything, with one write where the socket takes it."""
+        """Sends everything, with one write if the socket takes it."""
         left = memoryview(data)
         while left:
             try:
@@ -50,12 +50,12 @@ class Connection:
                 await anyio.wait_writable(self._socket)
 
     async def wait_until_gone(self) -> None:
-        """Returns once the client has closed. What it says meanwhile is kept for `receive`."""
+        """Returns when the client has closed. Bytes that arrive meanwhile are kept for `receive`."""
         while data := await self._read():
             self._early += data
 
     def reset(self) -> None:
-        """Closes so that the client hears RST, and nothing else."""
+        """Closes with an RST and nothing else."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._socket.close()
 

@@ -1,4 +1,4 @@
-"""What the strict provider refuses, and in whose words: a wrong path, a missing key, what is no JSON, a bad request."""
+"""What the strict provider refuses: a wrong method, a missing key, a body that is not JSON, a bad request."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from art_compliance.provider.signatures import find_changed
 CHECK: Final = "provider.request-is-taken"
 
 LONGEST: Final = 32 * 1024 * 1024
-"""Bytes of a body; the limit that Anthropic documents for its messages."""
+"""The most bytes of a body: the limit that Anthropic documents for its messages."""
 
 
 class Refusal(Struct, frozen=True):
-    """A request that is not answered: status, the provider's words, and what was found."""
+    """The answer to a request that is refused: its status and text, and the findings behind it."""
 
     status: int
     words: str
@@ -31,19 +31,19 @@ class Refusal(Struct, frozen=True):
 
 
 def refuse(asked: Asked) -> Refusal | None:
-    """Why the request is not even judged, or None: the first of what stands in its way."""
+    """The first reason to refuse the request before it is judged, or None."""
     return next((refusal for look in _LOOKS if (refusal := look(asked)) is not None), None)
 
 
 def _method(asked: Asked) -> Refusal | None:
     if asked.request.method == "POST":
         return None
-    return _plain(405, f"the method {asked.request.method} is not taken here: requests are sent by POST")
+    return _plain(405, f"the method {asked.request.method} is not allowed; use POST")
 
 
 def _length(asked: Asked) -> Refusal | None:
     size = len(asked.request.body)
-    return _plain(413, f"the request has {size:,} bytes, at most {LONGEST:,} are taken") if size > LONGEST else None
+    return _plain(413, f"the request body has {size:,} bytes; the limit is {LONGEST:,}") if size > LONGEST else None
 
 
 def _key(asked: Asked) -> Refusal | None:
@@ -70,13 +70,13 @@ def _json(asked: Asked) -> Refusal | None:
 
 
 def find_wrong(asked: Asked) -> tuple[Finding, ...]:
-    """What the judges find in the body, and in the signatures that come back. Raises HarnessError."""
+    """What is wrong with the body and with the signatures that come back. Raises HarnessError."""
     judged = judge(asked.dialect.name, asked.payload, url=asked.request.target)
     return (*judged, *find_changed(asked.dialect, asked.payload))
 
 
 def refuse_for(asked: Asked, findings: tuple[Finding, ...]) -> Refusal | None:
-    """The refusal of a request of which that was found: in the words of the first finding that weighs enough."""
+    """The refusal for these findings, with the text of the first one of severity `reject`, or None."""
     first = next((finding for finding in findings if finding.severity == "reject"), None)
     return None if first is None else Refusal(_status(asked.dialect.name, first), _words(first), findings)
 
@@ -85,10 +85,10 @@ _LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _length
 
 
 def _words(finding: Finding) -> str:
-    """The provider's own text where it is known, and always where it is and what is wrong there."""
+    """The provider's own text where it is known, with the place and what is wrong there."""
     place = finding.pointer or finding.path or "the body"
-    told = f"{place}: {finding.message}"
-    return f"{finding.provider_text} [{told}]" if finding.provider_text else told
+    found = f"{place}: {finding.message}"
+    return f"{finding.provider_text} [{found}]" if finding.provider_text else found
 
 
 def _status(dialect: str, finding: Finding) -> int:
@@ -97,7 +97,7 @@ def _status(dialect: str, finding: Finding) -> int:
 
 @cache
 def _statuses(dialect: str) -> Mapping[str, int]:
-    """The status of each rule that has one, by its id."""
+    """The statuses of the rules that have one, by rule id."""
     return {rule.id: rule.status for rule in load_rules(dialect) if rule.status}
 
 

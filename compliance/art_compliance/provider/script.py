@@ -1,4 +1,4 @@
-"""What goes back over a connection: a whole response, or a script that says what the socket does, step by step."""
+"""What goes back over a connection: a whole response, or a script of what the socket does, step by step."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from msgspec import Struct
 
 
 class Start(Struct, frozen=True, tag=True):
-    """The head goes out. The first `Send` does it, too; said alone, nothing need follow."""
+    """Sends the head. The first `Send` does it, too; a script may also end after it."""
 
 
 class Send(Struct, frozen=True, tag=True):
-    """These bytes of the body go out, alone: one chunk, one write to the socket."""
+    """Sends these bytes of the body by themselves: one chunk, one write to the socket."""
 
     data: bytes
 
 
 class Pause(Struct, frozen=True, tag=True):
-    """Nothing is sent for that many seconds."""
+    """Sends nothing for this many seconds."""
 
     seconds: float
 
 
 class Reset(Struct, frozen=True, tag=True):
-    """The connection is reset (RST); what was sent and not yet read may be lost."""
+    """Resets the connection (RST); bytes that were not read yet may be lost."""
 
 
 class Drop(Struct, frozen=True, tag=True):
-    """The connection is closed in order (FIN), wherever the body stands."""
+    """Closes the connection in order (FIN), even inside the body."""
 
 
 class Hang(Struct, frozen=True, tag=True):
-    """Nothing more is sent, until the client goes or the server stops."""
+    """Sends nothing more until the client leaves or the server stops."""
 
 
 Step = Start | Send | Pause | Reset | Drop | Hang
 
 
 class Response(Struct, frozen=True):
-    """What goes back; `headers` are further ones, of lower-case names.
+    """An HTTP response; `headers` are additional ones, with lower-case names.
 
-    With `steps` the body is what these send, chunked, or of the length that a `content-length` in `headers`
-    promises; `body` is not sent. A script that ends without `Drop`, `Reset` or `Hang` ends the body in order.
+    With `steps`, these send the body instead of `body`: chunked, or of the length in a `content-length` of `headers`. A
+    script that ends without `Drop`, `Reset` or `Hang` ends the body in order.
     """
 
     status: int
@@ -51,5 +51,5 @@ class Response(Struct, frozen=True):
 
 
 def stream_of(events: tuple[bytes, ...], content_type: str = "text/event-stream") -> Response:
-    """A good streamed answer: every event sent by itself."""
+    """A good streamed answer, with one write per event."""
     return Response(200, content_type=content_type, steps=tuple(Send(event) for event in events))

@@ -1,6 +1,6 @@
-"""A loopback HTTP/1.1 server that records requests and follows scripts: anyio for waiting, h11 for the protocol.
+"""A loopback HTTP/1.1 server that records requests and follows scripts, on anyio and h11.
 
-It runs in a thread of its own, so that a blocking adapter cannot stop it, on any free port.
+It runs in its own thread, so that a blocking adapter cannot stop it, and on any free port.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _BREATH: Final = 0.01
 
 
 class LoopbackServer:
-    """`with LoopbackServer(handler) as server:` answers at `server.url` and keeps what came in `seen()`.
+    """`with LoopbackServer(handler) as server:` answers at `server.url` and keeps the requests in `seen()`.
 
-    Leaving the `with` ends every connection, also one that hangs. Raises HarnessError for a port that is taken.
+    Leaving the `with` ends every connection, even one that hangs. Raises HarnessError for a port in use.
     """
 
     def __init__(self, handler: Handler, *, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -69,7 +69,7 @@ class LoopbackServer:
         self._stack.close()
 
     def seen(self, since: int = 0) -> list[Request]:
-        """The requests so far, oldest first, but for the first `since`."""
+        """The requests so far, oldest first, without the first `since`."""
         with self._lock:
             return self._seen[max(0, since - self._forgotten) :]
 
@@ -80,14 +80,14 @@ class LoopbackServer:
             return self._forgotten + len(self._seen)
 
     def forget(self) -> None:
-        """Keeps the requests so far no longer."""
+        """Drops the requests so far."""
         with self._lock:
             self._forgotten += len(self._seen)
             self._seen.clear()
 
     @property
     def underway(self) -> int:
-        """How many answers are on their way just now: a client that went ends its own."""
+        """How many answers are under way now. A client that leaves ends its own."""
         return self._underway
 
     async def _serve(self, listener: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -98,20 +98,20 @@ class LoopbackServer:
                     taken, _ = listener.accept()
                 except BlockingIOError:
                     await anyio.wait_readable(listener)
-                except OSError:  # a client that went before it was taken, or too many of them
+                except OSError:  # a client that left before it was accepted, or too many clients
                     await anyio.sleep(_BREATH)
                 else:
                     connections.start_soon(self._attend, Connection(taken))
 
     def _handle(self, request: Request) -> Response:
-        """What the handler answers; a handler that raises must not end the server with all its clients."""
+        """The handler's response. A handler that raises must not stop the server."""
         try:
             return self._handler(request)
-        except Exception:  # noqa: BLE001 - whatever it is, it is told to who asked
+        except Exception:  # noqa: BLE001 - whatever it is, the client sees it
             return Response(500, f"the handler raised:\n{traceback.format_exc()}".encode(), "text/plain")
 
     async def _attend(self, connection: Connection) -> None:
-        """One client, request by request, until one of both closes."""
+        """Serves one client, request by request, until either side closes."""
         protocol = h11.Connection(h11.SERVER)
         try:
             while (request := await _receive(connection, protocol)) is not None:
@@ -131,18 +131,18 @@ class LoopbackServer:
         except h11.RemoteProtocolError as error:
             await _refuse(connection, protocol, error)
         except (OSError, h11.LocalProtocolError):
-            return  # the client went away, or an answer cannot go as it was written: no other client's affair
+            return  # the client left, or a response cannot be sent as written: other clients go on
         finally:
             connection.close()
 
 
 def _head_alone(response: Response) -> Response:
-    """The answer to HEAD: as to any other method, without its body (RFC 9110, 9.3.2)."""
+    """The response to HEAD: the same without its body (RFC 9110, 9.3.2)."""
     return Response(response.status, b"", response.content_type, response.headers)
 
 
 async def _refuse(connection: Connection, protocol: h11.Connection, error: h11.RemoteProtocolError) -> None:
-    """Says to who does not speak HTTP what is wrong, where nothing was said yet."""
+    """Answers a client that does not speak HTTP, unless an answer has begun."""
     if protocol.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
         return
     words = f"this is not HTTP/1.1: {error}".encode()
@@ -182,7 +182,7 @@ async def _receive(connection: Connection, protocol: h11.Connection) -> Request 
 
 
 class _Answering:
-    """One response on its way."""
+    """A response that is being sent."""
 
     def __init__(self, connection: Connection, protocol: h11.Connection, response: Response) -> None:
         self._connection = connection
@@ -201,7 +201,7 @@ class _Answering:
         await self._send(h11.EndOfMessage())
 
     async def _follow(self, step: Step) -> bool:
-        """Whether the script goes on."""
+        """Takes the step; returns whether the script continues."""
         match step:
             case Start() | Send():
                 parts = () if self._protocol.our_state is h11.SEND_BODY else (self._head(),)

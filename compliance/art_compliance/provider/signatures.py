@@ -1,4 +1,4 @@
-"""Signatures of reasoning: made of what was reasoned, and checked when they come back. Nothing need be remembered."""
+"""Signs reasoning and verifies signatures that come back. Nothing has to be remembered for it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NONCE: Final = 12
 
 
 def sign(thought: str) -> str:
-    """The signature of a thought."""
+    """The signature of a thought, in base64."""
     nonce = hashlib.sha256(thought.encode("utf-8", "surrogatepass")).digest()[:_NONCE]
     return base64.b64encode(nonce + _mark(nonce)).decode()
 
 
 def is_ours(signature: str) -> bool:
-    """Whether it was made here, of whatever thought, and is unchanged."""
+    """Whether the signature was made here, for any thought, and is unchanged."""
     try:
         raw = base64.b64decode(signature, validate=True)
     except ValueError:
@@ -37,7 +37,7 @@ def _mark(nonce: bytes) -> bytes:
 
 
 def find_changed(dialect: Dialect, payload: object) -> list[Finding]:
-    """The signatures in a request that were not given with the reasoning that they stand beside."""
+    """The signatures in a request that differ from those given with the reasoning beside them."""
     signatures = dialect.requests.find_signatures(payload) if is_object(payload) else ()
     return [_finding(one) for one in signatures if not _is_unchanged(one)]
 
@@ -51,7 +51,7 @@ def _is_unchanged(signature: Signature) -> bool:
 def _finding(signature: Signature) -> Finding:
     return Finding(
         check=CHECK,
-        message="the signature is not the one that was given with this reasoning",
+        message="the signature differs from the one that was given with this reasoning",
         pointer=signature.pointer,
         provider_text=signature.provider_text,
         source=signature.source,

@@ -1,4 +1,4 @@
-"""The strict provider: it judges each request as the provider would, and answers as the provider does.
+"""The strict provider: it judges each request as the real provider would, and answers in its format.
 
 ```python
 with StrictProvider("anthropic-messages") as provider:
@@ -27,11 +27,11 @@ from art_compliance.provider.server import LoopbackServer, Request
 from art_compliance.scenarios import WrittenAnswer
 
 MARK: Final = ("x-answered-by", "art-compliance")
-"""A header of each answer, so that nobody who records it takes it for a real provider's."""
+"""A header of each answer, so that a recording of it is not mistaken for a real provider's."""
 
 
 class Exchange(Struct, frozen=True):
-    """A request and what came of it: `dialect` is None for a path that none has; `said` None for a refusal."""
+    """A request and its answer. `dialect` is None for an unknown path, `said` for a refusal."""
 
     request: Request
     dialect: str | None
@@ -43,16 +43,16 @@ class Exchange(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the request was not answered for what it is."""
+        """Whether the request was refused."""
         return self.said is None
 
 
 class StrictProvider:
-    """A provider on the loopback, at `url` while it is entered with `with`. The same request has the same answer.
+    """A provider on the loopback interface, at `url` inside a `with`. The same request gets the same answer.
 
-    `dialect` is a name, or None for all by their paths. `answer` makes the answers to good requests: a function, or
-    a name of `ANSWERS`. With `fault` every answer goes wrong so, where it can. `on_exchange` is told each exchange, in
-    the server's thread. Raises HarnessError for an unknown name, and, when entered, for a port that is taken.
+    `dialect` is a name, or None for all dialects, by their paths. `answer` writes the answers to good requests: a
+    function, or a name of `ANSWERS`. `fault` spoils every answer that it applies to. `on_exchange` is called with each
+    exchange, in the server's thread. Raises HarnessError for an unknown name, and on entering for a port in use.
     """
 
     def __init__(
@@ -75,15 +75,15 @@ class StrictProvider:
 
     @property
     def url(self) -> str:
-        """Where it answers, without a path."""
+        """The address, without a path."""
         return self._server.url
 
     @property
     def base_url(self) -> str:
-        """What a client is pointed at: with the path that the provider's own base URL has. Raises HarnessError."""
+        """The base URL for a client: `url` with the path of the provider's own base URL. Raises HarnessError."""
         if self._dialect is None:
             raise HarnessError(
-                "a provider of every dialect has no base URL of its own; use `url` and the dialect's base_path"
+                "a provider of every dialect has no single base URL; use `url` and the dialect's `service.base_path`"
             )
         return self.url + self._dialect.service.base_path
 
@@ -95,7 +95,7 @@ class StrictProvider:
         self._server.__exit__(*exception)
 
     def seen(self, since: int = 0) -> list[Exchange]:
-        """The exchanges so far, oldest first, but for the first `since`."""
+        """The exchanges so far, oldest first, without the first `since`."""
         with self._lock:
             return self._seen[since:]
 
@@ -125,7 +125,7 @@ class StrictProvider:
 
 
 def answer_strictly(asked: Asked, make: Compose = compose) -> Response:
-    """What a strict provider answers to a request: a refusal in its words, or the answer that `make` makes of it."""
+    """A strict provider's response to a request: a refusal, or the answer that `make` writes."""
     refusal = refuse(asked) or refuse_for(asked, find_wrong(asked))
     return _response(asked.dialect, refusal) if refusal else write(asked, make(asked), _answer)
 
@@ -140,10 +140,10 @@ def _response(dialect: Dialect, refusal: Refusal) -> Response:
 
 
 def _unknown_path(request: Request, dialect: Dialect | None) -> Exchange:
-    """In the provider's words where there is but one provider."""
+    """In the error format of the dialect; of the first one if there are several."""
     known = (dialect,) if dialect else tuple(DIALECTS.values())
     paths = ", ".join(f"{one.service.base_path} … {one.service.path}" for one in known)
-    words = f"nothing answers {request.method} {request.target.partition('?')[0]}; known paths: {paths}"
+    words = f"unknown path {request.method} {request.target.partition('?')[0]}; known paths: {paths}"
     body = known[0].answers.write_error(404, words)
     finding = Finding(check=CHECK, message=words)
     return Exchange(request, None, (finding,), Response(404, body))
@@ -151,5 +151,5 @@ def _unknown_path(request: Request, dialect: Dialect | None) -> Exchange:
 
 def _find_answer(name: str) -> Compose:
     if name not in ANSWERS:
-        raise HarnessError(f"there is no answer {name!r}; known: {', '.join(ANSWERS)}")
+        raise HarnessError(f"unknown answer {name!r}; known: {', '.join(ANSWERS)}")
     return ANSWERS[name]

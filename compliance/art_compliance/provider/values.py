@@ -1,4 +1,4 @@
-"""A value for a JSON Schema: small, the same every time, and of the schema wherever that is simply said."""
+"""Makes a value for a JSON Schema: small, always the same, and valid for all but involved schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from art_sdk.json_data import is_array, is_object
 
 _DEEPEST: Final = 12
 _SHALLOW: Final = 4
-"""From here on only what must be is made, so that schemas that hold themselves come to an end."""
+"""From this depth on only required properties are made, so that recursive schemas end."""
 
 _FORMATS: Final[Mapping[str, str]] = {
     "date": "2026-01-31",
@@ -44,14 +44,14 @@ _TEXTS: Final = (
 
 
 class _TooDeep(Exception):
-    """The schema holds itself, and nothing ends it on this way."""
+    """The schema is recursive, and this branch does not end."""
 
 
 def make_value(schema: object) -> Any:
-    """A value that the schema takes; None where none is found. What `pattern` or `not` ask for may be missed."""
+    """A value that fits the schema, or None where none is found. It may miss a `pattern` or a `not`."""
     try:
         return _make(schema, schema, 0)
-    except (_TooDeep, TypeError, ValueError):  # what is no schema has no values
+    except (_TooDeep, TypeError, ValueError):  # it is not a schema
         return None
 
 
@@ -73,7 +73,7 @@ def _make(schema: object, root: object, depth: int) -> Any:
 
 
 def _joined(schema: dict[str, Any], branches: str, branch: object) -> dict[str, Any]:
-    """The schema with one of its branches in the place of all."""
+    """The schema with one of its branches instead of all of them."""
     rest = {name: value for name, value in schema.items() if name != branches}
     return {"allOf": [rest, branch]} if is_object(branch) else rest
 
@@ -109,7 +109,7 @@ def _kinds(schema: dict[str, Any]) -> list[str]:
 
 
 def _first(schemas: list[dict[str, Any]], root: object, depth: int) -> Any:
-    """The first that comes to an end; null last where anything else is to be had, and first deep down."""
+    """A value of the first schema that ends; null comes last at shallow depths, and first deep down."""
     ordered = sorted(schemas, key=lambda one: (one.get("type") == "null") is (depth < _SHALLOW))
     for one in ordered:
         try:

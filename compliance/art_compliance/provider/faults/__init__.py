@@ -1,7 +1,7 @@
-"""What goes wrong between a provider and its client, as a table: each fault makes a script of a good answer.
+"""What goes wrong between a provider and its client, as a table: each fault turns a good answer into a script.
 
-A fault may be benign: the answer is still there, and must be read whole. `find_fault` knows the faults of the
-table and those that are told with a number: `cut-after-event-3` and its like.
+A benign fault leaves the answer complete, and clients must read it. `find_fault` knows the faults of the table and
+those with a number, such as `cut-after-event-3`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from art_compliance.provider.faults.table import FAULTS, STEADY
 
 
 def find_fault(name: str) -> Fault:
-    """The fault of that name. Raises HarnessError with those that there are."""
+    """The fault of that name. Raises HarnessError, which names similar or all faults."""
     if name in FAULTS:
         return FAULTS[name]
-    told = re.fullmatch(r"(.+)-([1-9][0-9]{0,5})", name)
-    if told is not None and told[1] in NUMBERED:
-        return numbered_fault(told[1], int(told[2]))
+    numbered = re.fullmatch(r"(.+)-([1-9][0-9]{0,5})", name)
+    if numbered is not None and numbered[1] in NUMBERED:
+        return numbered_fault(numbered[1], int(numbered[2]))
     known = (*FAULTS, *(f"{kind}-N" for kind in NUMBERED))
     near = get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
-    raise HarnessError(f"there is no fault {name!r}{hint}")
+    raise HarnessError(f"unknown fault {name!r}{hint}")
 
 
 __all__ = [

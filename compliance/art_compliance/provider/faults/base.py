@@ -19,7 +19,7 @@ STREAMED: Final[frozenset[Kind]] = frozenset({"streamed"})
 
 
 class Good(Struct, frozen=True):
-    """A good answer that a fault will spoil: its events, or its body as the only one."""
+    """A good answer before it is spoiled: its events, or its body as the only event."""
 
     written: WrittenAnswer
     dialect: Dialect
@@ -28,24 +28,24 @@ class Good(Struct, frozen=True):
 
     @property
     def body(self) -> bytes:
-        """All of it."""
+        """All events joined."""
         return b"".join(self.events)
 
     def script(self, *steps: Step, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-        """A response of the good one's type that goes so."""
+        """A response of the good answer's content type with these steps."""
         return Response(200, content_type=self.content_type, headers=headers, steps=steps)
 
     def resend(self, events: tuple[bytes, ...] | list[bytes]) -> Response:
-        """A response of these events, ended in order."""
+        """A response with these events, ended in order."""
         return self.script(*map(Send, events))
 
 
 class Fault(Struct, frozen=True, kw_only=True):
-    """One way to go wrong.
+    """One way in which an answer goes wrong.
 
-    `expects`: the answer is read `whole` (the fault is benign), told as an `error`, or `either`. `on`: the kinds of
-    answers that can go wrong so. `status`: the one that the error is to have. `hangs`: only the client's own time
-    limit ends it.
+    `expects`: the client reads the answer `whole` (the fault is benign), reports an `error`, or does `either`. `on`:
+    the kinds of answers that the fault applies to. `status`: the status that the error should have. `hangs`: only the
+    client's own time limit ends it.
     """
 
     id: str
@@ -58,24 +58,22 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     @property
     def is_benign(self) -> bool:
-        """Whether the answer must still be read whole and right."""
+        """Whether clients must still read the whole answer."""
         return self.expects == "whole"
 
     def fits(self, asked: Asked) -> bool:
-        """Whether the answer that is asked for can go wrong so."""
+        """Whether the fault applies to the answer that the request asks for."""
         return ("streamed" if asked.wants_stream else "unstreamed") in self.on
 
     def make(self, written: WrittenAnswer, asked: Asked) -> Response:
-        """The answer, gone wrong. Raises CannotWrite, and HarnessError where such an answer cannot go wrong so."""
+        """The spoiled answer. Raises CannotWrite, and HarnessError where the fault does not apply."""
         if not self.fits(asked):
-            raise HarnessError(
-                f"the fault {self.id} is for {' and '.join(sorted(self.on))} answers, and another is asked for"
-            )
+            raise HarnessError(f"the fault {self.id} applies only to {' and '.join(sorted(self.on))} answers")
         return self.spoil(good_answer(written, asked))
 
 
 def good_answer(written: WrittenAnswer, asked: Asked) -> Good:
-    """What a fault starts from. Raises CannotWrite."""
+    """The good answer to a request. Raises CannotWrite."""
     dialect = asked.dialect
     if asked.wants_stream:
         return Good(written, dialect, *asked.stream(written))

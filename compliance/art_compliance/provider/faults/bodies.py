@@ -1,4 +1,4 @@
-"""Ways to spoil a body: another status or type, other bytes, too many of them."""
+"""Spoils a body: another status or type, other bytes, or too many."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>\n"
 
 
 def refuse(status: int, good: Good) -> Response:
-    """The provider's own error body under the status."""
+    """The provider's own error body with this status."""
     headers = (("retry-after", str(RETRY_AFTER)),) if status == 429 else ()
     return Response(status, good.dialect.answers.write_error(status, f"written error {status}"), headers=headers)
 
 
 def page(status: int, size: int, _: Good) -> Response:
-    """A page of HTML, of so many bytes at least."""
+    """A page of HTML with at least this many bytes."""
     return Response(status, (_PAGE * (size // len(_PAGE) + 1))[: max(size, len(_PAGE))], "text/html")
 
 
 def truncate_gzip(good: Good) -> Response:
-    """Half of what the good answer is in gzip."""
+    """The first half of the gzipped answer."""
     packed = gzip.compress(good.body, mtime=0)
     headers = (("content-encoding", "gzip"),)
     if good.content_type != "application/json":
@@ -39,7 +39,7 @@ def truncate_gzip(good: Good) -> Response:
 
 
 def break_utf8(good: Good) -> Response:
-    """Inside a text of the answer, or a name: in what is told, not in what tells it."""
+    """Bytes that are not UTF-8 inside a text or a name of the answer."""
     said = good.written
     text = said.content or said.thinking or (said.tool_calls[0].function.name if said.tool_calls else "")
     start = to_json(next(pieces(text), ""))[:-1].encode()
@@ -48,7 +48,7 @@ def break_utf8(good: Good) -> Response:
 
 
 def other_json(_: Good) -> Response:
-    """JSON of the kind that a provider has elsewhere."""
+    """JSON that the provider has for other requests."""
     return Response(200, b'{"object":"list","data":[]}')
 
 
@@ -58,7 +58,7 @@ def unstream(good: Good) -> Response:
 
 
 def lengthen(good: Good) -> Response:
-    """The good answer, and as much of nothing as JSON and events allow."""
+    """The good answer with a lot of padding that JSON and events allow."""
     if good.content_type == "application/json":
         return Response(200, good.body + b" " * LONG)
     return good.resend([b":" + b" " * LONG + b"\n\n", *good.events])

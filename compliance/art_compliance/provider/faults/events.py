@@ -1,4 +1,4 @@
-"""Ways to spoil the events of a stream, or to write the same ones otherwise."""
+"""Spoils the events of a stream, or writes the same ones differently."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from art_compliance.provider.script import Response
 
 
 def malform(good: Good) -> Response:
-    """A frame in the middle whose data is half of what it was, and ends as frames do."""
+    """An event in the middle loses part of its data and still ends as events do."""
     at = len(good.events) // 2
     event = good.events[at]
     broken = event.rstrip()[: -max(1, len(event) // 3)] + b"\n\n"
@@ -17,7 +17,7 @@ def malform(good: Good) -> Response:
 
 
 def add_unknown_event(good: Good) -> Response:
-    """An event after the first whose kind the dialect does not know."""
+    """An event of an unknown kind after the first."""
     return good.resend([good.events[0], good.dialect.streams.unknown_event, *good.events[1:]])
 
 
@@ -27,27 +27,27 @@ def add_comments(good: Good) -> Response:
 
 
 def change_newlines(newline: bytes, good: Good) -> Response:
-    """The same events, their lines ended otherwise."""
+    """The same events with other line ends."""
     return good.resend([newline.join(event.splitlines()) + newline for event in good.events])
 
 
 def add_fields(good: Good) -> Response:
-    """With the fields that only who connects again needs."""
+    """The fields that only reconnecting clients need."""
     return good.resend([b"id: %d\nretry: 3000\n%b" % numbered for numbered in enumerate(good.events)])
 
 
 def drop_blanks(good: Good) -> Response:
-    """The same fields, without the blank after the colon."""
+    """The same fields without the space after the colon."""
     lines = re.compile(rb"^(data|event): ", re.MULTILINE)
     return good.resend([lines.sub(rb"\1:", event) for event in good.events])
 
 
 def split_lines(good: Good) -> Response:
-    """The data of each event in two lines, the first of them the opening brace."""
+    """The data of each event in two lines; the first is the opening brace."""
     return good.resend([event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events])
 
 
 def end_in_error(good: Good) -> Response:
-    """The provider's own error event in the place of the second half."""
+    """The provider's own error event instead of the second half."""
     at = max(1, len(good.events) // 2)
     return good.resend([*good.events[:at], good.dialect.streams.write_error(503, "written error 503")])

@@ -1,4 +1,4 @@
-"""Faults of one event of a stream, by its number: `cut-after-event-3` and its like."""
+"""Faults at one event of a stream, by its number, such as `cut-after-event-3`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, S
 from art_compliance.scenarios import WrittenAnswer
 
 _Spoil = Callable[[int, tuple[Step, ...], Good], Response]
-"""Makes a response of the event's number, how it goes on there, and the good answer."""
+"""Makes a response from the event's number, the steps that follow there, and the good answer."""
 
 
 def _after(at: int, how: tuple[Step, ...], good: Good) -> Response:
@@ -36,9 +36,9 @@ NUMBERED: Final[Mapping[str, tuple[str, _Spoil, tuple[Step, ...]]]] = {
 
 
 def numbered_fault(kind: str, number: int) -> Fault:
-    """A fault at an event of the stream, counted from 1. Raises HarnessError for a kind that is not known."""
+    """A fault at an event of the stream, counted from 1. Raises HarnessError for an unknown kind."""
     if kind not in NUMBERED:
-        raise HarnessError(f"there is no fault {kind!r} of an event; known: {', '.join(NUMBERED)}")
+        raise HarnessError(f"unknown fault {kind!r} of an event; known: {', '.join(NUMBERED)}")
     words, spoil, how = NUMBERED[kind]
     return Fault(
         id=f"{kind}-{number}",

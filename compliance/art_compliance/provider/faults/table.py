@@ -1,4 +1,4 @@
-"""Every fault that needs no number, as a table."""
+"""Every fault without a number, as a table."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, S
 
 _STATUSES: Final = {
     400: "the request is refused",
-    401: "the key is not known",
-    403: "the key may not do this",
-    404: "the model is not known",
+    401: "the key is unknown",
+    403: "the key lacks permission",
+    404: "the model is unknown",
     408: "the provider waited too long for the request",
     413: "the request is too long",
     422: "the request is understood and refused",
@@ -49,48 +49,48 @@ _STATUSES: Final = {
 
 def _status_faults() -> Iterator[Fault]:
     for status, words in _STATUSES.items():
-        told = f"status {status} with the provider's own error body: {words}"
-        yield Fault(id=f"status-{status}", words=told, spoil=partial(refuse, status), status=status)
+        text = f"status {status} with the provider's own error body: {words}"
+        yield Fault(id=f"status-{status}", words=text, spoil=partial(refuse, status), status=status)
 
 
 _TABLE: Final = (
     *_status_faults(),
-    Fault(id="empty-body", words="status 200, and nothing in the body", spoil=lambda good: good.script()),
-    Fault(id="html-page", words="status 200, and a page of HTML", spoil=partial(page, 200, 0)),
-    Fault(id="html-page-502", words="status 502, and a page of HTML", spoil=partial(page, 502, 0), status=502),
-    Fault(id="long-page", words="status 200, and 10 MB of HTML", spoil=partial(page, 200, LONG)),
-    Fault(id="long-page-502", words="status 502, and 10 MB of HTML", spoil=partial(page, 502, LONG), status=502),
+    Fault(id="empty-body", words="status 200 with an empty body", spoil=lambda good: good.script()),
+    Fault(id="html-page", words="status 200 with a page of HTML", spoil=partial(page, 200, 0)),
+    Fault(id="html-page-502", words="status 502 with a page of HTML", spoil=partial(page, 502, 0), status=502),
+    Fault(id="long-page", words="status 200 with 10 MB of HTML", spoil=partial(page, 200, LONG)),
+    Fault(id="long-page-502", words="status 502 with 10 MB of HTML", spoil=partial(page, 502, LONG), status=502),
     Fault(
         id="wrong-content-type",
-        words="the good answer under the content type text/html",
+        words="the good answer with the content type text/html",
         spoil=lambda good: Response(200, content_type="text/html", steps=tuple(map(Send, good.events))),
-        expects="either",  # the official clients read it, and nothing of it is lost
+        expects="either",  # the official clients read it, and nothing is lost
         on=STREAMED,
     ),
     Fault(
         id="unstreamed-instead",
-        words="the whole answer unstreamed, where a stream was asked for",
+        words="the whole answer unstreamed, although a stream was requested",
         spoil=unstream,
         expects="either",
         on=STREAMED,
     ),
-    Fault(id="other-json", words="status 200, and JSON that is no answer", spoil=other_json),
-    Fault(id="long-body", words="the good answer, and 10 MB of blanks", spoil=lengthen, expects="either"),
-    Fault(id="truncated-gzip", words="a body that says gzip, and is half of it", spoil=truncate_gzip),
-    Fault(id="bad-utf8", words="bytes in a text that are no UTF-8", spoil=break_utf8),
+    Fault(id="other-json", words="status 200 with JSON that is not an answer", spoil=other_json),
+    Fault(id="long-body", words="the good answer with 10 MB of padding", spoil=lengthen, expects="either"),
+    Fault(id="truncated-gzip", words="half of a gzipped body", spoil=truncate_gzip),
+    Fault(id="bad-utf8", words="bytes in a text that are not UTF-8", spoil=break_utf8),
     Fault(
         id="cut-body",
-        words="half of the body, then the connection closes, short of its content-length",
+        words="the connection closes after half of the body, short of its content-length",
         spoil=cut_body,
     ),
     Fault(
         id="cut-body-chunked",
-        words="half of the body, then the connection closes, without the last chunk",
+        words="the connection closes after half of the body, without the last chunk",
         spoil=lambda good: good.script(Send(half(good)), Drop()),
     ),
     Fault(
         id="half-body",
-        words="half of the body, ended as if it were whole",
+        words="half of the body, ended as if it were complete",
         spoil=lambda good: good.script(Send(half(good))),
     ),
     Fault(
@@ -122,19 +122,19 @@ _TABLE: Final = (
         spoil=lambda good: good.script(Send(half(good)), Hang()),
         hangs=True,
     ),
-    Fault(id="trickle", words="bytes that say nothing, for ten minutes", spoil=trickle, hangs=True),
+    Fault(id="trickle", words="bytes without meaning for ten minutes", spoil=trickle, hangs=True),
     Fault(
         id="error-in-stream",
         words="the provider's own error event in the middle, after status 200",
         spoil=end_in_error,
         on=STREAMED,
     ),
-    Fault(id="malformed-frame", words="an event in the middle whose data is half of it", spoil=malform, on=STREAMED),
+    Fault(id="malformed-frame", words="an event in the middle with truncated data", spoil=malform, on=STREAMED),
     Fault(
         id="missing-end",
         words="the last event is missing, and the stream ends in order",
         spoil=lambda good: good.resend(good.events[:-1]),
-        expects="either",  # what is missing may be the mark alone, after everything was said
+        expects="either",  # only the end mark may be missing, after the whole answer
         on=STREAMED,
     ),
     Fault(
@@ -152,7 +152,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="byte-by-byte",
-        words="every byte sent by itself",
+        words="every byte sent separately",
         spoil=lambda good: good.resend([bytes((byte,)) for byte in good.body]),
         expects="whole",
     ),
@@ -165,7 +165,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="whole-gzip",
-        words="a body in gzip, whole",
+        words="the whole body gzipped",
         spoil=lambda good: good.script(
             Send(gzip.compress(good.body, mtime=0)), headers=(("content-encoding", "gzip"),)
         ),
@@ -173,7 +173,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="unknown-event",
-        words="an event of a kind that is not known, to be passed over",
+        words="an event of an unknown kind, which clients skip",
         spoil=add_unknown_event,
         expects="whole",
         on=STREAMED,
@@ -194,7 +194,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="no-blank-after-colon",
-        words="fields whose values follow the colon at once",
+        words="fields without a space after the colon",
         spoil=drop_blanks,
         expects="whole",
         on=STREAMED,
@@ -215,14 +215,14 @@ _TABLE: Final = (
     ),
     Fault(
         id="lines-end-with-cr",
-        words="lines that end with a carriage return alone",
+        words="lines that end with a carriage return only",
         spoil=partial(change_newlines, b"\r"),
         expects="whole",
         on=STREAMED,
     ),
     Fault(
         id="byte-order-mark",
-        words="a byte order mark ahead of the first event",
+        words="a byte order mark before the first event",
         spoil=lambda good: good.resend([b"\xef\xbb\xbf" + good.events[0], *good.events[1:]]),
         expects="whole",
         on=STREAMED,
@@ -230,12 +230,12 @@ _TABLE: Final = (
 )
 
 FAULTS: Final[Mapping[str, Fault]] = {fault.id: fault for fault in _TABLE}
-"""Every fault that needs no number."""
+"""Every fault without a number, by id."""
 
 STEADY: Final = Fault(
     id="steady",
-    words="a good answer that takes 0.9 s in all, and never pauses for long",
+    words="a good answer that takes 0.9 s in total, without long pauses",
     spoil=keep_steady,
     expects="whole",
 )
-"""To be read whole by whoever limits the pauses and not the whole. It is none of the table: it is what is usual."""
+"""Clients that limit pauses, not the total, must read it whole. It is usual, so it is not in the table."""

@@ -1,4 +1,4 @@
-"""Ways to spoil when an answer comes, and where its connection ends."""
+"""Spoils when an answer arrives and where its connection ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from art_compliance.provider.script import Drop, Pause, Response, Send, Start
 
 
 def trickle(good: Good) -> Response:
-    """Bytes that keep a connection awake, and say nothing."""
+    """Bytes that keep a connection alive and mean nothing."""
     crumb = b" " if good.content_type == "application/json" else b": keep-alive\n\n"
     return good.script(Start(), *(step for _ in range(12_000) for step in (Send(crumb), Pause(0.05))))
 
@@ -19,7 +19,7 @@ def slow_down(good: Good) -> Response:
 
 
 def keep_steady(good: Good) -> Response:
-    """Six pieces, a pause after each."""
+    """Six pieces with a pause after each."""
     step = -(-len(good.body) // 6)
     parts = [good.body[at : at + step] for at in range(0, len(good.body), step)]
     return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
@@ -31,5 +31,5 @@ def half(good: Good) -> bytes:
 
 
 def cut_body(good: Good) -> Response:
-    """A body that is closed halfway, short of the length that it was to have."""
+    """The connection closes after half of the body, short of its length."""
     return good.script(Send(half(good)), Drop(), headers=(("content-length", str(len(good.body))),))

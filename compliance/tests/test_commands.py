@@ -105,7 +105,7 @@ def test_rules_are_listed_and_one_that_is_none_is_answered_with_near_ones(art):
     assert "openai.tools-nonempty" in art("explain").output.splitlines()
     result = art("explain", "openai.tools-empty")
     assert result.exit_code == 2
-    assert "there is no rule 'openai.tools-empty'; did you mean openai.tools-nonempty" in result.output
+    assert "unknown rule 'openai.tools-empty'; did you mean openai.tools-nonempty" in result.output
     assert art("explain", "?").exit_code == 2
 
 

@@ -96,9 +96,9 @@ ENTRY = 'id = "a.b"\nstatement = "s"\nsource = "x"\nconfidence = "spec"\nseverit
         ("[[rule]]\n" + ENTRY.replace('"reject"', '"fatal"'), "Invalid enum value 'fatal' - at `$.rule[0].severity`"),
         ("[[rule]]\n" + ENTRY.replace("source", "sauce"), "missing required field `source`|unknown field `sauce`"),
         ("[[rule]]\n" + ENTRY + "colour = 1\n", "unknown field `colour` - at `$.rule[0]`"),
-        ("[[rule]]\n" + ENTRY + 'models = "("\n', "a.b: models: no regular expression"),
-        ("[[rule]]\n" + ENTRY + "[[rule]]\n" + ENTRY, "a.b: its id stands twice"),
-        ("[[rule]]\n" + ENTRY.replace('"spec"', '"inferred"'), "a.b: severity: what is inferred is a note"),
+        ("[[rule]]\n" + ENTRY + 'models = "("\n', "a.b: models: not a regular expression"),
+        ("[[rule]]\n" + ENTRY + "[[rule]]\n" + ENTRY, "a.b: the id is used twice"),
+        ("[[rule]]\n" + ENTRY.replace('"spec"', '"inferred"'), "a.b: severity: an inferred rule must be a note"),
         ("[[rule", "openai-chat.toml"),
         (None, "No such file"),
     ],
@@ -334,7 +334,7 @@ def test_a_rule_is_a_note_where_the_url_names_a_service_that_may_not_have_it(url
     payload = unfold(load_examples("openai-chat")["openai.tool-needs-call"].breaks)
     (finding,) = judge_rules("openai-chat", payload, url=url)
     assert finding.severity == severity
-    assert finding.message.endswith("has this rule is not known)") is (severity == "note")
+    assert ("(it is not known whether " in finding.message) is (severity == "note")
 
 
 CALLED = {"functionCall": {"name": "f", "args": {}}}

@@ -67,7 +67,7 @@ def test_each_request_is_told_with_what_is_wrong_and_what_was_answered():
     assert told.splitlines() == [
         f"POST /v1/messages  {len(json.dumps(wrong, separators=(',', ':')))} bytes",
         "    reject  /messages/0/nam",
-        "            the field 'nam' is not known here; known here: content, role",
+        "            unknown field 'nam'; known fields: content, role",
         next(line for line in told.splitlines() if "wire.request-is-of-the-schema; anthropic" in line),
         "    answered 400",
         f"POST /v1/messages  {len(json.dumps(GOOD | {'tools': [TOOL]}, separators=(',', ':')))} bytes",

@@ -201,7 +201,7 @@ def test_unknown_names_are_told_with_the_known_ones(make: Any):
 
 
 def test_a_provider_of_all_dialects_has_no_one_base_url(provider: StrictProvider):
-    with pytest.raises(HarnessError, match="use `url` and the dialect's `service.base_path`"):
+    with pytest.raises(HarnessError, match=r"use `url` and the dialect's `service\.base_path`"):
         _ = provider.base_url
 
 

@@ -105,14 +105,14 @@ def chat(*messages: Any, **fields: Any) -> dict[str, Any]:
 
 EXPLAINED = [
     (chat(temperature="warm"), "/temperature", 'expected a number or null; found a string: "warm"'),
-    (chat(temprature=1), "/temprature", "the field 'temprature' is not known here; did you mean 'temperature'?"),
+    (chat(temprature=1), "/temprature", "unknown field 'temprature'; did you mean 'temperature'?"),
     (chat({"role": "user"}), "/messages/0", "the field 'content' is missing"),
     (chat({"content": "hi"}), "/messages/0", "the field 'role' is missing"),
     (chat({"role": "user", "content": 5}), "/messages/0/content", "expected a string or an array; found a number: 5"),
     (
         chat({"role": "user", "content": [{"type": "text", "text": "hi", "cache": 1}]}),
         "/messages/0/content/0/cache",
-        "the field 'cache' is not known here; known here: text, type, prompt_cache_breakpoint",
+        "unknown field 'cache'; known fields: text, type, prompt_cache_breakpoint",
     ),
     (
         chat({"role": "bot", "content": "hi"}),

@@ -1,4 +1,4 @@
-"""What a provider would say of a request: by schemas from its published types, and by its documented rules."""
+"""What a provider would say about a request: judged by schemas of its published types, and by its known rules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from art_compliance.judging.wire import judge_wire
 
 
 def judge(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
-    """Every finding about a request's body; none where it is good.
+    """All findings about a request's body; none for a good one.
 
-    `payload` is JSON data; `model` and `url` help where they are not in it: what a service takes depends on both.
-    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it disregards it) or `note`.
-    Raises HarnessError for a dialect that is not known.
+    `payload` is JSON data. `model` and `url` help where the payload lacks them: what a service accepts depends on both.
+    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it ignores it) or `note`.
+    Raises HarnessError for an unknown dialect.
     """
     return [
         *judge_wire(dialect, payload, model=model, url=url),

@@ -1,8 +1,7 @@
-"""The judges' own exam, by recorded traffic: a judge that refuses what the provider accepted is wrong.
+"""Tests the judges with recorded traffic: a judge that refuses what the provider accepted is wrong.
 
-A recording is one JSON file in a folder named after its provider: `shape` (a name of `SHAPES`), `request` (the
-body), `response.status`, and `url`. What comes of it is graded without its bodies, so a list of grades can be
-shown where the traffic cannot.
+A recording is a JSON file in a folder named after its provider: `shape` (a name in `SHAPES`), `request` (the body),
+`response.status`, and `url`. Grades leave the bodies out, so they can be shown where the traffic cannot.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from art_compliance.judging import judge
 SHAPES: Final[Mapping[str, str]] = {
     dialect.service.shape: name for name, dialect in DIALECTS.items() if dialect.service.shape is not None
 }
-"""The dialect of each shape that recordings name, whoever speaks it."""
+"""The dialect of each shape that recordings name, whoever the provider is."""
 
 
 class Answer(Struct, frozen=True):
-    """What is kept of an answer."""
+    """The part of an answer that matters here."""
 
     status: int
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """A request that was sent to a provider, and the status of the answer. `id` is `<provider>/<the file's stem>`."""
+    """A request to a provider and the status of its answer. `id` is `<provider>/<stem of the file>`."""
 
     shape: str
     request: Any
@@ -44,12 +43,12 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     @property
     def provider(self) -> str:
-        """Who answered."""
+        """The provider's name."""
         return self.id.partition("/")[0]
 
 
 def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
-    """The dialects to judge a recording by: the shape's, and where the host has its own on the same path, that too."""
+    """The dialects to judge a recording by: the shape's, and the host's own on the same path, if it has one."""
     general = SHAPES.get(shape)
     if general is None:
         return ()
@@ -60,7 +59,7 @@ def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What a dialect's judges say of a request: `by` are the rules that refuse it, or `schema` and a JSON pointer."""
+    """A dialect's verdict on a request: `by` lists the rules that refuse it, or `schema` with a JSON pointer."""
 
     dialect: str
     verdict: Literal["accepted", "refused"]
@@ -74,9 +73,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class Grade(Struct, frozen=True, kw_only=True):
-    """A recording without its bodies: `sha256` is that of the request as JSON with sorted keys and no blanks.
+    """A recording without its bodies: `sha256` is that of the request as JSON with sorted keys and no spaces.
 
-    `judged` is empty where the shape is of no dialect that the suite knows.
+    `judged` is empty where the suite has no dialect for the shape.
     """
 
     id: str
@@ -121,7 +120,7 @@ def load_recordings(folder: Path) -> Iterator[Recording]:
 
 
 def grade(recording: Recording) -> Grade:
-    """What the judges say of a recording."""
+    """The judges' verdicts on a recording."""
     canonical = json.dumps(recording.request, sort_keys=True, separators=(",", ":"))
     return Grade(
         id=recording.id,
@@ -145,14 +144,14 @@ def _judged(recording: Recording, dialect: str) -> Verdict:
 
 
 def _judge_of(refusal: Finding) -> str:
-    """A rule by its id, the schema by the place that is not of it."""
+    """A rule's id, or the place that does not match the schema."""
     if refusal.check == "wire.no-rule-is-broken":
         return refusal.message.partition(": ")[0]
     return f"schema {refusal.pointer or refusal.path or '/'}"
 
 
 def load_grades(path: Path) -> GradeList:
-    """A list that is kept. Raises HarnessError, naming the file and what is wrong."""
+    """Reads a list of grades. Raises HarnessError, naming the file and what is wrong."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=GradeList)
     except (OSError, ValueError) as error:
@@ -160,19 +159,19 @@ def load_grades(path: Path) -> GradeList:
 
 
 def write_grades(path: Path, grades: GradeList) -> None:
-    """Keeps a list, a recording a line."""
+    """Writes a list of grades, one line per recording."""
     rows = ",\n  ".join(json.dumps(msgspec.to_builtins(one)) for one in grades.grades)
     exceptions = json.dumps(grades.exceptions, indent=1, sort_keys=True)
     path.write_text(f'{{\n "exceptions": {exceptions},\n "grades": [\n  {rows}\n ]\n}}\n', encoding="utf-8")
 
 
 def summarize(grades: Iterable[Grade]) -> Iterator[str]:
-    """In lines: what was accepted and what was refused, by dialect, and what no dialect judges."""
+    """Lines that count per dialect what was accepted and refused, and what no dialect judges."""
     everything = list(grades)
     for dialect in DIALECTS:
         rows = [(one, verdict) for one in everything for verdict in one.judged if verdict.dialect == dialect]
         good = [verdict.is_clean for one, verdict in rows if one.status == 200]
         bad = [verdict.verdict == "refused" for one, verdict in rows if one.status in (400, 422)]
-        told = f"{sum(good)} of {len(good)} accepted requests pass; {sum(bad)} of {len(bad)} refused ones are refused"
-        yield f"{dialect}: {told}"
+        passed, refused = f"{sum(good)} of {len(good)}", f"{sum(bad)} of {len(bad)}"
+        yield f"{dialect}: {passed} accepted requests pass; {refused} refused ones are refused"
     yield f"not judged: {sum(not one.judged for one in everything)} of {len(everything)}"

@@ -1,8 +1,7 @@
-"""For every rule that can be checked: a request that breaks it alone, and a near miss that breaks none.
+"""For every rule that can be checked: a request that breaks only this rule, and a near miss that breaks none.
 
-`fixtures/rules/examples/<dialect>.json` holds them. What is long is written short:
-`{"$times": 129, "$of": X}` stands for 129 times X as an item of a list (`{n}` in its texts is its
-number), and for the text 129 times over everywhere else.
+They are in `fixtures/rules/examples/<dialect>.json`. Long values are abbreviated: `{"$times": 129, "$of": X}` stands
+for 129 items X in a list (`{n}` in their texts is the item's number), and elsewhere for the text X repeated 129 times.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from art_sdk.json_data import is_array, is_object
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two requests, written short, and the URL that they go to where the model stands there."""
+    """Two abbreviated requests, and their URL if the model is in it."""
 
     breaks: Any
     keeps: Any
@@ -28,7 +27,7 @@ class Example(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_examples(dialect: str) -> dict[str, Example]:
-    """By the rules' ids. Raises HarnessError, naming the file."""
+    """The examples by rule id. Raises HarnessError, naming the file."""
     path = data_folder("fixtures") / "rules" / "examples" / f"{dialect}.json"
     try:
         return msgspec.convert(json.loads(path.read_text(encoding="utf-8")), type=dict[str, Example])
@@ -37,7 +36,7 @@ def load_examples(dialect: str) -> dict[str, Example]:
 
 
 def unfold(value: Any) -> Any:
-    """What a short writing stands for."""
+    """The value with its abbreviations written out."""
     if is_object(value):
         if "$times" in value:
             return value["$of"] * value["$times"]

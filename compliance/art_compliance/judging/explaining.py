@@ -1,4 +1,4 @@
-"""The providers' rules as text: one of them for the terminal, all of them as a page."""
+"""The providers' rules as text: one for the terminal, or all as a page."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from art_compliance.judging.examples import Example, load_examples
 from art_compliance.judging.rulebook import Rule, load_rules
 
 _MEANINGS: Final = {
-    "reject": "the provider refuses the request; it counts against an adapter",
-    "ignored": "the provider takes the request and disregards this; it is reported",
-    "note": "it is only suspected, or contradicted by recorded traffic; it is reported",
+    "reject": "the provider refuses the request; the adapter fails",
+    "ignored": "the provider accepts the request and ignores this; it is only reported",
+    "note": "it is a guess, or recorded traffic contradicts it; it is only reported",
 }
 
 
 def rule_ids() -> list[str]:
-    """The ids of every rule, dialect by dialect."""
+    """The ids of all rules, dialect by dialect."""
     return [rule.id for dialect in DIALECTS for rule in load_rules(dialect)]
 
 
 def explain(name: str) -> Iterator[str]:
-    """All that is known of a rule, line by line. Raises HarnessError with near matches for an unknown id."""
+    """Everything known about a rule, line by line. Raises HarnessError with similar ids for an unknown one."""
     found = [(dialect, rule) for dialect in DIALECTS for rule in load_rules(dialect) if rule.id == name]
     if not found:
         near = get_close_matches(name, rule_ids(), n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `art explain` lists them"
-        raise HarnessError(f"there is no rule {name!r}{hint}")
+        raise HarnessError(f"unknown rule {name!r}{hint}")
     for dialect, rule in found:
-        yield from _told(dialect, rule, load_examples(dialect).get(rule.id))
+        yield from _lines(dialect, rule, load_examples(dialect).get(rule.id))
 
 
-def _told(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
+def _lines(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
     yield f"{rule.id}  ({dialect})"
     yield f"  rule        {rule.statement}"
     status = "" if rule.status is None else f"{rule.status}: "
@@ -58,14 +58,14 @@ def _told(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
 _INTRODUCTION: Final = """\
 # The providers' rules
 
-What providers refuse or ignore although its types are right. The stage `wire` judges every request by
-them, and `art explain <rule>` tells one with a request that breaks it. Made from
+What providers refuse or ignore although the types are right. The stage `wire` judges every request by
+these rules, and `art explain <rule>` shows one with a request that breaks it. Generated from
 [fixtures/rules](../fixtures/rules) by `art explain --page > docs/rules.md`.
 
-`reject` counts against an adapter; `ignored` and `note` are reported and do not. How a rule is known:
-`spec` from a published type or schema, `doc` from a document, `observed` from an answer of the provider
-that somebody quoted or recorded, `inferred` by a guess. A rule of some models is judged where the model
-is known. What cannot be seen in a request alone is not judged, and says why.
+An adapter fails for `reject`; `ignored` and `note` are only reported. How a rule is known: `spec` from a
+published type or schema, `doc` from a document, `observed` from an answer of the provider that somebody
+quoted or recorded, `inferred` by a guess. A rule for certain models applies where the model is known. A
+rule that a request alone cannot show is not judged, and says why.
 """
 
 
@@ -79,7 +79,7 @@ def _section(dialect: str) -> Iterator[str]:
     judged = [rule for rule in rules if rule.excluded is None]
     hard = [rule for rule in judged if rule.severity == "reject"]
     yield f"## {dialect}\n"
-    yield f"{len(rules)} rules; {len(judged)} are judged, {len(hard)} of them count against an adapter.\n"
+    yield f"{len(rules)} rules: {len(judged)} are judged, and an adapter fails for {len(hard)} of them.\n"
     for rule in rules:
         yield from _entry(rule)
 

@@ -1,7 +1,7 @@
-"""The providers' rules: what they refuse or ignore although its types are right.
+"""The providers' rules: what they refuse or ignore although the types are right.
 
-`fixtures/rules/<dialect>.toml` tells them; `dialects/<dialect>/rules.py` has one function for each that
-can be seen in a request alone. `judge_rules` puts both together.
+A rule is an entry in `fixtures/rules/<dialect>.toml`, a function in the dialect's folder, and its two examples in
+`fixtures/rules/examples`. Rules that a request alone cannot show have no function. `judge_rules` applies them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from art_compliance.resources import data_folder
 CHECK: Final = "wire.no-rule-is-broken"
 
 Confidence = Literal["spec", "doc", "observed", "inferred"]
-"""Where a rule is known from: a published type or schema, a document, a recorded answer, or a guess."""
+"""How a rule is known: from a published type or schema, a document, a recorded answer, or by a guess."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule of a provider.
 
-    `error_text` is the provider's own, with `…` for what differs from case to case. `models` is a
-    regular expression: the rule holds for the models that it finds, and for no unknown one.
-    `excluded` says why a request alone does not show it; `evidence` what is known for or against it.
+    `error_text` is the provider's own, with `…` for what varies. `models` is a regular expression: the rule applies
+    to models that it finds, and not to unknown ones. `excluded` says why a request alone cannot show it, `evidence`
+    what is known for or against it.
     """
 
     id: str
@@ -50,7 +50,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Rulebook(NamedTuple):
-    """A dialect's rules that can be checked, each with its models and its function; and what these are given."""
+    """A dialect's rules that can be checked, with their models and functions, and the reader of requests."""
 
     read: Callable[[object, str | None, str | None], JudgedRequest]
     entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
@@ -59,9 +59,8 @@ class Rulebook(NamedTuple):
 def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
     """What breaks a rule in a request, given as JSON data of any shape.
 
-    `model` is the one that the request goes to, where neither the payload nor the URL names it. Where the URL
-    names a service that is not the dialect's own, nothing is more than a note: it may have other rules.
-    Raises HarnessError for a dialect that has no rules, and nothing else.
+    `model` is needed where neither the payload nor the URL names it. Where the URL names a service that is not the
+    dialect's own, every finding is a note: it may have other rules. Raises HarnessError for an unknown dialect.
     """
     book = rulebook(dialect)
     request = book.read(payload, model, url)
@@ -74,12 +73,12 @@ def judge_rules(dialect: str, payload: object, *, model: str | None = None, url:
     ]
 
 
-def _finding(rule: Rule, pointer: str, message: str, elsewhere: str | None) -> Finding:
-    doubt = "" if elsewhere is None else f" (whether {elsewhere} has this rule is not known)"
+def _finding(rule: Rule, pointer: str, message: str, other_host: str | None) -> Finding:
+    doubt = "" if other_host is None else f" (it is not known whether {other_host} has this rule)"
     return Finding(
         check=CHECK,
         message=f"{rule.id}: {message}{doubt}",
-        severity=rule.severity if elsewhere is None else "note",
+        severity=rule.severity if other_host is None else "note",
         pointer=pointer,
         provider_text=rule.error_text,
         source=rule.source,
@@ -88,7 +87,7 @@ def _finding(rule: Rule, pointer: str, message: str, elsewhere: str | None) -> F
 
 @cache
 def rulebook(dialect: str) -> Rulebook:
-    """The rules that can be checked, with their functions. Raises HarnessError where the two do not match."""
+    """The rules that can be checked, with their functions. Raises HarnessError where rules and functions differ."""
     rules = load_rules(dialect)
     code = DIALECTS[dialect].requests.rules
     wanted = sorted(rule.id for rule in rules if rule.excluded is None)
@@ -106,12 +105,12 @@ def rulebook(dialect: str) -> Rulebook:
 def load_rules(dialect: str, folder: Path | None = None) -> tuple[Rule, ...]:
     """Every rule of the dialect, in the order of its file.
 
-    Raises HarnessError, naming file and field, for a file that is wrong, and for a dialect that has none.
+    Raises HarnessError for a wrong file, naming file and field, and for an unknown dialect.
     """
     path = (folder or data_folder("fixtures") / "rules") / f"{find_dialect(dialect).name}.toml"
     try:
-        told: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-        rules = msgspec.convert(told, type=_RuleFile).rule
+        entries: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        rules = msgspec.convert(entries, type=_RuleFile).rule
     except (OSError, ValueError) as error:
         _refuse(path, str(error))
     for problem in _problems(rules):
@@ -127,14 +126,14 @@ def _problems(rules: tuple[Rule, ...]) -> Iterator[str]:
     seen: set[str] = set()
     for rule in rules:
         if rule.id in seen:
-            yield f"{rule.id}: its id stands twice"
+            yield f"{rule.id}: the id is used twice"
         seen.add(rule.id)
         if rule.confidence == "inferred" and rule.severity == "reject":
-            yield f"{rule.id}: severity: what is inferred is a note"
+            yield f"{rule.id}: severity: an inferred rule must be a note"
         try:
             re.compile(rule.models or "")
         except re.error as error:
-            yield f"{rule.id}: models: no regular expression: {error}"
+            yield f"{rule.id}: models: not a regular expression: {error}"
 
 
 def _refuse(path: Path, problem: str) -> NoReturn:

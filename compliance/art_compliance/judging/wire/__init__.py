@@ -1,7 +1,7 @@
-"""Layer 1 of judging: closed schemas of what goes over the wire, made from the providers' own published types.
+"""Judges requests by closed schemas, generated from the providers' own published types.
 
-The kept schemas in `fixtures/wire` judge without any SDK (`kept`, `explain`, `allowances`); `art wire rebuild`
-makes them anew from the SDKs of the extra `judges` (`rebuild` and one module a kind of source).
+The schemas in `fixtures/wire` need no SDK (`schemas`, `explain`, `allowances`). `art wire rebuild` generates them from
+the SDKs of the extra `judges` (`rebuild`, and one module per kind of source).
 """
 
 from __future__ import annotations

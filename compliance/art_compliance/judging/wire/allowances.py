@@ -1,8 +1,8 @@
-"""What the published types lack and providers take: `fixtures/wire/allowances.toml`, one row a fact, with its evidence.
+"""What providers accept beyond their published types: `fixtures/wire/allowances.toml`, one row per fact with evidence.
 
-The dialect of OpenAI is spoken by many services with fields of their own. Where the URL says which service it is,
-that service's rows count; where it says nothing (the suite's own server), a field that any relative takes is a note.
-What answers were recorded with, and the types of today do not know, stands there too: it is no mismatch of a recording.
+Many services speak OpenAI's dialect with fields of their own. Where the URL names the service, only its rows count;
+where it does not (the suite's own server), a field that any relative accepts is a note. Recorded answers with fields
+that today's types lack have rows, too: the recordings are not wrong.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from art_compliance.judging.wire.explain import Mismatch
 from art_compliance.resources import data_folder
 
 _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
-"""Mismatches that a service whose types nobody published gets the benefit of the doubt for: its own fields and words,
-and null for what is not used."""
+"""Mismatches that are only doubtful at a service without published types: it may have its own fields and words."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where (`*` is any step of a JSON pointer), what may stand there, at which hosts, and who says so.
+    """Where (`*` matches any step of a JSON pointer), what is allowed there, at which hosts, and the evidence.
 
-    `keyword` is the schema's word for the mismatch that is forgiven. Without `hosts` it is so everywhere.
+    `keyword` is the schema's keyword of the mismatch that is allowed. Without `hosts` it is allowed everywhere.
     """
 
     at: tuple[str, ...]
@@ -39,14 +38,14 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hosts: tuple[str, ...] = ()
 
     def covers(self, mismatch: Mismatch) -> bool:
-        """Whether the mismatch is the one that the row is about."""
+        """Whether the row is about this mismatch."""
         if mismatch.keyword != self.keyword or not any(_matches(pattern, mismatch.pointer) for pattern in self.at):
             return False
         return Draft202012Validator(self.value).is_valid(mismatch.value)
 
 
 class Allowance(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a request may hold. Without `hosts` the finding has the row's `severity`."""
+    """What a request may have. Without `hosts`, the finding gets the row's `severity`."""
 
     dialect: str
     severity: Severity = "note"
@@ -54,20 +53,20 @@ class Allowance(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Answering(Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What an answer was recorded with, by the names of the schemas that it is not of."""
+    """What recorded answers have, by the names of the schemas that they do not match."""
 
     schemas: tuple[str, ...]
 
 
 class Rows(Struct, frozen=True, forbid_unknown_fields=True):
-    """The file: of requests, and of answers."""
+    """The file: rows for requests and rows for answers."""
 
     allowed: tuple[Allowance, ...]
     answered: tuple[Answering, ...]
 
 
 class Assessment(Struct, frozen=True):
-    """What a mismatch comes to."""
+    """How much a mismatch matters."""
 
     message: str
     severity: Severity = "reject"
@@ -75,7 +74,7 @@ class Assessment(Struct, frozen=True):
 
 
 def assess(dialect: str, mismatch: Mismatch, url: str | None) -> Assessment | None:
-    """The mismatch with its weight, or None where the host is known to take it."""
+    """How much a mismatch matters; None: the host is known to accept it."""
     host = host_of(url)
     rows = [row for row in _rows(dialect) if row.covers(mismatch)]
     general = next((row for row in rows if not row.hosts), None)
@@ -86,16 +85,16 @@ def assess(dialect: str, mismatch: Mismatch, url: str | None) -> Assessment | No
     if host is not None and is_one_of(host, find_dialect(dialect).service.hosts):
         return Assessment(mismatch.message)
     if rows:
-        told = f"{mismatch.message} (some services of this dialect take it: {', '.join(rows[0].hosts)})"
-        return Assessment(told, "note", rows[0].evidence)
+        message = f"{mismatch.message} (some services of this dialect accept it: {', '.join(rows[0].hosts)})"
+        return Assessment(message, "note", rows[0].evidence)
     if host is not None and (mismatch.keyword in _MAY_BE_OF_ITS_OWN or mismatch.value is None):
-        told = f"{mismatch.message}; whether {host} takes it is not known"  # no published types speak for it
-        return Assessment(told, "note")
+        # no published types describe this host
+        return Assessment(f"{mismatch.message}; it is not known whether {host} accepts it", "note")
     return Assessment(mismatch.message)
 
 
 def is_answered(schema: str, mismatch: Mismatch, url: str | None) -> bool:
-    """Whether answers of that host are known to be so. Without a URL, whether those of any host are."""
+    """Whether answers of that host are known to have the mismatch; without a URL, of any host."""
     host = host_of(url)
     return any(
         row.covers(mismatch) and (host is None or not row.hosts or is_one_of(host, row.hosts))
@@ -111,7 +110,7 @@ def _rows(dialect: str) -> tuple[Allowance, ...]:
 
 @cache
 def load_rows() -> Rows:
-    """Every row, as it is kept."""
+    """All rows of the file."""
     path = data_folder("fixtures") / "wire" / "allowances.toml"
     return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Rows)
 

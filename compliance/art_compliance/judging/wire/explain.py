@@ -1,7 +1,7 @@
-"""One explanation for each thing that is wrong: where, what was expected, what stands there.
+"""Explains schema errors, one explanation per mismatch: the place, what was expected, and what was found.
 
-A union's own error says nothing but "none of these". The branch that was meant is found by what its errors are:
-another `role` or `type` is worse than anything within, and another JSON type worse than that.
+A union's own error only says "none of these". The branch that was probably meant is the one with the mildest errors:
+a wrong `role` or `type` is worse than any error inside, and a wrong JSON type is worse than that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OTHER_KIND: Final = 100
 _NO_KIND: Final = 50
 
 _KINDS: Final = frozenset({"role", "type"})
-"""The fields that tell the branches of a union apart."""
+"""The fields that distinguish the branches of a union."""
 
 Branches = list[list[ValidationError]]
 """The errors of each branch of a union."""
@@ -37,9 +37,9 @@ _MOST: Final = 12
 
 
 class Mismatch(Struct, frozen=True):
-    """One thing that is wrong, and the `value` that stands at the pointer.
+    """One mismatch, with the `value` found at the pointer.
 
-    `keyword` is the schema's word for it; `enum` for any word that is none of those that are known.
+    `keyword` is the schema's keyword for it; `enum` for every word that is not one of the known ones.
     """
 
     pointer: str
@@ -49,13 +49,13 @@ class Mismatch(Struct, frozen=True):
 
 
 def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Mismatch]:
-    """What the errors of a payload come to, each mismatch once."""
+    """The mismatches behind a payload's errors, each once."""
     mismatches = [mismatch for error in errors for mismatch in _Explaining(schema).mismatches(error)]
     return list({(mismatch.pointer, mismatch.message): mismatch for mismatch in mismatches}.values())
 
 
 def show(value: Any) -> str:
-    """A value as JSON text, cut where it is long."""
+    """A value as JSON text, shortened where it is long."""
     return _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
@@ -64,7 +64,7 @@ def _cut(text: str) -> str:
 
 
 class _Explaining:
-    """The way from an error to its mismatches, through a schema that is looked up."""
+    """Finds the mismatches behind errors; the schema gives the known names."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -78,15 +78,15 @@ class _Explaining:
             case Kind.Required(name):
                 yield Mismatch(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
             case Kind.OneOfNotValid() | Kind.OneOfMultipleValid():
-                if is_object(error.instance):  # else its type is a mismatch already
+                if is_object(error.instance):  # otherwise its type is a mismatch already
                     yield self._not_exactly_one(error, error.instance)
             case _:
                 yield _unexpected(error, [error])
 
     def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Mismatch]:
-        """The mismatches of the branch that was meant; where no branch was, one mismatch that tells them all."""
+        """The mismatches of the branch that was meant; if none was, one mismatch that names all branches."""
         best = min(branches, key=lambda branch: _cost(branch, error))
-        worst = max(_error_cost(item, error) for item in best)  # many small mismatches are no great one
+        worst = max(_error_cost(item, error) for item in best)  # many small errors do not add up to a big one
         if worst >= _OTHER_VALUE:
             yield _unexpected(error, list(_simple(branches, error)))
         elif any(_is_other_kind(item, error) for item in best):
@@ -100,21 +100,21 @@ class _Explaining:
         known = list(self._at(error.schema_path[:-1]).get("properties", ()))
         for name in names:
             near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known here: {_listed(_one_spelling(known))}"
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known fields: {_listed(_one_spelling(known))}"
             pointer = f"{_pointer(error)}/{escape(name)}"
             value = error.instance.get(name) if is_object(error.instance) else None
-            yield Mismatch(pointer, f"the field {_cut(name)!r} is not known here{hint}", "additionalProperties", value)
+            yield Mismatch(pointer, f"unknown field {_cut(name)!r}{hint}", "additionalProperties", value)
 
     def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Mismatch:
-        """Of a group of fields exactly one must stand: what protobuf calls a oneof."""
+        """Exactly one field of a group is allowed: what protobuf calls a oneof."""
         group = [_first_required(branch) for branch in self._at(error.schema_path)]
         there = [name for name in group if name in found]
-        told = " and ".join(there) if there else "none of them"
-        message = f"expected exactly one of {_listed(group)}; found {told}"
+        found_names = " and ".join(there) if there else "none of them"
+        message = f"expected exactly one of {_listed(group)}; found {found_names}"
         return Mismatch(_pointer(error), message, "oneOf", found)
 
     def _at(self, path: list[str | int]) -> Any:
-        """What stands in the schema at the path."""
+        """The part of the schema at the path."""
         found: Any = self._schema
         for step in path:
             found = found[step]
@@ -122,7 +122,7 @@ class _Explaining:
 
 
 def _cost(branch: list[ValidationError], union: ValidationError) -> int:
-    """How far a branch of a union is from what stands there."""
+    """How far a branch of a union is from the value found."""
     return sum(_error_cost(error, union) for error in branch)
 
 
@@ -142,7 +142,7 @@ def _error_cost(error: ValidationError, union: ValidationError) -> int:
 
 
 def _is_other_kind(error: ValidationError, union: ValidationError) -> bool:
-    """Whether the error is that another branch's `role` or `type` stands there."""
+    """Whether the error is that the `role` or `type` is another branch's."""
     path = error.instance_path
     if path[:-1] != union.instance_path or not path or path[-1] not in _KINDS:
         return False
@@ -154,7 +154,7 @@ def _deepest(branch: list[ValidationError], union: ValidationError) -> Validatio
 
 
 def _simple(branches: Branches, union: ValidationError) -> Iterator[ValidationError]:
-    """The errors about the value itself, of all branches, of unions within as well."""
+    """The errors about the value itself, from all branches and the unions inside them."""
     for branch in branches:
         for error in branch:
             if error.instance_path != union.instance_path:
@@ -166,11 +166,11 @@ def _simple(branches: Branches, union: ValidationError) -> Iterator[ValidationEr
 
 
 def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Mismatch:
-    """A value that is none of what was expected."""
-    told = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
+    """The mismatch of a value that is not among those expected."""
+    words = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
     found = error.instance
     shown = "" if found is None else f": {show(found)}"
-    message = f"expected {_alternatives(told)}; found {json_type(found)}{shown}"
+    message = f"expected {_alternatives(words)}; found {json_type(found)}{shown}"
     is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
     return Mismatch(_pointer(error), message, "enum" if is_word else error.kind.name, found)
 
@@ -187,7 +187,7 @@ _ARTICLES: Final = {
 
 
 def _expectations(error: ValidationError) -> list[str]:
-    """What the error's schema would have taken, in words."""
+    """What the error's schema would have accepted, in words."""
     match error.kind:
         case Kind.Type(types):
             return [_ARTICLES[name] for name in types]
@@ -208,12 +208,12 @@ def _alternatives(words: list[str]) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    told = list(words)
-    return ", ".join(told if len(told) <= _MOST else [*told[:_MOST], f"{len(told) - _MOST} more"])
+    names = list(words)
+    return ", ".join(names if len(names) <= _MOST else [*names[:_MOST], f"{len(names) - _MOST} more"])
 
 
 def _one_spelling(names: list[str]) -> list[str]:
-    """The names without those that are another's in snake case."""
+    """The names, without the snake-case spellings of others."""
     camel = {name: re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name) for name in names}
     return [name for name in names if camel[name] == name or camel[name] not in names]
 

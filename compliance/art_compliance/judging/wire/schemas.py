@@ -1,4 +1,4 @@
-"""The kept schemas, and judging by them: offline, in microseconds, without an SDK."""
+"""Loads the wire schemas and judges by them: offline, in microseconds, without an SDK."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECK: Final = "wire.request-is-of-the-schema"
 
 
 class WireSchema(Struct, frozen=True):
-    """A schema with its source, ready to judge: `name` is a dialect, or a dialect with `.answer` or `.stream`."""
+    """A schema with its source, ready to judge. `name` is a dialect's, or one with `.answer` or `.stream`."""
 
     name: str
     schema: Schema
@@ -29,16 +29,16 @@ class WireSchema(Struct, frozen=True):
     validator: Draft202012Validator
 
     def mismatches(self, payload: Any) -> list[Mismatch]:
-        """Everything that is not of the schema. The payload is JSON data."""
+        """Everything that does not match the schema. The payload is JSON data."""
         if self.validator.is_valid(payload):
             return []
         return explain(self.validator.iter_errors(payload), self.schema)
 
 
 def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
-    """What the schema of a dialect finds wrong with a request's body; with `url`, by what that host is known to take.
+    """What does not match the dialect's schema in a request's body; `url` adds what its host is known to accept.
 
-    Raises HarnessError for a dialect that no schema is kept for. `model` means nothing to a schema.
+    `model` has no effect. Raises HarnessError for a dialect without a schema.
     """
     del model
     known = load_schema(dialect)
@@ -48,7 +48,7 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
         if unsendable is not None:
             message = f"the payload cannot be sent as JSON: {unsendable.reason}"
             return [Finding(check=CHECK, message=message, path=unsendable.path)]
-        data = cast("object", json.loads(json.dumps(payload)))  # of types derived from JSON's own
+        data = cast("object", json.loads(json.dumps(payload)))  # subclasses of JSON's types become plain
     mismatches = known.mismatches(data)
     second = find_dialect(dialect).requests.wider_schema
     if not mismatches or second is None:
@@ -62,30 +62,30 @@ def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: 
 
 
 def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[Mismatch]:
-    """What is not of the schema of that name in a recorded answer, or in one item of a streamed one.
+    """What does not match the schema of that name in a recorded answer, or in one event of a stream.
 
-    What that host is known to answer beyond its types is left out. Raises HarnessError as `kept` does.
+    Differences that the host is known for are left out. Raises HarnessError as `load_schema` does.
     """
     return [mismatch for mismatch in load_schema(name).mismatches(answer) if not is_answered(name, mismatch, url)]
 
 
 @cache
 def load_schema(name: str) -> WireSchema:
-    """The kept schema of that name. Raises HarnessError with the names that there are."""
+    """The schema of that name. Raises HarnessError, which lists the known names."""
     path = data_folder("fixtures") / "wire" / f"{name}.schema.json"
     if not path.is_file():
-        raise HarnessError(f"there is no wire schema of {name!r}; known: {', '.join(schema_names())}")
+        raise HarnessError(f"unknown wire schema {name!r}; known: {', '.join(schema_names())}")
     schema = json.loads(path.read_text(encoding="utf-8"))
     sources = schema["provenance"]["sources"]
-    told = " and ".join(f"{source['package']} {source['version']}, {source['module']}" for source in sources)
+    source = " and ".join(f"{one['package']} {one['version']}, {one['module']}" for one in sources)
     if "overlay" in schema["provenance"]:
-        told += f", and what is laid over it for {name.partition('.')[0]}"
-    return WireSchema(name, schema, told, Draft202012Validator(schema))
+        source += f", with additions for {name.partition('.')[0]}"
+    return WireSchema(name, schema, source, Draft202012Validator(schema))
 
 
 @cache
 def schema_names() -> tuple[str, ...]:
-    """The dialects whose requests can be judged."""
+    """The dialects whose requests have a schema."""
     files = (data_folder("fixtures") / "wire").glob("*.schema.json")
     names = (path.name.removesuffix(".schema.json") for path in files)
     return tuple(sorted(name for name in names if "." not in name))
@@ -102,7 +102,7 @@ def _note(known: WireSchema, mismatch: Mismatch, why: str) -> Finding:
 
 
 def _finding(known: WireSchema, mismatch: Mismatch, url: str | None) -> Finding | None:
-    """A mismatch as a finding, or None where the host takes it as it is."""
+    """A mismatch as a finding, or None where the host accepts it."""
     assessed = assess(known.name, mismatch, url)
     if assessed is None:
         return None

@@ -1,7 +1,7 @@
-"""The conformance suite for LLM provider adapters. Everything public is imported from here.
+"""The conformance suite for LLM provider adapters. Everything public can be imported from here.
 
-The package is loaded at every pytest start of every repository that installs it, so its names
-are imported when they are first used.
+pytest loads this package at every start, in every project where it is installed. Therefore its names are imported
+when they are first used.
 """
 
 from __future__ import annotations
@@ -72,6 +72,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        message = f"module 'art_compliance' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module 'art_compliance' has no attribute {name!r}")
     return getattr(import_module(f"art_compliance.{home}"), name)

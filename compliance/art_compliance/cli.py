@@ -1,4 +1,4 @@
-"""The `art` command. It answers with 0 (good), 1 (the adapter fails) or 2 (the suite cannot do its work)."""
+"""The `art` command. It exits with 0 (passed), 1 (the adapter fails) or 2 (the suite cannot do its work)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 from typing import Final
 
 EXTRA: Final = frozenset({"anyio", "h11", "jsonschema", "jsonschema_rs", "rich", "typer", "vcr", "yaml"})
-"""What the extra `compliance` brings."""
+"""The modules that the extra `compliance` installs."""
 
 
 def main() -> None:
-    """The console script. Without the extra `compliance` it says so."""
+    """The console script. If the extra `compliance` is not installed, it says so."""
     try:
         from art_compliance.commands import app  # noqa: PLC0415 - its imports are what may be missing
     except ModuleNotFoundError as error:
@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def explain_missing(error: ModuleNotFoundError) -> str:
-    """What to install; raises the error again where no extra would help."""
+    """What to install. Raises the error again if no extra would help."""
     if error.name not in EXTRA:
         raise error
     return f"harness: {error.name} is not installed; install the suite with: pip install 'art-adapter-sdk[compliance]'"

@@ -1,4 +1,4 @@
-"""Finds `fixtures/` and `cassettes/`: in the installed package, else beside the checkout's `pyproject.toml`."""
+"""Finds `fixtures/` and `cassettes/`: in the installed package, or next to `pyproject.toml` in a checkout."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _CHECKOUT = _PACKAGE.parents[1]
 
 @cache
 def data_folder(name: str) -> Path:
-    """The folder `fixtures` or `cassettes`. Raises HarnessError, naming both places, where there is none."""
+    """The folder `fixtures` or `cassettes`. Raises HarnessError, which names both places, if it is missing."""
     installed = _PACKAGE / "_data" / name
     if installed.is_dir():
         return installed
     beside = _CHECKOUT / name
     if (_CHECKOUT / "pyproject.toml").is_file() and beside.is_dir():
         return beside
-    message = f"the folder {name!r} is missing: neither {installed} nor {beside} is there; reinstall art-adapter-sdk"
-    raise HarnessError(message)
+    raise HarnessError(
+        f"the folder {name!r} is missing: neither {installed} nor {beside} exists; reinstall art-adapter-sdk"
+    )

@@ -1,10 +1,10 @@
-"""Payloads kept as files by syrupy, one a scenario: an author's own, beside the test file that asks for them.
+"""Keeps an author's own payloads as files with syrupy, one per scenario, next to the test file.
 
 from art_compliance.suite import *
 from art_compliance.snapshots import *
 
-`pytest --snapshot-update` writes `payloads/<test file>/<scenario>.json`; from then on a payload that
-changes fails until it is written again. What the payload means is for the checks to judge.
+`pytest --snapshot-update` writes `payloads/<test file>/<scenario>.json`. From then on, a changed payload fails until it
+is written again. Whether a payload is right is the business of the checks.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
 
 KEPT_LENGTH: Final = 20_000
-"""Payloads of more characters are not kept: nobody reads them, and the laws hold them as well."""
+"""Payloads with more characters are not kept: nobody reads them, and the checks judge them as well."""
 
 
 class PayloadExtension(JSONSnapshotExtension):
-    """One file a scenario, named by its id; the fields in the order in which the adapter wrote them."""
+    """One file per scenario, named after its id, with the fields in the adapter's order."""
 
     def serialize(self, data: Any, **kwargs: Any) -> str:
-        """The payload as JSON text, whatever its depth."""
+        """The payload as JSON text, however deep it is."""
         del kwargs
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """`payloads/<test file>`, beside the test file."""
+        """`payloads/<test file>`, next to the test file."""
         place = Path(test_location.filepath)
         return str(place.parent / "payloads" / place.stem)
 
@@ -52,36 +52,36 @@ class PayloadExtension(JSONSnapshotExtension):
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        """Whether the file is the test's own: its name is a scenario's, not the test's, as syrupy would have it."""
+        """Whether the file belongs to the test. Its name is the scenario's, where syrupy expects the test's."""
         return snapshot_location == cls.get_location(test_location=test_location, index=0)
 
 
 def parameters(test_location: PyTestLocation) -> dict[str, Any]:
-    """What the test was parametrized with."""
+    """The parameters of the test."""
     item: Any = test_location.item
     found: dict[str, Any] = item.callspec.params
     return found
 
 
 def is_kept(payload: Any) -> bool:
-    """Whether the payload is short enough to be read."""
+    """Whether the payload is short enough to read."""
     return len(json.dumps(payload)) <= KEPT_LENGTH
 
 
 NAMED_BY_SCENARIO: Final = pytest.mark.filterwarnings(r"ignore:\s*Can not relate snapshot name")
-"""Syrupy would have a snapshot named by its test; these are named by their scenarios, for readers."""
+"""Syrupy warns of snapshots that are not named after their test; these are named after their scenario."""
 
 
 @NAMED_BY_SCENARIO
 def test_payload(
     scenario: Scenario, art_session: Session, snapshot: SnapshotAssertion, request: pytest.FixtureRequest
 ) -> None:
-    """The payload of one scenario is the one that is kept."""
+    """The payload of one scenario equals the kept one."""
     seen = art_session.subject.translate(scenario.prompt, scenario.call_options())
     if not isinstance(seen, Sent):
         kept = Path(str(request.path)).parent / "payloads" / request.path.stem / f"{scenario.id}.json"
         if kept.is_file():
-            pytest.fail(f"{kept.name} is kept, and the prompt is not sent any more: {seen}")
+            pytest.fail(f"{kept.name} is kept, but the prompt is no longer sent: {seen}")
         pytest.skip(f"not sent: {seen}")
     if not is_kept(seen.payload):
         pytest.skip(f"more than {KEPT_LENGTH} characters")

@@ -99,7 +99,7 @@ def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_pat
     (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     before = real.path.read_bytes()
     (own,) = record_into(tmp_path, "openai", "one-question")
-    assert own.why == "kept, for somebody else answered it"
+    assert own.why == "kept: a real provider or engine answered it"
     assert real.path.read_bytes() == before
 
 
@@ -138,7 +138,7 @@ def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(Unseen, order)
     assert one.path is None
-    assert "vcrpy saw no request, and yet the call was answered: vcrpy " in one.why
+    assert "vcrpy saw no request, although the call was answered: vcrpy " in one.why
     assert " sees httpx2, httpx, requests, urllib3, aiohttp" in one.why
 
 
@@ -159,9 +159,9 @@ def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_t
     )
     (one,) = record(make, order)
     assert one.path is None
-    assert one.why.startswith("nothing was answered: ")
+    assert one.why.startswith("there was no answer: ")
     assert ("no route to 127.0.0.1 with REDACTED" if make is Unreachable else "onnect") in one.why
-    assert "is the provider at the URL that the adapter asks?" in one.why
+    assert "is the provider at the adapter's URL?" in one.why
     assert KEY not in one.why
 
 
@@ -171,7 +171,7 @@ def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: 
         access = Access(key=KEY, base_url=strict.base_url)
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
     assert one.changed
-    assert "the suite's own strict provider answered, and the cassette says so" in one.why
+    assert "the suite's own strict provider answered: the cassette says so" in one.why
     known = load_cassette(one.path).provenance
     assert known is not None
     assert known.source == "strict provider"
@@ -245,7 +245,7 @@ def test_an_adapter_without_a_call_or_of_no_known_format_is_not_recorded(tmp_pat
     class Foreign(Unseen):
         dialect = None
 
-    for make, message in ((Silent, "it has no call"), (Foreign, "its wire format is not known, .* --dialect")):
+    for make, message in ((Silent, "it has no call"), (Foreign, "its wire format is unknown, .* --dialect")):
         with pytest.raises(HarnessError, match=message):
             list(record(make, Order(scenarios=choose(("one-question",)), into=tmp_path)))
 
@@ -282,7 +282,7 @@ def test_an_adapter_that_asks_elsewhere_than_its_format_says_is_told_so(provider
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(Elsewhere, order)
     assert one.path is None
-    assert one.why == "it asked /v1/responses, and requests of openai-chat go to a path like /chat/completions$"
+    assert one.why == "it called /v1/responses, but requests of openai-chat go to a path like /chat/completions$"
 
 
 # The command.

@@ -335,7 +335,7 @@ def test_calls_that_hang_together_are_given_up_together():
         began = time.monotonic()
         heard = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=0.3)
         took = time.monotonic() - began
-    assert {str(one) for one in heard} == {"it did not come back within 0.3 s"}
+    assert {str(one) for one in heard} == {"it did not return within 0.3 s"}
     assert took < 1.4  # one after the other would take 1.5 s at least
 
 
@@ -347,9 +347,9 @@ class Quitting(OwnAdapter):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (Endless, "it did not come back within 0.2 s"),
-        (EndlessCall, "it did not come back within 0.2 s"),
-        (Quitting, "it wanted to end the program: SystemExit: enough"),
+        (Endless, "it did not return within 0.2 s"),
+        (EndlessCall, "it did not return within 0.2 s"),
+        (Quitting, "it tried to exit the program: SystemExit: enough"),
     ],
 )
 def test_an_adapter_that_hangs_or_exits_is_told_so(monkeypatch: pytest.MonkeyPatch, make: Any, told: str):
@@ -372,7 +372,7 @@ def test_a_factory_that_exits_is_told():
     def make(**_: Any) -> Any:
         sys.exit(0)
 
-    with pytest.raises(HarnessError, match="the factory raised Stopped: it wanted to end the program: SystemExit: 0"):
+    with pytest.raises(HarnessError, match="the factory raised Stopped: it tried to exit the program: SystemExit: 0"):
         certify(make)
 
 

@@ -1,1 +1,1 @@
-"""One certification, from selection to report."""
+"""One certification, from the selection to the report."""

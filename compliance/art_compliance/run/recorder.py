@@ -1,4 +1,4 @@
-"""Records an adapter's calls, one cassette a scenario, from a real provider or from the suite's own."""
+"""Records an adapter's calls, one cassette per scenario, from a real provider or from the suite's own."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from art_sdk.json_data import is_object
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What to record: which scenarios, into which folder, and from whom. Without `access`, from the strict provider.
+    """Which scenarios to record, into which folder, and from which source.
 
-    `engine` is the local engine's name and version.
+    Without `access`, the strict provider answers. `engine` is the local engine's name and version.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -61,12 +61,12 @@ class Order(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be written, to the letter."""
+        """The keys that must not be written."""
         return (TEST_KEY, self.access.key) if self.access else (TEST_KEY,)
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
-    """What became of a scenario: `path` where a cassette is kept, `changed` where it was written; else `why` not."""
+    """The outcome of a scenario: the `path` of its cassette, and whether it `changed`; or `why` there is none."""
 
     scenario: str
     path: Path | None = None
@@ -76,45 +76,44 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
 
 def choose(names: tuple[str, ...], extra: Path | None = None) -> tuple[Scenario, ...]:
-    """The scenarios of these ids; without any, the ones that are recorded by default. Raises HarnessError."""
+    """The scenarios with these ids, or the ones that are recorded by default. Raises HarnessError."""
     known = {one.id: one for one in (*load_scenarios(), *(load_scenarios(extra) if extra else ()))}
     unknown = [name for name in names if name not in known]
     if unknown:
-        message = f"there is no scenario {', '.join(map(repr, unknown))}; art scenarios lists what there is"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no scenario {', '.join(map(repr, unknown))}; art scenarios lists them all")
     return tuple(known[name] for name in names or live_scenarios())
 
 
 def record(
     make: Factory | str, order: Order, *, dialect: str | None = None, name: str | None = None
 ) -> Iterator[Recorded]:
-    """Calls the adapter with each scenario and keeps what went over the wire. Raises HarnessError.
+    """Calls the adapter with each scenario, and keeps the requests and answers. Raises HarnessError.
 
-    An answer that is no success is not kept, for it says more of the account than of the adapter. What
-    holds something like a secret is not written (BadCassette): the run ends there.
+    Error answers are not kept: they depend on the account, not on the adapter. If a cassette would contain what looks
+    like a secret, it is not written, and the run ends with BadCassette.
     """
     factory = find_factory(make) if isinstance(make, str) else make
-    told = name or (make if isinstance(make, str) else name_of(make))
-    with open_subject(factory, name=told, dialect=dialect, access=order.access) as subject:
+    known_name = name or (make if isinstance(make, str) else name_of(make))
+    with open_subject(factory, name=known_name, dialect=dialect, access=order.access) as subject:
         for scenario in order.scenarios:
             yield _record_one(subject, scenario, order)
 
 
 def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     if subject.dialect is None:
-        message = f"{subject.name}: its wire format is not known, and requests are matched by it: say it with --dialect"
-        raise HarnessError(message)
+        raise HarnessError(
+            f"{subject.name}: its wire format is unknown, but matching requests needs it: name it with --dialect"
+        )
     if not subject.has_call:
-        message = f"{subject.name}: it has no call, so there is nothing to record"
-        raise HarnessError(message)
-    with recording() as heard:
-        told = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
-    kept = [one for one in heard if re.search(subject.dialect.service.path, urlsplit(one.uri).path)]
-    if isinstance(told, Refused) and not kept:
-        return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {told.code}")
+        raise HarnessError(f"{subject.name}: it has no call, so there is nothing to record")
+    with recording() as calls:
+        reply = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
+    kept = [one for one in calls if re.search(subject.dialect.service.path, urlsplit(one.uri).path)]
+    if isinstance(reply, Refused) and not kept:
+        return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {reply.code}")
     if not kept:
         return Recorded(
-            scenario=scenario.id, why=_explain_silence(told, heard, subject.dialect, Scrubber(order.secrets))
+            scenario=scenario.id, why=_explain_silence(reply, calls, subject.dialect, Scrubber(order.secrets))
         )
     failed = next((one for one in kept if not 200 <= one.status < 300), None)
     if failed is not None:
@@ -122,23 +121,25 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
     path = order.into / subject.provider / f"{scenario.id}.yaml"
     source = _source(order, kept)
     if source not in RECORDED_REALITY and _is_reality(path):
-        return Recorded(scenario=scenario.id, path=path, why="kept, for somebody else answered it")
+        return Recorded(scenario=scenario.id, path=path, why="kept: a real provider or engine answered it")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept), secrets=order.secrets)
-    why = _explain_unread(told, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
+    why = _explain_unread(reply, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
     return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
 
 
-_NO_PROVIDER: Final = "the suite's own strict provider answered, and the cassette says so: it proves nothing of others"
+_NO_PROVIDER: Final = (
+    "the suite's own strict provider answered: the cassette says so, and proves nothing about real ones"
+)
 
 
 def _source(order: Order, kept: list[Exchange]) -> Source:
-    """Who answered: not always who was asked for, for `art serve` answers at any URL."""
+    """Who answered. This may differ from the order: `art serve` may be listening at the URL."""
     name, value = MARK
     return "strict provider" if any(one.answer_headers.get(name) == value for one in kept) else order.source
 
 
 def _is_reality(path: Path) -> bool:
-    """Whether a cassette is there whose answer is not this suite's own: that one is worth more."""
+    """Whether there is a cassette that a real provider or engine answered: it is worth more."""
     try:
         known = load_cassette(path).provenance
     except BadCassette:
@@ -147,18 +148,18 @@ def _is_reality(path: Path) -> bool:
 
 
 def answerer_for(scenario: Scenario) -> Answerer:
-    """What the strict provider answers: the scenario's own answer, else what the request asks for."""
+    """What the strict provider answers: the scenario's answer, or whatever the request asks for."""
     return lambda asked: answer_strictly(asked, lambda _: scenario.answer or compose(asked))
 
 
-def _explain_silence(told: object, others: list[Exchange], dialect: Dialect, scrubber: Scrubber) -> str:
+def _explain_silence(reply: object, others: list[Exchange], dialect: Dialect, scrubber: Scrubber) -> str:
     if others:
         paths = ", ".join(sorted({scrubber.text(urlsplit(one.uri).path) for one in others}))
-        return f"it asked {paths}, and requests of {dialect.name} go to a path like {dialect.service.path}"
-    failure = _failure(told, scrubber)
+        return f"it called {paths}, but requests of {dialect.name} go to a path like {dialect.service.path}"
+    failure = _failure(reply, scrubber)
     if failure is not None:
-        return f"nothing was answered: {failure}; is the provider at the URL that the adapter asks? {_SEEN}"
-    return f"vcrpy saw no request, and yet the call was answered: {_SEEN}"
+        return f"there was no answer: {failure}; is the provider at the adapter's URL? {_SEEN}"
+    return f"vcrpy saw no request, although the call was answered: {_SEEN}"
 
 
 _SEEN: Final = (
@@ -167,15 +168,15 @@ _SEEN: Final = (
 )
 
 
-def _failure(told: object, scrubber: Scrubber) -> str | None:
-    """Why a call gave no answer; None where it gave one."""
-    if not isinstance(told, Answered):
-        return scrubber.text(str(told))
-    return None if told.error is None else scrubber.text(str(told.error.get("message")))
+def _failure(reply: object, scrubber: Scrubber) -> str | None:
+    """Why a call failed; None if it did not."""
+    if not isinstance(reply, Answered):
+        return scrubber.text(str(reply))
+    return None if reply.error is None else scrubber.text(str(reply.error.get("message")))
 
 
-def _explain_unread(told: object, scrubber: Scrubber) -> str | None:
-    failure = _failure(told, scrubber)
+def _explain_unread(reply: object, scrubber: Scrubber) -> str | None:
+    failure = _failure(reply, scrubber)
     return None if failure is None else f"the adapter did not read the answer: {failure}"
 
 
@@ -204,21 +205,21 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[E
 
 
 def _versions(module: str) -> dict[str, str]:
-    """Python, vcrpy, the clients that are in this process, and the adapter's own distribution, where it has one."""
+    """The versions of Python, vcrpy, the clients in this process, and the adapter's distribution if it has one."""
     clients = [name for package, name in _CLIENTS.items() if package in sys.modules]
     names = ["vcrpy", *clients, *_distributions_of(module.partition(".")[0])]
-    told = {"python": platform.python_version()}
+    found = {"python": platform.python_version()}
     for name in names:
         try:
-            told[name] = version(name)
+            found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return told
+    return found
 
 
 @cache
 def _distributions_of(package: str) -> tuple[str, ...]:
-    """Who brought it, of all that is installed; whose lists of files take half a second to read."""
+    """The distributions that contain the package; reading the lists of files of all takes half a second."""
     return tuple(packages_distributions().get(package, ()))
 
 
@@ -233,7 +234,7 @@ _CLIENTS: Final[Mapping[str, str]] = {
     "google.genai": "google-genai",
     "mistralai": "mistralai",
 }
-"""HTTP clients and providers' own, by package: what shapes a request besides the adapter."""
+"""HTTP clients and provider SDKs, by package: besides the adapter, they shape the request."""
 
 
 def require_key(value: str | None, name: str) -> str:

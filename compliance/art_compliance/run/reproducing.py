@@ -1,4 +1,4 @@
-"""`repro/<check>/`: what a failure was found on, what came of it, what was expected, and a script that shows it."""
+"""`repro/<check>/`: the prompt of a failure, its payload, what was expected, and a script that shows the failure."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from art_compliance.subject.opening import open_subject
 def judge_scenario(
     make: Factory | str, path: Path, *, check: str, seed: int = 0, dialect: str | None = None
 ) -> list[Finding]:
-    """What one check finds on one scenario file: the kept `prompt.json` of a failure, or any other.
+    """What one check finds on one scenario file, such as the `prompt.json` of a failure.
 
-    Raises HarnessError for a file, an adapter or a check that there is not, and NotApplicable where
-    the check has nothing to say of the scenario.
+    Raises HarnessError if the file, the adapter or the check does not exist, and NotApplicable if the check does not
+    apply to the scenario.
     """
     if check not in CHECKS:
-        message = f"there is no check {check!r}"
-        raise HarnessError(message)
+        raise HarnessError(f"there is no check {check!r}")
     factory = find_factory(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
     with open_subject(factory, name=name, dialect=dialect) as subject:
@@ -40,13 +39,13 @@ def judge_scenario(
 
 
 def folder_for(root: Path, check: str, adapter: str | None = None) -> Path:
-    """Where a check's failure is reproduced; `adapter` tells several of one report apart."""
+    """The folder for a check's failure; `adapter` is part of it if a report has several adapters."""
     between = [re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)[:80]] if adapter else []
     return root.joinpath("repro", *between, check)
 
 
 def write_repros(reports: Sequence[Report], root: Path) -> list[Path]:
-    """Writes a folder for the first failure of every check, and gives the folders. Raises HarnessError."""
+    """Writes a folder for the first failure of every check, and returns the folders. Raises HarnessError."""
     written: list[Path] = []
     for report in reports:
         for result, example in _first_examples(report):
@@ -55,8 +54,7 @@ def write_repros(reports: Sequence[Report], root: Path) -> list[Path]:
             try:
                 _write(folder, result, example, report.rerun)
             except OSError as error:
-                message = f"cannot write {folder}: {error.strerror}"
-                raise HarnessError(message) from error
+                raise HarnessError(f"cannot write {folder}: {error.strerror}") from error
             written.append(folder)
     return written
 
@@ -83,9 +81,9 @@ def _write(folder: Path, result: Result, example: Example, rerun: Rerun) -> None
 
 
 def _scenario_file(result: Result, example: Example, rerun: Rerun) -> dict[str, Any]:
-    """The scenario as a file of its own: it may be moved among an author's scenarios."""
-    told = msgspec.to_builtins(_scenario_of(result, example, rerun))
-    return {name: value for name, value in told.items() if name not in ("id", "group")}
+    """The scenario as a file that can be moved to an author's own scenarios."""
+    fields = msgspec.to_builtins(_scenario_of(result, example, rerun))
+    return {name: value for name, value in fields.items() if name not in ("id", "group")}
 
 
 def _scenario_of(result: Result, example: Example, rerun: Rerun) -> Scenario:
@@ -107,7 +105,7 @@ def _expectation(result: Result, rerun: Rerun) -> str:
 
 
 def _script(check: str, rerun: Rerun) -> str:
-    return f'''"""{check}: run it where the adapter can be imported; it ends with 1 while the check fails."""
+    return f'''"""{check}: run it where the adapter can be imported; it exits with 1 while the check fails."""
 import sys
 from pathlib import Path
 from art_compliance import judge_scenario

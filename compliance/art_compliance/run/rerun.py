@@ -1,4 +1,4 @@
-"""How a run is run again: the command lines that judge the same once more, and that record its cassettes anew."""
+"""The command lines that run a check again, and that record a cassette again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from art_compliance.generating.profiles import DEFAULT_PROFILE
 
 
 class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run was asked: the adapter's name, the seed, and what differs from the defaults."""
+    """The settings of a run: the adapter's name, the seed, and what differs from the defaults."""
 
     adapter: str
     seed: int
@@ -21,24 +21,24 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: str = DEFAULT_PROFILE.name
 
     def command(self, check: str, scenario: str) -> str:
-        """One line for a shell that runs one check on one scenario again."""
+        """The shell command that runs one check on one scenario again."""
         return shlex.join(["art", "certify", self.adapter, *self._options(), "--check", check, "--scenario", scenario])
 
-    def recording(self, scenario: str, asking: Sequence[str]) -> str:
-        """One line for a shell that records one scenario; `asking` are the options that say who is to answer."""
+    def recording(self, scenario: str, source_options: Sequence[str]) -> str:
+        """The shell command that records one scenario again; `source_options` say who is to answer."""
         into = () if self.cassettes is None else ("--into", self.cassettes)
-        who = ["art", "record", self.adapter, *self._judged()]
-        return shlex.join([*who, "--scenarios", scenario, *asking, *into])
+        command = ["art", "record", self.adapter, *self._scope()]
+        return shlex.join([*command, "--scenarios", scenario, *source_options, *into])
 
     def _options(self) -> Iterator[str]:
-        yield from self._judged()
+        yield from self._scope()
         if self.cassettes is not None:
             yield from ("--cassettes", self.cassettes)
         if self.profile != DEFAULT_PROFILE.name:
             yield from ("--profile", self.profile)
         yield from ("--seed", str(self.seed))
 
-    def _judged(self) -> Iterator[str]:
+    def _scope(self) -> Iterator[str]:
         if self.dialect is not None:
             yield from ("--dialect", self.dialect)
         if self.scenarios_from is not None:

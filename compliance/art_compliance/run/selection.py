@@ -1,4 +1,4 @@
-"""What of the suite is run: which checks, scenarios and cassettes, and in which order."""
+"""Selects what to run: checks, scenarios and cassettes, and their order."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ GREETING_SCENARIO: Final = Scenario(
 )
 
 FOLDER: Final = Path("cassettes")
-"""Where cassettes are kept in an author's repository, unless another folder is named."""
+"""The folder of cassettes in an author's repository, unless another one is named."""
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which checks and scenarios to run; empty means all. Scenarios alone: what looks at no scenario is not run.
+    """Which checks and scenarios to run; empty means all.
 
-    `extra` is a folder of scenarios of the author's own; `cassettes` one of recorded calls, a folder a provider
-    in it: without it nothing is replayed.
-    `live` gives access to the real provider; without it that one is not asked.
+    If only scenarios are named, checks that use none are left out.
+    `extra` is a folder with scenarios of the author's own. `cassettes` is a folder of recorded calls with one folder
+    per provider; without it, nothing is replayed. `live` gives access to the real provider; without it, no real call
+    is made.
     """
 
     checks: tuple[str, ...] = ()
@@ -45,31 +46,31 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether everything is run."""
         return not (self.checks or self.scenarios)
 
-    def _asks_for(self, check: Check) -> bool:
-        """Who names scenarios alone asks for no check that looks at none of them."""
+    def _includes(self, check: Check) -> bool:
+        """Whether the check is selected. If only scenarios are named, checks that use none are not."""
         if self.checks:
             return check.id in self.checks
         return not (check.once and self.scenarios)
 
     def chosen(self) -> list[Scenario]:
-        """The scenarios. Raises HarnessError as `plan` does."""
+        """The selected scenarios. Raises HarnessError as `plan` does."""
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
-        _hold_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
-        _hold_names("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
+        _require_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
+        _require_known("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
         return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
 
     def plan(self) -> list[tuple[Check, Scenario]]:
-        """Check and scenario, in order: preflight always, then stage by stage.
+        """The checks and scenarios to run, in order: preflight always, then stage by stage.
 
-        Raises HarnessError for a name that is unknown, for a scenario file that cannot be read, and for a vcrpy that
-        cannot play what is to be replayed.
+        Raises HarnessError for an unknown name, for a scenario file that cannot be read, and for a vcrpy that is too
+        old to replay cassettes.
         """
         chosen = self.chosen()
         families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
-        _hold_names("check", self.checks, tuple(CHECKS))
+        _require_known("check", self.checks, tuple(CHECKS))
         names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
         of_stage = {
             "replay": [scenario for scenario in chosen if scenario.id in names],
@@ -77,20 +78,20 @@ class Selection(Struct, frozen=True, kw_only=True):
         }
         planned: list[tuple[Check, Scenario]] = []
         for check in CHECKS.values():
-            if not check.stage.stops_the_run and not self._asks_for(check):
+            if not check.stage.stops_the_run and not self._includes(check):
                 continue
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage.name, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
         if any(check.stage.replays_cassettes for check, _ in planned):
-            _hold_player()
+            _require_player()
         return planned
 
 
 def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
-    """The reference adapters' cassettes come with the suite; whoever derives from them has cassettes of their own.
+    """The selection with the suite's own cassettes, if the factory is a reference adapter; derived ones have none.
 
-    What was found without being named gives way where it has none of them.
+    Cassettes that were named explicitly stay. Those in the usual folder are replaced if there are none of the adapter.
     """
     provider = next((name for name, place in BUILT_IN.items() if place == name_of(make)), None)
     is_found = selection.cassettes == FOLDER and provider is not None and not (FOLDER / provider).is_dir()
@@ -99,33 +100,30 @@ def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
     return structs.replace(selection, cassettes=data_folder("cassettes"))
 
 
-def find_cassettes(asked: Path | None) -> Path | None:
-    """The folder of cassettes that was asked for, or the usual one where it is there. Raises HarnessError."""
-    if asked is not None and not asked.is_dir():
-        message = f"there is no folder of cassettes {asked}"
-        raise HarnessError(message)
-    return asked if asked is not None else FOLDER if FOLDER.is_dir() else None
+def find_cassettes(requested: Path | None) -> Path | None:
+    """The requested folder of cassettes, or the usual one if it exists. Raises HarnessError."""
+    if requested is not None and not requested.is_dir():
+        raise HarnessError(f"there is no folder of cassettes {requested}")
+    return requested if requested is not None else FOLDER if FOLDER.is_dir() else None
 
 
-def _hold_player() -> None:
+def _require_player() -> None:
     from art_compliance.cassettes.recording import require_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
 
     require_version()
 
 
-def _hold_unique(ids: list[str]) -> None:
+def _require_unique(ids: list[str]) -> None:
     doubled = sorted({name for name in ids if ids.count(name) > 1})
     if doubled:
-        message = f"the suite has scenarios of these ids already; call yours otherwise: {', '.join(doubled)}"
-        raise HarnessError(message)
+        raise HarnessError(f"the suite already has scenarios with these ids; rename yours: {', '.join(doubled)}")
 
 
-def _hold_names(what: str, asked: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _require_known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
     from difflib import get_close_matches  # noqa: PLC0415 - only for the message
 
-    for name in asked:
+    for name in names:
         if name not in known:
             near = get_close_matches(name, known, n=3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            message = f"there is no {what} {name!r}{hint}"
-            raise HarnessError(message)
+            raise HarnessError(f"there is no {what} {name!r}{hint}")

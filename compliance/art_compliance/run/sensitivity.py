@@ -1,8 +1,7 @@
-"""How well a run would see: the miniatures' faults put around an author's own adapter, one after the other.
+"""Which faults a run would find: it puts each miniature's fault into an author's own adapter, one after the other.
 
-A fault is caught where a check that it names fails with it and passes without it. One that changes
-neither a request nor what is read out of an answer has nothing to be wrong about on this adapter: it
-does not apply, and neither does one whose checks are all silent or failing on the adapter as it is.
+A fault is caught if a check that it names fails with it and passes without it. A fault does not apply if it changes
+neither a request nor a reply of this adapter, or if none of its checks passes on the adapter as it is.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FAILS: Final = frozenset({"fail", "harness error"})
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """What became of one fault: `by` is the check and the scenario that caught it, or why it does not apply."""
+    """The outcome of one fault: `by` is the check and the scenario that caught it, or why it does not apply."""
 
     miniature: str
     wrong: str
@@ -57,17 +56,17 @@ def look(
     seed: int = 0,
     on_seen: Callable[[Seen], None] | None = None,
 ) -> list[Seen]:
-    """What a run of the selection would see of every fault. Raises HarnessError for an adapter that cannot be made."""
+    """Which faults a run of the selection would find. Raises HarnessError for an adapter that cannot be made."""
     selection = with_own_cassettes(selection, make)
     plan = selection.plan()
-    told: list[Seen] = []
+    seen: list[Seen] = []
     with open_subject(make, name=name, dialect=dialect) as subject:
         right = Session(subject, seed, _SEARCH, selection)
         for miniature in MINIATURES:
-            told.append(_look(miniature, right, plan, selection))
+            seen.append(_look(miniature, right, plan, selection))
             if on_seen is not None:
-                on_seen(told[-1])
-    return told
+                on_seen(seen[-1])
+    return seen
 
 
 def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario]], selection: Selection) -> Seen:
@@ -80,13 +79,13 @@ def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario
         with _silenced(), open_subject(make, name=known.name, dialect=known.requested_dialect) as subject:
             return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
-        why = f"it cannot be put around this adapter: {str(error).partition(': ')[2]}"
+        why = f"it cannot be applied to this adapter: {str(error).partition(': ')[2]}"
         return _seen(miniature, "not applicable", why)
 
 
 @contextmanager
 def _silenced() -> Generator[None]:
-    """What a wrong adapter prints is wrong on purpose, the key in it; the checks have seen it."""
+    """Hides what a wrong adapter prints on purpose, such as the key."""
     sink = io.StringIO()
     with redirect_stdout(sink), redirect_stderr(sink):
         yield
@@ -99,12 +98,12 @@ def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tu
         if failed and right.run(check, scenario).verdict not in _FAILS:
             return _seen(miniature, "caught", f"{check.id} on {scenario.id}")
     if not chosen:
-        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
     if not _bites(wrong.subject, right.subject, chosen, right.seed):
         return _seen(miniature, "not applicable", "it changes nothing on this adapter")
     silent = all(right.run(*one).verdict != "pass" for one in chosen)
     if silent:
-        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} has nothing to say of it")
+        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
     return _seen(miniature, "missed", ", ".join(sorted(miniature.fails)))
 
 
@@ -123,17 +122,17 @@ def _shows(wrong: Subject, right: Subject, check: Check, scenario: Scenario, see
     if any(_differs(wrong, right, request) for request in requests):
         return True
     can_call = wrong.has_call and right.has_call
-    return can_call and any(_hears(wrong, *one) != _hears(right, *one) for one in answers)
+    return can_call and any(_reply(wrong, *one) != _reply(right, *one) for one in answers)
 
 
 Asking = tuple[list[dict[str, Any]], dict[str, Any], WrittenAnswer]
 
 
 def _answers(request: Request, scenario: Scenario) -> Iterator[Asking]:
-    """What is asked and answered, whole and streamed: at once, and where there was an answer before."""
-    told = [msgspec.convert(turn["answer"], WrittenAnswer) for turn in request.turns[:1]]
-    for answer in told or ([scenario.answer] if scenario.answer else []):
-        for before in ([], _BEFORE) if told else ([],):
+    """Calls and their answers, whole and streamed: as the first call, and after an earlier answer."""
+    generated = [msgspec.convert(turn["answer"], WrittenAnswer) for turn in request.turns[:1]]
+    for answer in generated or ([scenario.answer] if scenario.answer else []):
+        for before in ([], _BEFORE) if generated else ([],):
             for more in ({}, {"stream": True}):
                 yield [*before, *request.prompt], {**request.options, **more}, answer
 
@@ -141,11 +140,11 @@ def _answers(request: Request, scenario: Scenario) -> Iterator[Asking]:
 _BEFORE: Final = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hello"}]
 
 
-def _hears(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, Any], answer: WrittenAnswer) -> Any:
-    """The events without the times in them, or what was raised."""
+def _reply(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, Any], answer: WrittenAnswer) -> Any:
+    """The events without times, or what was raised."""
     known = {"trace_id": "sensitivity", **options}
-    heard = subject.call(prompt, known, lambda asked: write(asked, answer, lambda said, _: asked.answer(said)))
-    return list(map(_timeless, heard.events)) if isinstance(heard, Answered) else str(heard)
+    reply = subject.call(prompt, known, lambda asked: write(asked, answer, lambda said, _: asked.answer(said)))
+    return list(map(_timeless, reply.events)) if isinstance(reply, Answered) else str(reply)
 
 
 def _timeless(event: dict[str, Any]) -> dict[str, Any]:
@@ -166,13 +165,13 @@ def _seen(miniature: Miniature, sight: Sight, by: str) -> Seen:
     return Seen(miniature=miniature.id, wrong=miniature.wrong, sight=sight, by=by)
 
 
-def describe_sight(told: list[Seen]) -> Iterator[str]:
+def describe_sight(seen: list[Seen]) -> Iterator[str]:
     """The faults that were missed, those that do not apply, and how many were caught."""
     for sight in ("missed", "not applicable"):
-        for one in told:
+        for one in seen:
             if one.sight == sight:
                 yield f"  {sight:<14}  {one.miniature}: {one.wrong} ({one.by})"
-    caught = sum(one.sight == "caught" for one in told)
-    missed = sum(one.sight == "missed" for one in told)
-    apart = len(told) - caught - missed
+    caught = sum(one.sight == "caught" for one in seen)
+    missed = sum(one.sight == "missed" for one in seen)
+    apart = len(seen) - caught - missed
     yield f"sensitivity: {caught} of {caught + missed} faults would have been caught; {apart} do not apply"

@@ -1,4 +1,4 @@
-"""Runs what an adapter does within a time limit, whatever it does: raise, exit, or never come back."""
+"""Runs an adapter's code with a time limit, whatever it does: raise, exit, or hang."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ T = TypeVar("T")
 Task = Callable[[], None]
 
 LIMIT: Final = 30.0
-"""Seconds that one translation or one call may take. Both take milliseconds where nothing is wrong."""
+"""Seconds that one translation or one call may take. Both usually take milliseconds."""
 
 
 class Stopped(Exception):
-    """The adapter did not come back, or wanted to end the program."""
+    """The adapter hangs, or tried to exit the program."""
+
+
+class TimedOut(Stopped):
+    """The adapter did not return in time."""
 
 
 class _Worker:
-    """A thread that does one task after another. It is idle again when a task ends; one that hangs is left behind."""
+    """A thread that runs one task after another. It is idle when a task ends; a thread that hangs is abandoned."""
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[Task] = SimpleQueue()
@@ -40,13 +44,13 @@ class _Worker:
 _idle: deque[_Worker] = deque()
 """Workers that wait for a task: starting a thread costs more than most translations.
 
-Who worked last works next: else calls one after the other would each meet a thread that never worked for one
-of their kind, and what a debugger or a measure of coverage keeps a thread would look like a leak of the adapter.
+The last one that became idle works next. Otherwise each call would meet a thread that is new to it, and what a
+debugger or coverage keeps per thread would look like a leak of the adapter.
 """
 
 
 def start_bounded(work: Callable[[], T]) -> Future[T]:
-    """The work, under way on a thread of its own."""
+    """Starts the work on a thread of its own."""
     future: Future[T] = Future()
     try:
         worker = _idle.pop()
@@ -57,12 +61,12 @@ def start_bounded(work: Callable[[], T]) -> Future[T]:
 
 
 def run_bounded(work: Callable[[], T], seconds: float | None = None) -> T:
-    """The work's value. Raises what it raises, and Stopped where it exits or the time is up."""
+    """The work's value. Raises what the work raises, Stopped if it tries to exit, and TimedOut if it takes too long."""
     return await_bounded(start_bounded(work), seconds)
 
 
 def await_bounded(future: Future[T], seconds: float | None = None, began: float | None = None) -> T:
-    """As `run_bounded`, for work that is under way: the seconds count from now, or since it `began` (monotonic)."""
+    """As `run_bounded`, for work that has started: the seconds count from now, or from `began` (monotonic)."""
     limit = LIMIT if seconds is None else seconds
     spent = 0.0 if began is None else time.monotonic() - began
     try:
@@ -71,15 +75,14 @@ def await_bounded(future: Future[T], seconds: float | None = None, began: float 
         if future.done():
             raise
         future.cancel()
-        message = f"it did not come back within {limit:g} s"
-        raise Stopped(message) from error
+        raise TimedOut(f"it did not return within {limit:g} s") from error
 
 
 def _settle(future: Future[T], work: Callable[[], T]) -> None:
-    future.set_running_or_notify_cancel()  # from here on it is not cancelled: what comes too late is settled in vain
+    future.set_running_or_notify_cancel()  # it cannot be cancelled any more; a late result is ignored
     try:
         future.set_result(work())
-    except Exception as error:  # noqa: BLE001 - handed on to whoever waits
+    except Exception as error:  # noqa: BLE001 - the waiting thread raises it
         future.set_exception(error)
-    except BaseException as error:  # noqa: BLE001 - SystemExit would end this thread alone, without a word
-        future.set_exception(Stopped(f"it wanted to end the program: {type(error).__name__}: {error}"))
+    except BaseException as error:  # noqa: BLE001 - SystemExit would silently end this thread
+        future.set_exception(Stopped(f"it tried to exit the program: {type(error).__name__}: {error}"))

@@ -1,4 +1,4 @@
-"""What a call gave: its events as JSON data, whatever they were made of, and what they add up to."""
+"""The events of a call as JSON data, whatever objects they were, and what they add up to."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def _camel(name: str) -> str:
 
 
 class Answered(Struct, frozen=True):
-    """The events of one call, in order, in the names that the standard gives them (snake_case).
+    """The events of one call, in order, with the names of the standard (snake_case).
 
-    `at` are the seconds after which each came, where they were watched as they came.
+    `at` has the seconds after which each event arrived, if the call was timed.
     """
 
     events: tuple[dict[str, Any], ...]
@@ -33,7 +33,7 @@ class Answered(Struct, frozen=True):
 
     @classmethod
     def of(cls, events: Iterable[Any]) -> Answered:
-        """Events of any make: structs, objects, or JSON data."""
+        """From events of any kind: structs, objects, or JSON data."""
         return cls(tuple(event_data(event) for event in events))
 
     @property
@@ -43,55 +43,55 @@ class Answered(Struct, frozen=True):
 
     @property
     def text(self) -> str | None:
-        """The text of the message at the end."""
+        """The text of the message in END."""
         return self.message.get("content")
 
     @property
     def token_text(self) -> str:
-        """The text of the answer's tokens, one after the other."""
+        """The text of the answer's tokens, joined."""
         return self._tokens("LLM_RESPONSE")
 
     @property
     def thinking_text(self) -> str:
-        """The text of the reasoning's tokens."""
+        """The text of the reasoning's tokens, joined."""
         return self._tokens("LLM_THINKING")
 
     @property
     def event_calls(self) -> list[dict[str, Any]]:
-        """The calls of the TOOL_CALL events."""
+        """The tool calls of the TOOL_CALL events."""
         return [event.get("call") or {} for event in self.of_kind("TOOL_CALL")]
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message at the end, as it came; empty where there is none."""
+        """The message in END; empty if there is none."""
         found = self._end.get("message")
         return found if is_object(found) else {}
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """The calls of the message at the end."""
+        """The tool calls of the message in END."""
         found: list[dict[str, Any]] = self.message.get("tool_calls") or []
         return found
 
     @property
     def finish(self) -> str | None:
-        """Why the answer ended, as END says."""
+        """The finish in END."""
         return self._end.get("finish")
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The METADATA event's own; empty where there is none."""
+        """The metadata of the METADATA event; empty if there is none."""
         found = next((event.get("metadata") for event in self.of_kind("METADATA")), None)
         return {_snake(name): value for name, value in found.items()} if is_object(found) else {}
 
     @property
     def error(self) -> dict[str, Any] | None:
-        """The ERROR event's own, or None."""
+        """The error of the ERROR event, or None."""
         event = next(self.of_kind("ERROR"), None)
         return None if event is None else event.get("error") or {}
 
     def of_kind(self, kind: str) -> Iterator[dict[str, Any]]:
-        """The events of a type."""
+        """The events of one type."""
         return (event for event in self.events if event.get("type") == kind)
 
     @property
@@ -143,16 +143,16 @@ _FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "metadata": (*_METADATA, *map(_camel, _METADATA)),
     "error": (*_ERROR_FACTS, "details"),
 }
-"""What is read of an object that is no mapping: by these names, and no other of its attributes."""
+"""The attributes that are read from an object that is not a mapping; all others are ignored."""
 
 _OWN_NAMES: Final = {kind: {_camel(name): name for name in _FIELDS[kind] if "_" in name} for kind in ("event", "error")}
-"""What is called so in camelCase, which is as good, by its name here. `metadata` has a reader of its own."""
+"""The snake_case names of what may also have a camelCase name. `metadata` has a reader of its own."""
 
 _ELEMENTS: Final = {"tool_calls": "call"}
 
 
 def event_data(event: Any) -> dict[str, Any]:
-    """An event as JSON data, whatever it is made of. To be called as it comes: it may be changed later."""
+    """An event of any kind as JSON data. Read it as it arrives: the adapter may change the object later."""
     read = _read(event, "event")
     return read if is_object(read) else {"type": repr(event)}
 
@@ -169,7 +169,7 @@ def _read(value: Any, kind: str) -> Any:
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
     if isinstance(value, Struct) and kind != "event":
-        return _read(msgspec.to_builtins(value), kind)  # which leaves tuples what they are
+        return _read(msgspec.to_builtins(value), kind)  # which leaves tuples as they are
     if is_array(value) and not hasattr(value, "_fields"):
         return [_read(item, _ELEMENTS.get(kind, kind)) for item in value]
     return _read_fields(value, kind)
@@ -184,10 +184,10 @@ def _read_fields(value: Any, kind: str) -> Any:
     tag = {config.tag_field: config.tag} if config is not None and config.tag_field else {}
     own, fields = _OWN_NAMES.get(kind, {}), _FIELDS.get(kind, ())
     names = {own.get(name, name): name for name in (*own, *fields) if hasattr(value, name)}
-    found = {name: _read(getattr(value, told), name) for name, told in names.items()}
+    found = {name: _read(getattr(value, attribute), name) for name, attribute in names.items()}
     return {**tag, **found} if tag or found else repr(value)
 
 
 def _show(error: BaseException) -> str:
-    """Everything of an error that may end in a log."""
+    """Everything about an error that may end up in a log."""
     return f"{error} {error!r} {vars(error)!r} {error.__cause__!r}"

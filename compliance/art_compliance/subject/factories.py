@@ -1,4 +1,4 @@
-"""From a name to the factory behind it: `module:attribute`, a built-in adapter, or an installed one."""
+"""Finds the factory for a name: `module:attribute`, a built-in adapter, or an installed one."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
 
 Factory = Callable[..., Any]
-"""Called with `api_key`, `base_url` and `model`, gives an adapter."""
+"""Returns an adapter; it is called with `api_key`, `base_url` and `model`."""
 
 
 def find_factory(name: str) -> Factory:
-    """The factory of that name. Raises HarnessError, saying what cannot be found, imported or called."""
+    """The factory of that name. Raises HarnessError if it cannot be found, imported or called."""
     target = BUILT_IN.get(name) or _installed().get(name) or name
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         known = ", ".join(sorted({*BUILT_IN, *_installed()}))
-        message = f"{name!r} is neither module:attribute nor the name of an installed adapter; installed: {known}"
-        raise HarnessError(message)
+        raise HarnessError(
+            f"{name!r} is neither module:attribute nor the name of an installed adapter; installed: {known}"
+        )
     found = _import(name, module_name)
     for step in attribute.split("."):
         if not hasattr(found, step):
-            message = f"{name}: {module_name!r} has no attribute {attribute!r}"
-            raise HarnessError(message)
+            raise HarnessError(f"{name}: {module_name!r} has no attribute {attribute!r}")
         found = getattr(found, step)
     if not callable(found):
-        message = (
+        raise HarnessError(
             f"{name}: {attribute!r} is {with_article(found)}, not a factory; give the adapter's class or a function"
         )
-        raise HarnessError(message)
     return cast("Factory", found)
 
 
 def name_of(make: Factory) -> str:
-    """`module:attribute` of a factory, as well as it can be told."""
+    """`module:attribute` of a factory, as far as it is known."""
     module, attribute = getattr(make, "__module__", "?"), getattr(make, "__qualname__", repr(make))
     return f"{module}:{attribute}"
 
@@ -50,7 +49,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def with_article(value: object) -> str:
-    """The value's type, to stand in a sentence."""
+    """The value's type with its article, for a sentence."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
@@ -61,8 +60,7 @@ def _import(name: str, module_name: str) -> Any:
     except (Exception, SystemExit) as error:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
         looked = f" (looked in the working directory and {len(sys.path)} places of sys.path)" if is_missing else ""
-        message = f"{name}: importing {module_name!r} failed: {describe_error(error)}{looked}"
-        raise HarnessError(message) from error
+        raise HarnessError(f"{name}: importing {module_name!r} failed: {describe_error(error)}{looked}") from error
 
 
 def _installed() -> dict[str, str]:

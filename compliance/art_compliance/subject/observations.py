@@ -1,4 +1,4 @@
-"""What is seen of an adapter that is asked for something: sent, refused or crashed, and what was read of an answer."""
+"""What the suite observes of an adapter: the request that it sent, or its refusal or crash, and its reply."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from art_compliance.provider.server import Request
 from art_compliance.quoting import shorten
-from art_compliance.subject.deadlines import Stopped
+from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import describe_error
 from art_sdk import ARTError
 
 
 class Sent(Struct, frozen=True):
-    """A request that the adapter made: its body, its URL where that is known, and how often it was sent."""
+    """A request that the adapter made: its body, its URL if known, and how often it was sent."""
 
     payload: Any
     url: str | None = None
@@ -27,7 +27,7 @@ class Sent(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """The adapter said, with a code, that it cannot do this."""
+    """The adapter refused with an error code."""
 
     code: str
     message: str
@@ -37,10 +37,11 @@ class Refused(Struct, frozen=True):
 
 
 class Crashed(Struct, frozen=True):
-    """Any other exception: what it was, and where it came from."""
+    """Any other exception, and where it was raised."""
 
     error: str
     where: str = ""
+    timed_out: bool = False
 
     def __str__(self) -> str:
         return f"it raised {self.error}, at {self.where}" if self.where else self.error
@@ -54,7 +55,7 @@ Reply = Answered | Refused | Crashed
 
 
 class Watched(Struct, frozen=True):
-    """A call: what arrived, what was read out of the answer, and whether the adapter changed what it was given."""
+    """A call: what arrived at the provider, the reply, and whether the adapter changed its arguments."""
 
     observation: Observation
     reply: Reply
@@ -63,11 +64,11 @@ class Watched(Struct, frozen=True):
 
 
 def observe_error(error: Exception) -> Refused | Crashed:
-    """A refusal where the exception has a code, a crash with its place where it has none."""
+    """A refusal if the exception has an error code, otherwise a crash with its place."""
     code = getattr(error, "code", None)
     if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
         return Refused(str(code), getattr(error, "message", None) or str(error))
     if isinstance(error, Stopped):
-        return Crashed(str(error))
+        return Crashed(str(error), timed_out=isinstance(error, TimedOut))
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Crashed(describe_error(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")

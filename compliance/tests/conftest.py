@@ -1,12 +1,14 @@
-"""What more than one test file needs: the calls that others recorded."""
+"""What more than one test file needs: a provider on the loopback, and the calls that others recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
 from art_compliance.cassettes.corpus import Found, Unreachable, load_packages, read_package
+from art_compliance.provider import LoopbackProvider
 
 PACKAGES = {package.name: package for package in load_packages()}
 
@@ -26,3 +28,10 @@ def packaged(request: pytest.FixtureRequest) -> tuple[Found, ...]:
     if isinstance(found, str):
         pytest.skip(f"the corpus is not to be had: {found}")
     return found
+
+
+@pytest.fixture
+def provider() -> Iterator[LoopbackProvider]:
+    """A provider on the loopback that answers every request."""
+    with LoopbackProvider() as server:
+        yield server

@@ -1,4 +1,4 @@
-"""Recorded from a provider with a key, or told why not; and the real one, asked on request alone."""
+"""Recording calls: what a cassette contains, and why there is none."""
 
 from __future__ import annotations
 
@@ -6,48 +6,29 @@ import http.client
 import io
 import socket
 import sys
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-import msgspec
 import pytest
-from typer.testing import CliRunner
 
-from art_compliance import HarnessError, Selection, certify
+from art_compliance import HarnessError
 from art_compliance.cassettes import load_cassette
 from art_compliance.cassettes.recording import recording
-from art_compliance.commands import app
-from art_compliance.dialects import DIALECTS
-from art_compliance.miniatures.base import change_events
-from art_compliance.provider import LoopbackProvider, StrictProvider
+from art_compliance.provider import StrictProvider
 from art_compliance.provider.server import Response
 from art_compliance.run.recorder import Order, choose, record
 from art_compliance.subject.access import Access
 from art_sdk import OpenAIAdapter
-from made_cassettes import ADAPTERS, KEY, findings, record_into, replayed
-
-# Recording.
-
-
-@pytest.fixture
-def provider():
-    with LoopbackProvider() as server:
-        yield server
-
-
-def access(provider: LoopbackProvider, adapter: str = "openai") -> Access:
-    path = DIALECTS[ADAPTERS[adapter].dialect].service.base_path
-    return Access(key=KEY, base_url=provider.url + path, model="its-model")
+from made_cassettes import ADAPTERS, KEY, access, record_into, replayed
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
-def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, provider, tmp_path: Path):
-    told = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
-    (one,) = told
+def test_a_cassette_has_its_provenance_and_no_key(adapter: str, provider, tmp_path: Path):
+    recorded = record_into(tmp_path, adapter, "one-question", source="provider", access=access(provider, adapter))
+    (one,) = recorded
     assert one.path == tmp_path / adapter / "one-question.yaml"
     known = load_cassette(one.path).provenance
     assert known is not None
@@ -59,7 +40,7 @@ def test_a_cassette_says_who_answered_what_when_and_holds_no_key(adapter: str, p
     assert any(KEY in str(request.headers) for request in provider.seen())
 
 
-def test_a_cassette_names_the_clients_that_were_in_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_cassette_names_the_clients_in_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for package in ("requests", "openai"):
         monkeypatch.delitem(sys.modules, package, raising=False)
     (one,) = record_into(tmp_path / "one", "openai", "one-question")
@@ -70,7 +51,7 @@ def test_a_cassette_names_the_clients_that_were_in_the_process(tmp_path: Path, m
     assert load_cassette(one.path).provenance.versions["requests"] == "requests-1"
 
 
-def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_path: Path):
+def test_recording_the_same_again_leaves_the_file_as_it_was(provider, tmp_path: Path):
     first = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     path = first[0].path
     today = load_cassette(path).provenance.date
@@ -82,12 +63,12 @@ def test_recording_again_changes_nothing_where_nothing_changed(provider, tmp_pat
     assert b"2001-01-01" in before
 
 
-def test_what_was_recorded_with_another_model_is_replayed_with_it(provider, tmp_path: Path):
+def test_a_cassette_with_another_model_is_replayed_with_that_model(provider, tmp_path: Path):
     record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
 
 
-def test_a_key_that_is_a_word_is_left_in_texts_so_that_the_request_matches_again(provider, tmp_path: Path):
+def test_a_key_that_is_a_common_word_stays_in_texts(provider, tmp_path: Path):
     at = Access(key="ollama", base_url=provider.url + "/v1", model="ollama-tiny")
     (one,) = record_into(tmp_path, "openai", "one-question", source="local engine", access=at, engine="e 1")
     assert load_cassette(one.path).provenance.model == "ollama-tiny"
@@ -95,7 +76,7 @@ def test_a_key_that_is_a_word_is_left_in_texts_so_that_the_request_matches_again
     assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
 
 
-def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_path: Path):
+def test_the_suites_own_answer_does_not_replace_a_real_one(provider, tmp_path: Path):
     (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     before = real.path.read_bytes()
     (own,) = record_into(tmp_path, "openai", "one-question")
@@ -104,7 +85,7 @@ def test_our_own_answer_does_not_take_the_place_of_a_providers(provider, tmp_pat
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
+def test_an_error_answer_is_reported_and_not_kept(status: int, provider, tmp_path: Path):
     def refuse(asked: Any) -> Response:
         return Response(status, asked.dialect.answers.write_error(status, f"no good: {KEY}"))
 
@@ -115,7 +96,7 @@ def test_a_refusal_is_told_and_not_kept(status: int, provider, tmp_path: Path):
     assert not list(tmp_path.rglob("*.yaml"))
 
 
-def test_what_the_adapter_refuses_is_told_apart(tmp_path: Path):
+def test_a_prompt_that_the_adapter_refuses_is_not_a_failure(tmp_path: Path):
     (one,) = record_into(tmp_path, "anthropic", "sampling")
     assert (one.is_refused, one.path) == (True, None)
 
@@ -134,7 +115,7 @@ class Unseen(OpenAIAdapter):
         yield {"type": "END", "message": {"role": "assistant", "content": "x"}, "finish": "stop"}
 
 
-def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
+def test_a_client_that_vcrpy_does_not_see_is_reported(provider, tmp_path: Path):
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(Unseen, order)
     assert one.path is None
@@ -143,7 +124,7 @@ def test_a_client_that_vcrpy_does_not_see_is_told(provider, tmp_path: Path):
 
 
 class Unreachable(Unseen):
-    """Crashes where the shipped ones tell an error, with all that it knows."""
+    """Crashes with a message that contains the key."""
 
     def call(self, prompt: Any, options: Any) -> Any:
         message = f"no route to {self._at.hostname} with {KEY}"
@@ -151,7 +132,7 @@ class Unreachable(Unseen):
 
 
 @pytest.mark.parametrize("make", [OpenAIAdapter, Unreachable])
-def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_the_key(make: Any, tmp_path: Path):
+def test_an_unreachable_provider_is_reported_with_the_reason_and_without_the_key(make: Any, tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     order = Order(
@@ -165,8 +146,8 @@ def test_a_provider_that_cannot_be_reached_is_told_with_the_reason_and_without_t
     assert KEY not in one.why
 
 
-def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: Path):
-    """`art serve` is at hand to try recording with; what it answers proves nothing all the same."""
+def test_an_answer_of_the_strict_provider_never_counts_as_real(tmp_path: Path):
+    """`art serve` may be listening at the URL that is recorded from."""
     with StrictProvider("openai-chat") as strict:
         access = Access(key=KEY, base_url=strict.base_url)
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
@@ -179,7 +160,7 @@ def test_what_the_strict_provider_answers_is_never_called_a_providers(tmp_path: 
     assert not replayed(tmp_path, OpenAIAdapter, "one-question").levels["replay"].is_applicable
 
 
-def test_a_vcrpy_that_does_not_see_httpx2_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_vcrpy_that_does_not_see_httpx2_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
     with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, so it would record and play nothing"):
         record_into(tmp_path, "openai", "one-question")
@@ -213,26 +194,26 @@ SENT = {
 
 
 @pytest.mark.parametrize("what", SENT)
-def test_what_is_sent_is_recorded_to_the_byte_however_it_was_given(what: str, provider):
+def test_a_body_of_any_kind_is_recorded_byte_for_byte(what: str, provider):
     given, body = SENT[what]
-    with recording() as heard:
+    with recording() as calls:
         client = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=10)
         client.request("POST", "/v1/chat/completions", given, {"content-length": str(len(body))})
         status = client.getresponse().status
         client.close()
-    assert [(one.method, one.request_body, one.status) for one in heard] == [("POST", body, status)]
+    assert [(one.method, one.request_body, one.status) for one in calls] == [("POST", body, status)]
     assert provider.seen()[-1].body == body
 
 
-def test_one_cassette_is_in_force_at_a_time(monkeypatch: pytest.MonkeyPatch):
+def test_only_one_cassette_is_active_at_a_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.PATIENCE", 0.01)
     with recording(), pytest.raises(HarnessError, match="another cassette is active in this process"), recording():
         pytest.fail("two at a time")
-    with recording() as heard:
-        assert heard == []
+    with recording() as calls:
+        assert calls == []
 
 
-def test_an_adapter_without_a_call_or_of_no_known_format_is_not_recorded(tmp_path: Path):
+def test_an_adapter_without_a_call_or_a_known_format_cannot_be_recorded(tmp_path: Path):
     class Silent:
         dialect = "openai-chat"
 
@@ -259,7 +240,7 @@ def test_a_file_that_cannot_be_read_is_replaced(tmp_path: Path):
     assert len(load_cassette(path).exchanges) == 1
 
 
-def test_an_answer_that_the_adapter_does_not_read_is_kept_and_told(provider, tmp_path: Path):
+def test_an_answer_that_the_adapter_cannot_read_is_kept_and_reported(provider, tmp_path: Path):
     with provider.answering(lambda _: Response(200, b'{"choices": []}')):
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     assert one.changed
@@ -267,190 +248,19 @@ def test_an_answer_that_the_adapter_does_not_read_is_kept_and_told(provider, tmp
     assert load_cassette(one.path).exchanges[0].answer_body == b'{"choices": []}'
 
 
-def test_a_failure_in_no_form_of_the_providers_is_told(provider, tmp_path: Path):
+def test_an_error_answer_in_an_unknown_format_is_reported(provider, tmp_path: Path):
     with provider.answering(lambda _: Response(502, b"<html>Bad gateway</html>", "text/html")):
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     assert one.why == "the provider answered 502: <html>Bad gateway</html>"
 
 
-def test_an_adapter_that_asks_elsewhere_than_its_format_says_is_told_so(provider, tmp_path: Path):
-    class Elsewhere(OpenAIAdapter):
+def test_an_adapter_that_calls_another_path_is_reported(provider, tmp_path: Path):
+    class OtherPath(OpenAIAdapter):
         def request(self, payload: Any, options: Any) -> Any:
             sent = super().request(payload, options)
             return type(sent)(sent.method, f"{provider.url}/v1/responses", sent.headers, sent.body)
 
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
-    (one,) = record(Elsewhere, order)
+    (one,) = record(OtherPath, order)
     assert one.path is None
     assert one.why == "it called /v1/responses, but requests of openai-chat go to a path like /chat/completions$"
-
-
-# The command.
-
-
-def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
-    return CliRunner().invoke(app, ["record", *arguments], env=env)
-
-
-REFUSED = {
-    "no adapter": ((), "name an adapter"),
-    "no key named": (
-        ("openai",),
-        "a real provider needs a key: name the environment variable that holds it with --key-from",
-    ),
-    "no key there": (
-        ("openai", "--key-from", "NO_SUCH_KEY"),
-        "the environment variable NO_SUCH_KEY is not set",
-    ),
-    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
-    "no URL of an engine": (("openai", "--local-engine"), "give the URL of the local engine with --base-url"),
-    "no name of an engine": (
-        ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
-        "name the engine and its version with --engine",
-    ),
-    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "use either"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_recording_is_refused_in_words(what: str):
-    arguments, message = REFUSED[what]
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
-
-
-def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
-    base = provider.url + DIALECTS["openai-chat"].service.base_path
-    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
-    result = run("openai", *arguments, env={"THE_KEY": KEY})
-    assert result.exit_code == 0, result.output
-    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
-    assert KEY not in result.output
-    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
-
-
-def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
-    with provider.answering(lambda asked: Response(401, asked.dialect.answers.write_error(401, "no"))):
-        result = run(
-            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
-            "--scenarios", "one-question", env={"K": KEY},
-        )  # fmt: skip
-    assert result.exit_code == 1
-    assert "the provider answered 401: no" in result.output
-
-
-# Live, and under pytest.
-
-
-def test_the_real_provider_is_asked_on_request_alone(provider):
-    few = ("one-question", "answer-text")
-    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
-    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
-    assert report.levels["live"].is_passed
-    assert len(provider.seen()) == 2
-    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
-
-
-def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
-    def refuse(asked: Any) -> Response:
-        return Response(
-            401, asked.dialect.answers.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com")
-        )
-
-    with provider.answering(refuse):
-        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
-    told = findings(report, "live.call-is-answered")
-    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
-    assert KEY not in msgspec.json.encode(report).decode()
-
-
-def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
-    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
-        if base_url is None:
-            raise ValueError(api_key)
-        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
-
-    with pytest.raises(HarnessError, match="the factory raised ValueError when it was given the key") as caught:
-        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
-    assert KEY not in repr(caught.getrepr(style="long"))
-
-
-def crash(_: Any) -> Any:
-    raise KeyError(KEY)
-
-
-def told_of(events: Any, kind: str, **changed: Any) -> Any:
-    return [{**event, **changed} if event["type"] == kind else event for event in events]
-
-
-LIVE_WRONG = {
-    "it raises": (crash, "it raised KeyError: 'REDACTED'"),
-    "no message": (lambda events: told_of(events, "END", message={}), "END's message is none of the standard"),
-    "no counts": (lambda events: told_of(events, "METADATA", metadata={}), "input_tokens is None: every provider"),
-    "a count of 0": (
-        lambda events: told_of(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),
-        "output_tokens is 0: every provider counts them",
-    ),
-    "no end": (lambda events: events[:-1], "END"),
-    "another thread": (lambda events: [{**event, "thread_id": "x"} for event in events], "thread_id"),
-}
-
-
-@pytest.mark.parametrize("what", LIVE_WRONG)
-def test_what_is_told_wrong_of_a_real_answer_is_found(what: str, provider):
-    change, message = LIVE_WRONG[what]
-
-    def make(**settings: Any) -> Any:
-        adapter = OpenAIAdapter(**settings)
-        if settings["api_key"] == KEY:
-            change_events(adapter, change)
-        return adapter
-
-    asked = Selection(checks=("live.call-is-answered",), scenarios=("one-question",), live=access(provider))
-    report = certify(make, dialect="openai-chat", selection=asked)
-    assert message in findings(report, "live.call-is-answered")
-    assert KEY not in msgspec.json.encode(report).decode()
-
-
-def test_live_without_a_key_is_refused():
-    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
-    assert result.exit_code == 2
-    assert "a real provider needs a key" in result.output
-
-
-THEIRS = """
-from art_sdk import OpenAIAdapter
-
-class MyAdapter(OpenAIAdapter):
-    provider_name = "theirs"
-
-"""
-
-
-def test_pytest_records_with_a_key_and_replays_what_was_recorded(
-    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-):
-    pytester.makepyfile(theirs=THEIRS)
-    monkeypatch.setenv("THE_KEY", KEY)
-    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
-    plain += ("--art-cassettes", "new/ones")
-    run = partial(pytester.runpytest_inprocess, no_reraise_ctrlc=True)
-    missing = run(*plain)
-    assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
-    lost = run(*plain, "--art-base-url", "http://127.0.0.1:9/v1")
-    assert lost.ret == 2
-    assert "--art-base-url needs --art-record" in lost.stdout.str() + lost.stderr.str()
-    refused = run(*plain, "--art-record")
-    assert refused.ret == 2
-    assert "--art-record needs a key" in refused.stdout.str() + refused.stderr.str()
-    asking = ("--art-key-from", "THE_KEY", "--art-base-url", provider.url + "/v1", "--art-model", "its-model")
-    done = run(*plain, "--art-record", *asking)
-    assert done.ret == 0, done.stdout.str()
-    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
-    kept = load_cassette(pytester.path / "new" / "ones" / "theirs" / "one-question.yaml")
-    assert kept.provenance is not None
-    assert kept.provenance.model == "its-model"
-    asked = len(provider.seen())
-    assert run(*plain).ret == 0
-    assert len(provider.seen()) == asked

@@ -36,19 +36,19 @@ def test_text_and_object_make_the_same_prompt(name: str, context: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_text_and_object_ask_for_the_same_names(name: str):
+def test_text_and_object_use_the_same_names(name: str):
     text, node = (Blueprint.compile(source, partials=FRAGMENTS) for source in BOTH[name])
     assert (text.variables(), text.sections()) == (node.variables(), node.sections())
 
 
-def test_the_planning_prompt_lists_the_tools_and_asks_for_the_form():
-    system, first, second, asked = contents("plan", CONTEXT)
+def test_the_planning_prompt_lists_the_tools_and_the_form():
+    system, first, second, request = contents("plan", CONTEXT)
     assert (system, first, second) == (CONTEXT["systemPrompt"], "hi", "hello")
-    assert asked.startswith(
+    assert request.startswith(
         "User Query: Rain in \\London\\?\n\nAvailable Tools:\n"
         '- weather: Says "rain".\n  Input Schema: {"type":"object"}\n\nFind out'
     )
-    assert asked.endswith("plan for it.\n" + FRAGMENTS["pes_tool_format"])
+    assert request.endswith("plan for it.\n" + FRAGMENTS["pes_tool_format"])
 
 
 def test_the_planning_prompt_says_that_there_are_no_tools():
@@ -64,7 +64,7 @@ def test_the_synthesis_prompt_holds_results_and_errors():
     assert "Tool Results:\nNo tool was called.\n\n" in contents("synthesize", EMPTY)[-1]
 
 
-def test_a_tool_that_gave_nothing_back_is_no_missing_name():
+def test_a_tool_without_output_is_not_a_missing_name():
     context = PromptContext(
         system_prompt="s",
         query="q",
@@ -73,5 +73,5 @@ def test_a_tool_that_gave_nothing_back_is_no_missing_name():
         intent="i",
         plan="p",
     )
-    asked = PromptManager().assemble_prompt(PES_SYNTHESIZE, context)[-1].content
-    assert "- log (call c1, success): \n- log (call c2, error): \n" in str(asked)
+    request = PromptManager().assemble_prompt(PES_SYNTHESIZE, context)[-1].content
+    assert "- log (call c1, success): \n- log (call c2, error): \n" in str(request)

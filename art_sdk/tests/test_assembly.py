@@ -51,7 +51,7 @@ def test_a_context_is_a_mapping_or_a_typed_value(manager: PromptManager, context
     assert manager.assemble_prompt(ONE, context) == (UserMessage("x"),)
 
 
-def test_a_prompt_context_shows_its_values_by_their_blueprint_names(manager: PromptManager):
+def test_a_prompt_context_uses_the_names_of_blueprints(manager: PromptManager):
     context = PromptContext(
         query="q?",
         system_prompt="S",
@@ -64,7 +64,7 @@ def test_a_prompt_context_shows_its_values_by_their_blueprint_names(manager: Pro
     assert '- find: Finds.\n  Input Schema: {"type":"object"}\n\n' in str(last.content)
 
 
-def test_a_compiled_blueprint_brings_its_own_name(manager: PromptManager):
+def test_a_compiled_blueprint_keeps_its_own_name(manager: PromptManager):
     compiled = Blueprint.compile(ONE, name="MINE")
     assert manager.assemble_prompt(compiled, {"q": "x"}) == (UserMessage("x"),)
     assert failure(compiled, {}).details["blueprint"] == "MINE"
@@ -76,7 +76,7 @@ def test_a_compiled_blueprint_takes_no_partials():
 
 
 @pytest.mark.parametrize(
-    ("context", "told"),
+    ("context", "message"),
     [
         (None, "$: the context must be an object, not null"),
         ([("q", "x")], "$: the context must be an object, not an array"),
@@ -88,21 +88,21 @@ def test_a_compiled_blueprint_takes_no_partials():
         ({1: "x"}, "$: the key 1 is not a string"),
     ],
 )
-def test_a_context_that_is_no_json_object_is_refused(context: Any, told: str):
-    assert told in failure(ONE, context).message
+def test_a_context_must_be_a_json_object(context: Any, message: str):
+    assert message in failure(ONE, context).message
 
 
 @pytest.mark.parametrize("strict", ["none", "", None, [], True])
-def test_a_mode_that_there_is_not_is_refused(strict: Any):
+def test_an_unknown_mode_is_an_error(strict: Any):
     assert "strict must be one of variables, all, off" in failure(ONE, {"q": "x"}, strict=strict).message
 
 
 @pytest.mark.parametrize("partials", [5, "ab", ["a"], {"a": 5}, {1: "x"}])
-def test_partials_that_are_no_texts_are_refused(partials: Any):
+def test_partials_must_map_names_to_texts(partials: Any):
     assert "partials" in failure(ONE, {"q": "x"}, partials=partials).message
 
 
-def test_the_fragments_are_those_given_or_the_pes_agents(manager: PromptManager):
+def test_the_default_fragments_are_those_of_the_pes_agent(manager: PromptManager):
     assert manager.fragments == FRAGMENTS
     assert "pes_tool_format" in FRAGMENTS
     assert PromptManager({"a": "b"}).fragments == {"a": "b"}
@@ -119,12 +119,12 @@ def test_the_fragments_cannot_be_changed():
 
 
 @pytest.mark.parametrize("fragments", [5, ["a"], {"a": 5}, {1: "x"}])
-def test_fragments_that_are_no_texts_are_refused(fragments: Any):
+def test_fragments_must_map_names_to_texts(fragments: Any):
     with pytest.raises(PromptAssemblyFailed, match="fragments"):
         PromptManager(fragments)
 
 
-def test_a_fragment_is_text_with_or_without_its_tags_filled_in():
+def test_a_fragment_is_rendered_only_with_a_context():
     manager = PromptManager({"hello": 'Hi "{{name}}"\n{{> bye}}', "bye": "\\{{name}}"})
     assert manager.get_fragment("hello") == 'Hi "{{name}}"\n{{> bye}}'
     assert manager.get_fragment("hello", {"name": '{{x}}"\n'}) == 'Hi "{{x}}"\n"\n\\{{x}}"\n'
@@ -132,7 +132,7 @@ def test_a_fragment_is_text_with_or_without_its_tags_filled_in():
 
 
 @pytest.mark.parametrize(
-    ("name", "context", "told"),
+    ("name", "context", "message"),
     [
         ("nope", None, "unknown fragment; known fragments: hello"),
         (["hello"], None, "unknown fragment; known fragments: hello"),
@@ -141,10 +141,10 @@ def test_a_fragment_is_text_with_or_without_its_tags_filled_in():
         ("hello", ["name"], "the context must be an object, not an array"),
     ],
 )
-def test_a_fragment_that_cannot_be_filled_in_is_told(name: Any, context: Any, told: str):
+def test_a_fragment_that_cannot_be_rendered_is_an_error(name: Any, context: Any, message: str):
     with pytest.raises(PromptAssemblyFailed) as caught:
         PromptManager({"hello": "Hi {{name}}"}).get_fragment(name, context)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert caught.value.details["blueprint"] == name
 
 
@@ -155,13 +155,13 @@ def test_partials_come_before_fragments():
     assert manager.assemble_prompt(blueprint, {}, partials={"a": "partial"}) == (UserMessage("partial kept"),)
 
 
-def test_no_file_is_ever_a_partial(tmp_path, monkeypatch: pytest.MonkeyPatch):
+def test_partials_are_never_read_from_files(tmp_path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "secret.mustache").write_text("swordfish")
     monkeypatch.chdir(tmp_path)
     assert "unknown partial '{{>secret}}'" in failure("[{{> secret}}]", {}).message
 
 
-def test_validation_holds_calls_and_results_together(manager: PromptManager):
+def test_validate_prompt_checks_calls_and_results(manager: PromptManager):
     lost = [{"role": "tool_result", "content": "x", "tool_call_id": "c"}]
     assert manager.validate_prompt(lost, conversation=False)
     with pytest.raises(PromptValidationFailed) as caught:
@@ -170,7 +170,7 @@ def test_validation_holds_calls_and_results_together(manager: PromptManager):
     assert manager.assemble_prompt("[{{#h}}{{.}},{{/h}}]", {"h": lost})
 
 
-def test_the_async_twin_does_the_same(manager: PromptManager):
+def test_aassemble_prompt_does_the_same(manager: PromptManager):
     given = {"name": "B", "partials": {"p": "!"}, "strict": "all"}
     blueprint = '[{"role": "user", "content": "{{q}}{{> p}}"}]'
     assert asyncio.run(manager.aassemble_prompt(blueprint, {"q": "x"}, **given)) == (UserMessage("x!"),)

@@ -20,14 +20,14 @@ def failure(blueprint: Any, context: Any, **how: Any) -> PromptAssemblyFailed:
     return caught.value
 
 
-def test_the_error_reads_as_the_framework_has_it():
+def test_an_error_names_blueprint_tag_and_line():
     error = failure(PES_PLAN, {"query": "x"}, name="PES_PLAN")
     expected = "Failed to assemble prompt for 'PES_PLAN': Mustache unresolved tag '{{systemPrompt}}' (line 2)"
     assert error.message == expected
     assert error.details == {"blueprint": "PES_PLAN", "tag": "{{systemPrompt}}", "line": 2}
 
 
-def test_a_result_that_is_no_prompt_names_message_line_and_every_fault():
+def test_the_error_of_a_malformed_result_names_message_line_and_every_violation():
     blueprint = '[\n{"role": "user", "content": 5},\n{"role": "user", "content": "a"},\n{"role": "{{q}}"}]'
     error = failure(blueprint, {"q": "boss"}, name="B")
     assert error.message == (
@@ -38,7 +38,7 @@ def test_a_result_that_is_no_prompt_names_message_line_and_every_fault():
     assert isinstance(error.__cause__, PromptValidationFailed)
 
 
-def test_the_line_of_a_bad_message_is_that_of_the_loop_that_made_it():
+def test_the_line_of_a_malformed_message_is_that_of_its_loop():
     history = [{"role": "user", "content": "a\nb\n"}] * 9 + [{"role": "nobody", "content": ""}]
     assert failure("[\n\n{{#h}}\n{{.}},\n{{/h}}]", {"h": history}).details == {
         "line": 4,
@@ -67,23 +67,23 @@ SECRET = "my password is swordfish and nobody shall ever read it in any of our l
         ("[]", {SECRET: {SECRET: {SECRET: {1}}}}),
     ],
 )
-def test_no_more_than_sixty_characters_of_data_stand_in_an_error(blueprint: str, context: Any):
+def test_an_error_quotes_at_most_sixty_characters_of_data(blueprint: str, context: Any):
     error = failure(blueprint, context)
-    told = "".join(traceback.format_exception(error)) + json.dumps(error.details) + repr(error.__cause__)
-    assert longest_common(SECRET, told) <= 60
+    text = "".join(traceback.format_exception(error)) + json.dumps(error.details) + repr(error.__cause__)
+    assert longest_common(SECRET, text) <= 60
 
 
-def longest_common(secret: str, told: str) -> int:
-    return max(n for n in range(len(secret)) if any(secret[at : at + n] in told for at in range(100)))
+def longest_common(secret: str, text: str) -> int:
+    return max(n for n in range(len(secret)) if any(secret[at : at + n] in text for at in range(100)))
 
 
-def test_an_error_from_unread_json_keeps_no_text():
+def test_the_error_of_bad_json_does_not_keep_the_text():
     error = failure("[{{q}} {{q}}]", {"q": SECRET})
     assert str(error.__cause__) == "Expecting ',' delimiter"
     assert not [one for one in chain(error) if hasattr(one, "doc")]
 
 
-def test_an_error_from_a_refused_prompt_keeps_no_other_error():
+def test_the_error_of_a_malformed_result_does_not_keep_its_data():
     error = failure('[{"role": {{q}}, "content": "x"}]', {"q": SECRET})
     assert not [one for one in chain(error) if SECRET in f"{one}{getattr(one, 'details', '')}"]
 
@@ -92,15 +92,15 @@ def chain(error: BaseException | None) -> list[BaseException]:
     return [] if error is None else [error, *chain(error.__cause__), *chain(error.__context__)]
 
 
-def test_a_number_too_long_to_be_read_is_refused():
+def test_a_number_that_is_too_long_is_an_error():
     assert "a number is too long" in failure('[{"role": "user", "content": ' + "1" * 5_000 + "}]", {}).message
 
 
-def test_depth_in_the_text_is_no_crash():
+def test_deeply_nested_text_is_an_error():
     assert failure("[" * 100_000 + "]" * 100_000, {}).message.endswith("nested too deeply")
 
 
-def test_a_deep_stack_of_the_callers_is_no_crash():
+def test_a_deep_stack_of_the_caller_does_not_crash():
     manager = PromptManager()
 
     def sink(left: int) -> Any:

@@ -48,7 +48,7 @@ def build(context: dict[str, Any]) -> list[dict[str, Any]]:
         for tool in context["availableTools"]
     )
     none = "No tools available.\n"
-    asked = (
+    request = (
         f"User Query: {context['query']}\n\nAvailable Tools:\n{tools or none}\n"
         "Find out from the query and the conversation what the user wants, and make a plan for it.\n"
         + FRAGMENTS["pes_tool_format"]
@@ -56,7 +56,7 @@ def build(context: dict[str, Any]) -> list[dict[str, Any]]:
     prompt = [
         {"role": "system", "content": context["systemPrompt"]},
         *context["history"],
-        {"role": "user", "content": asked},
+        {"role": "user", "content": request},
     ]
     return [message | {"content": without_surrogates(message["content"])} for message in prompt]
 
@@ -89,7 +89,7 @@ def test_a_value_is_never_expanded(first: str, second: str):
     )
 
 
-def test_eight_threads_get_each_their_own_prompt(manager: PromptManager):
+def test_threads_do_not_mix_up_prompts(manager: PromptManager):
     wrong: list[object] = []
 
     def work(who: int):
@@ -123,7 +123,7 @@ def test_ten_megabytes_of_hostile_text_take_less_than_half_a_second(manager: Pro
     pytest.fail(f"it took {took:.2f} s")
 
 
-def test_chevron_is_left_as_it_was():
+def test_chevron_is_not_modified():
     code = (
         "import chevron, chevron.renderer as r, chevron.tokenizer as t\n"
         "before = {**vars(r), **{'t_' + k: v for k, v in vars(t).items()}}\n"
@@ -137,7 +137,7 @@ def test_chevron_is_left_as_it_was():
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/blueprints.md"])
-def test_the_example_of_the_page_works(page: str):
+def test_the_example_of_a_page_works(page: str):
     text = (Path(__file__).resolve().parents[2] / page).read_text(encoding="utf-8")
     (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "assemble_prompt" in code]
     names: dict[str, Any] = {}

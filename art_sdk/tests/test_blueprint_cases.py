@@ -1,4 +1,4 @@
-"""Every case of `fixtures/blueprints`: what an assembler, in any language, is held to."""
+"""Every case of `fixtures/blueprints`, which assemblers in any language must pass."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ OPTIONAL = {"partials", "strict"}
 
 
 def assemble(case: dict[str, Any]) -> list[dict[str, Any]]:
-    wishes = {key: case[key] for key in OPTIONAL & case.keys()}
-    return dump_prompt(PromptManager({}).assemble_prompt(case["blueprint"], case["context"], **wishes))
+    options = {key: case[key] for key in OPTIONAL & case.keys()}
+    return dump_prompt(PromptManager({}).assemble_prompt(case["blueprint"], case["context"], **options))
 
 
 def assemble_naively(case: dict[str, Any]) -> list[dict[str, Any]]:
@@ -33,19 +33,19 @@ def assemble_naively(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("case", RIGHT)
-def test_the_prompt_is_the_one_that_is_written_down(case: dict[str, Any]):
+def test_a_case_makes_its_prompt(case: dict[str, Any]):
     assert assemble(case) == dump_prompt(parse_prompt(case["prompt"]))
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_is_written_down(case: dict[str, Any]):
+def test_a_case_raises_its_error(case: dict[str, Any]):
     with pytest.raises(PromptAssemblyFailed) as caught:
         assemble(case)
     found = caught.value.details
     assert {key: found.get(key) for key in case["error"]} == case["error"]
 
 
-def test_there_are_as_many_cases_as_were_asked_for():
+def test_every_group_has_its_cases():
     assert len(CASES) == sum(map(len, GROUPS.values())) >= 60
     assert len(GROUPS["ordinary"]) == 8
     assert len(GROUPS["hostile"]) >= 50
@@ -56,11 +56,6 @@ def test_a_case_has_the_documented_keys_and_one_result(case: dict[str, Any]):
     assert case.keys() - OPTIONAL in (KEYS | {"prompt"}, KEYS | {"error"})
     assert case.get("error", {}).keys() <= {"tag", "line", "within", "index"}
     assert case["purpose"].endswith(".")
-
-
-def test_the_changelog_counts_the_cases_right():
-    told = (FOLDER.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"{len(CASES)} cases in `fixtures/blueprints/`" in told
 
 
 def test_naive_mustache_gets_two_of_the_eight_ordinary_cases_right():
@@ -82,14 +77,14 @@ def test_naive_mustache_lets_hostile_values_through():
     assert {"text-ends-in-backslash", "text-line-feed", "value-html", "key-doubled-by-data"} <= set(wrong)
 
 
-def test_naive_mustache_without_its_html_escaping_is_injected_into():
+def test_naive_mustache_without_escaping_lets_data_inject_messages():
     case = CASES["text-closes-the-message"]
     injected = assemble_naively(case | {"blueprint": case["blueprint"].replace("{{q}}", "{{{q}}}")})
     assert [message["content"] for message in injected] == ["S", "<", "pwned>"]
 
 
 def survives(case: dict[str, Any]) -> bool:
-    """Whether naive rendering ends as is written down: in that prompt, or in an error where there is to be one."""
+    """Whether naive rendering ends as the case says: with that prompt or with an error."""
     try:
         found = assemble_naively(case)
     except Exception:  # noqa: BLE001 - whatever chevron and json raise

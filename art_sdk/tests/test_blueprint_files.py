@@ -61,7 +61,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_blueprint_is_read_from_json_and_yaml(tmp_path: Path, name: str):
+def test_a_blueprint_is_loaded_from_json_and_yaml(tmp_path: Path, name: str):
     (tmp_path / name).write_text(FILES[name], encoding="utf-8")
     blueprint = load_blueprint(tmp_path / name, partials={"p": "é"})
     prompt = PromptManager().assemble_prompt(blueprint, {"q": '"', "history": [{"role": "user", "content": "h"}]})
@@ -69,7 +69,7 @@ def test_a_blueprint_is_read_from_json_and_yaml(tmp_path: Path, name: str):
     assert blueprint.name == name.partition(".")[0]
 
 
-def test_a_file_takes_a_name_and_a_managers_fragments(tmp_path: Path):
+def test_a_file_can_be_loaded_with_a_name_and_partials(tmp_path: Path):
     path = tmp_path / "a.json"
     path.write_text('[{"role": "user", "content": "{{> pes_tool_format}}"}]')
     manager = PromptManager()
@@ -78,18 +78,20 @@ def test_a_file_takes_a_name_and_a_managers_fragments(tmp_path: Path):
     assert manager.assemble_prompt(blueprint, {}) == (UserMessage(FRAGMENTS["pes_tool_format"]),)
 
 
-@pytest.mark.parametrize(("name", "content", "told", "line"), BAD_FILES)
-def test_a_file_that_holds_no_blueprint_is_told(tmp_path: Path, name: str, content: bytes, told: str, line: int | None):
+@pytest.mark.parametrize(("name", "content", "message", "line"), BAD_FILES)
+def test_a_file_without_a_blueprint_is_an_error(
+    tmp_path: Path, name: str, content: bytes, message: str, line: int | None
+):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(PromptAssemblyFailed) as caught:
         load_blueprint(tmp_path / name)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert caught.value.details.get("line") == line
     assert caught.value.details["blueprint"] == "a"
 
 
 @pytest.mark.parametrize("name", ["gone.json", "gone.yaml", ".", "a\0.json", "folder.json"])
-def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str):
+def test_a_missing_file_is_an_error(tmp_path: Path, name: str):
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(
         PromptAssemblyFailed, match=r"cannot be read: No such file|must be one of|is not a (valid )?file"

@@ -54,7 +54,7 @@ def _read(*messages: dict[str, Any]) -> Conversation:
         (_call("a"), SYSTEM, _result("a")),
     ],
 )
-def test_a_sound_conversation_has_no_fault(messages: tuple[dict[str, Any], ...]) -> None:
+def test_a_valid_conversation_has_no_faults(messages: tuple[dict[str, Any], ...]) -> None:
     assert _read(*messages).faults == []
 
 
@@ -89,19 +89,19 @@ FAULTS: list[tuple[str, list[dict[str, Any]], list[tuple[str, str, str | None]]]
 
 
 @pytest.mark.parametrize(("messages", "faults"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS])
-def test_a_breach_is_found_where_it_stands(messages: list[Any], faults: list[tuple[str, str, str | None]]) -> None:
+def test_a_fault_is_found_with_its_path(messages: list[Any], faults: list[tuple[str, str, str | None]]) -> None:
     found = _read(*messages).faults
     assert [(fault.kind, fault.path, fault.call_id) for fault in found] == faults
     assert all(repr(fault.call_id) in fault.message for fault in found if fault.call_id)
 
 
-def test_the_first_answer_is_the_one_that_counts() -> None:
+def test_the_first_of_two_results_counts() -> None:
     [turn] = _read(_call("a"), _result("a"), _result("a")).turns
     assert isinstance(turn, AssistantTurn)
     assert turn.answers["a"].tool_call_id == "a"
 
 
-def test_requests_join_the_turn_that_they_follow() -> None:
+def test_tool_requests_join_the_turn_before_them() -> None:
     turns = _read(USER, _call("a"), _request("b", {"n": 10**30}), _result("b"), _result("a"), _request("c"), USER).turns
     first, second = (turn for turn in turns if isinstance(turn, AssistantTurn))
     assert [call.id for call in first.calls] == ["a", "b"]
@@ -114,7 +114,7 @@ def test_requests_join_the_turn_that_they_follow() -> None:
     assert (second.index, second.places, second.message.content) == (5, (5,), None)
 
 
-def test_a_request_after_a_user_message_is_a_turn_of_its_own() -> None:
+def test_a_tool_request_after_a_user_message_is_a_turn_of_its_own() -> None:
     turns = _read({"role": "assistant", "content": "x"}, USER, _request("a"), _result("a")).turns
     assert [turn.index for turn in turns] == [0, 1, 2]
 
@@ -131,7 +131,7 @@ def test_a_request_after_a_user_message_is_a_turn_of_its_own() -> None:
         ((_result("x"), SYSTEM), True, False),
     ],
 )
-def test_a_system_message_knows_where_it_stands(messages: Any, late: bool, splits: bool) -> None:  # noqa: FBT001
+def test_a_system_message_is_marked_late_or_splitting(messages: Any, late: bool, splits: bool) -> None:  # noqa: FBT001
     [*_, turn] = (turn for turn in _read(*messages).turns if isinstance(turn, SystemTurn))
     assert (turn.late, turn.splits) == (late, splits)
 
@@ -144,7 +144,7 @@ def test_every_call_is_counted(messages: tuple[dict[str, Any], ...], count: int)
     assert len(list(find_call_ids(parse_prompt(list(messages))))) == count
 
 
-def test_bad_arguments_are_found_where_they_stand() -> None:
+def test_bad_arguments_are_found_with_their_path() -> None:
     conversation = _read(
         USER,
         _call("a", arguments="{}"),
@@ -206,23 +206,23 @@ def test_arguments_are_read_exactly(text: str, value: dict[str, Any]) -> None:
         ("<html>", "not a JSON object"),
     ],
 )
-def test_bad_arguments_are_told_in_words(text: str, reason: str) -> None:
+def test_the_error_of_bad_arguments_says_why(text: str, reason: str) -> None:
     assert reason in (explain_bad_arguments(text) or "")
 
 
 @pytest.mark.parametrize("levels", [202, 300, 450, *range(490, 500), *range(960, 1005), 100_000])
 @pytest.mark.parametrize(("left", "right"), [('{"a":', "}"), ('{"a":[', "]}")])
-def test_arguments_nested_too_deeply_are_refused(levels: int, left: str, right: str) -> None:
+def test_arguments_nested_too_deeply_are_an_error(levels: int, left: str, right: str) -> None:
     reason = explain_bad_arguments(left * levels + "1" + right * levels)
     assert reason is not None
     assert reason.startswith("the arguments ")
 
 
-def test_many_brackets_that_are_not_deep_are_fine() -> None:
+def test_many_shallow_brackets_are_fine() -> None:
     assert parse_arguments('{"a":[' + ",".join(["{}"] * 1000) + "]}") == {"a": [{}] * 1000}
 
 
-def test_the_caller_s_stack_may_be_deep_already() -> None:
+def test_a_deep_stack_of_the_caller_is_fine() -> None:
     text = '{"a":' * 150 + "1" + "}" * 150
 
     def dig(levels: int) -> Any:
@@ -231,7 +231,7 @@ def test_the_caller_s_stack_may_be_deep_already() -> None:
     assert list(dig(sys.getrecursionlimit() * 6 // 10)) == ["a"]
 
 
-def test_reading_a_conversation_changes_no_argument() -> None:
+def test_reading_a_conversation_does_not_change_the_prompt() -> None:
     arguments: dict[str, Any] = {"b": [1], "a": {}}
     message = ToolRequestMessage(ToolRequest("a", "f", arguments))
     read_conversation((message,))
@@ -252,7 +252,7 @@ def test_arguments_are_read_as_json_reads_them(value: dict[str, Any], ascii_only
 
 
 @given(st.text(alphabet='{}[]":,a1\\u0 .e-\ud800') | st.text())
-def test_text_is_an_object_or_is_refused(text: str) -> None:
+def test_any_text_is_an_object_or_an_error(text: str) -> None:
     try:
         found = parse_arguments(text)
     except ValueError as error:
@@ -283,7 +283,7 @@ def test_reading_never_raises_and_loses_no_message(messages: list[dict[str, Any]
     assert all(0 <= fault.index < len(messages) for fault in conversation.faults)
 
 
-def test_a_call_without_an_answer_is_not_among_the_answers(call: Callable[..., Any]) -> None:
+def test_a_call_without_a_result_is_not_among_the_answers(call: Callable[..., Any]) -> None:
     turn = _read(call("a")).turns[0]
     assert isinstance(turn, AssistantTurn)
     assert turn.answers_in_call_order() == []

@@ -42,7 +42,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("value", "path", "reason"), BAD)
-def test_what_json_cannot_carry_is_found_with_its_path(value: Any, path: str, reason: str) -> None:
+def test_a_value_that_json_cannot_carry_is_found_with_its_path(value: Any, path: str, reason: str) -> None:
     found = find_unsendable(value)
     assert found is not None
     assert found.path == path
@@ -50,18 +50,18 @@ def test_what_json_cannot_carry_is_found_with_its_path(value: Any, path: str, re
 
 
 @pytest.mark.parametrize("value", [case[0] for case in BAD])
-def test_the_fast_look_is_never_sure_of_what_cannot_be_sent(value: Any) -> None:
+def test_the_fast_check_never_accepts_what_cannot_be_sent(value: Any) -> None:
     assert not is_surely_sendable(value)
 
 
 @given(JSON)
-def test_the_fast_look_knows_plain_data(value: Any) -> None:
+def test_the_fast_check_accepts_plain_data(value: Any) -> None:
     assert is_surely_sendable(value)
 
 
 @pytest.mark.parametrize("at", [0, 23, 24, 99])
 @pytest.mark.parametrize("fault", [math.nan, b"x", dt.date(2020, 1, 1), {1: 2}, "\ud800", {"a": [{1}]}], ids=repr)
-def test_the_fast_look_sees_every_item_of_a_long_list(at: int, fault: Any) -> None:
+def test_the_fast_check_sees_every_item_of_a_long_list(at: int, fault: Any) -> None:
     messages: list[Any] = [{"role": "user"}] * 100
     assert is_surely_sendable({"model": "m", "messages": messages})
     messages[at] = fault
@@ -69,12 +69,12 @@ def test_the_fast_look_sees_every_item_of_a_long_list(at: int, fault: Any) -> No
 
 
 @pytest.mark.parametrize("levels", [DEPTH_LIMIT - 2, DEPTH_LIMIT - 1, DEPTH_LIMIT])
-def test_the_fast_look_counts_depth_from_the_root(levels: int, nested: Callable[[int], Any]) -> None:
+def test_the_fast_check_counts_depth_from_the_root(levels: int, nested: Callable[[int], Any]) -> None:
     value = {"messages": [nested(levels)]}
     assert is_surely_sendable(value) == (find_unsendable(value) is None)
 
 
-def test_the_fast_look_makes_no_copy_of_a_long_conversation() -> None:
+def test_the_fast_check_does_not_copy_a_long_conversation() -> None:
     value = {"messages": [{"role": "user", "content": str(number)} for number in range(10_000)]}
     tracemalloc.start()
     assert is_surely_sendable(value)
@@ -83,7 +83,7 @@ def test_the_fast_look_makes_no_copy_of_a_long_conversation() -> None:
     assert peak < 100_000
 
 
-def test_the_first_of_several_faults_is_the_one_in_reading_order() -> None:
+def test_the_first_problem_in_reading_order_is_reported() -> None:
     assert find_unsendable([1, {"a": [math.nan], "b": b""}, math.nan]) == Unsendable(
         "$[1].a[0]", "nan is not a JSON number"
     )
@@ -97,7 +97,7 @@ def test_nesting_has_a_limit(levels: int, nested: Callable[[int], Any]) -> None:
     assert found.reason == f"nested deeper than {DEPTH_LIMIT} levels"
 
 
-def test_a_value_that_holds_itself_is_too_deep() -> None:
+def test_a_value_that_contains_itself_is_too_deep() -> None:
     value: list[Any] = []
     value.append(value)
     found = find_unsendable(value)
@@ -106,7 +106,7 @@ def test_a_value_that_holds_itself_is_too_deep() -> None:
     assert not is_surely_sendable(value)
 
 
-def test_the_caller_s_stack_may_be_deep_already(nested: Callable[[int], Any]) -> None:
+def test_a_deep_stack_of_the_caller_is_fine(nested: Callable[[int], Any]) -> None:
     def dig(levels: int) -> Any:
         return dig(levels - 1) if levels else find_unsendable(nested(DEPTH_LIMIT))
 
@@ -127,7 +127,7 @@ def test_the_caller_s_stack_may_be_deep_already(nested: Callable[[int], Any]) ->
         (b"", "a bytes"),
     ],
 )
-def test_types_have_json_s_names(value: Any, name: str) -> None:
+def test_types_are_named_as_in_json(value: Any, name: str) -> None:
     assert json_type(value) == name
 
 

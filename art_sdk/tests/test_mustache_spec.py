@@ -245,10 +245,10 @@ def test_a_core_case_renders_as_specified(template: str, data: Any, expected: st
 
 
 @pytest.mark.parametrize(
-    ("template", "data", "told"), [pytest.param(*row[1:], id=f"partials: {row[0]}") for row in MISSED]
+    ("template", "data", "message"), [pytest.param(*row[1:], id=f"partials: {row[0]}") for row in MISSED]
 )
-def test_a_core_case_is_missed_on_purpose(template: str, data: Any, told: str):
-    with pytest.raises(PromptAssemblyFailed, match=told):
+def test_a_core_case_fails_on_purpose(template: str, data: Any, message: str):
+    with pytest.raises(PromptAssemblyFailed, match=message):
         render(template, data)
 
 

@@ -132,21 +132,21 @@ REFUSED: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("value", "plain"), CONVERTED)
-def test_what_json_can_say_becomes_plain(value: Any, plain: Any):
+def test_json_like_values_become_plain(value: Any, plain: Any):
     found = to_plain(value)
     assert found == plain
     assert type(found) is type(plain)
 
 
 @pytest.mark.parametrize(("value", "path", "reason"), REFUSED)
-def test_what_json_cannot_say_is_refused_with_its_path(value: Any, path: str, reason: str):
+def test_other_values_are_errors_with_a_path(value: Any, path: str, reason: str):
     with pytest.raises(NotPlain) as caught:
         to_plain(value)
     assert caught.value.path == path
     assert reason in caught.value.reason
 
 
-def test_a_dataclass_without_one_of_its_fields_is_refused():
+def test_a_dataclass_with_a_missing_field_is_an_error():
     point = Point(1)
     del point.x
     with pytest.raises(NotPlain, match=r"reading a Point failed \(AttributeError\)"):
@@ -154,7 +154,7 @@ def test_a_dataclass_without_one_of_its_fields_is_refused():
 
 
 @given(JSON)
-def test_json_data_stays_what_it_is(value: Any):
+def test_json_data_stays_the_same(value: Any):
     assert to_plain(value) == value
 
 
@@ -177,7 +177,7 @@ def test_data_may_be_nested_200_levels(levels: int, taken: bool):  # noqa: FBT00
             to_plain(value)
 
 
-def test_data_that_holds_itself_is_refused():
+def test_data_that_contains_itself_is_an_error():
     value: dict[str, Any] = {}
     value["a"] = [value]
     with pytest.raises(NotPlain, match="or contains itself") as caught:
@@ -204,5 +204,5 @@ def test_data_that_shares_its_parts_cannot_grow_without_end():
         ("\ufeff\ud800", "\ufeff\ufffd"),
     ],
 )
-def test_each_surrogate_is_replaced_and_no_character_beyond_them(text: str, clean: str):
+def test_only_surrogates_are_replaced(text: str, clean: str):
     assert clean_text(text) == clean

@@ -63,18 +63,18 @@ def test_every_other_order_is_out_of_order() -> None:
                 fold(_events(letters))
 
 
-def test_an_error_that_no_end_follows_is_raised_still() -> None:
+def test_an_error_without_an_end_is_raised() -> None:
     with pytest.raises(LLMProviderError):
         fold([T, X])
 
 
 @pytest.mark.parametrize("letters", ["", "T", "M", "TM"])
-def test_events_that_stop_early_are_no_answer(letters: str) -> None:
+def test_events_without_an_end_are_out_of_order(letters: str) -> None:
     with pytest.raises(OutOfOrder, match="the events end in the state"):
         fold(_events(letters))
 
 
-def test_a_good_end_without_a_message_is_no_answer() -> None:
+def test_an_end_without_a_message_is_out_of_order() -> None:
     with pytest.raises(OutOfOrder, match="an END with a message"):
         fold([M, EndEvent(thread_id="t", message=None, finish="stop")])
 
@@ -94,12 +94,12 @@ def test_only_reasoning_is_thinking() -> None:
         ("ended", E, "expected no more events"),
     ],
 )
-def test_what_is_out_of_order_is_told_what_may_come(state: State, event: StreamEvent, may: str) -> None:
+def test_an_event_out_of_order_names_the_expected_ones(state: State, event: StreamEvent, may: str) -> None:
     with pytest.raises(OutOfOrder, match=f"^{type(event).__name__} in the state '{state}'; {may}$"):
         follow(state, event)
 
 
-def test_what_is_no_event_is_out_of_order() -> None:
+def test_a_value_that_is_not_an_event_is_out_of_order() -> None:
     nothing: Any = "TOKEN"
     with pytest.raises(OutOfOrder, match="str in the state"):
         fold([nothing])
@@ -112,7 +112,7 @@ def test_the_table_knows_every_event_and_ends_in_every_state() -> None:
     assert set(AFTER.values()) == states
 
 
-def test_metadata_goes_over_the_wire_in_camel_case() -> None:
+def test_metadata_is_dumped_in_camel_case() -> None:
     import msgspec  # noqa: PLC0415
 
     assert msgspec.to_builtins(METADATA) == {

@@ -27,7 +27,7 @@ def test_calls_are_parsed_for_their_tools():
     )
 
 
-def test_arguments_that_are_no_object_are_told_with_call_and_path():
+def test_the_error_of_bad_arguments_names_call_and_path():
     message = AssistantMessage(
         None, (ToolCall("a", FunctionCall("look", "{}")), ToolCall("b", FunctionCall("go", "[1]")))
     )
@@ -66,6 +66,6 @@ def test_an_error_becomes_text(result: ToolResult, text: str):
 
 
 @pytest.mark.parametrize("output", [float("nan"), {"a": {1, 2}}, ["\ud800"]])
-def test_an_output_that_is_no_json_is_refused(output: Any):
+def test_an_output_that_is_not_json_is_an_error(output: Any):
     with pytest.raises(PromptValidationFailed, match="the tool's output: "):
         answer_call(ToolResult("a", "look", "success", output=output))

@@ -121,7 +121,7 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("message", "path", "reason"), BAD_MESSAGES)
-def test_a_malformed_message_is_refused_with_its_path(message: Any, path: str, reason: str) -> None:
+def test_a_malformed_message_is_an_error_with_its_path(message: Any, path: str, reason: str) -> None:
     good = {"role": "user", "content": "hello"}
     found_path, found_reason = _violations([good, message])[0]
     assert found_path == "$[1]" + path
@@ -129,7 +129,7 @@ def test_a_malformed_message_is_refused_with_its_path(message: Any, path: str, r
 
 
 @pytest.mark.parametrize(("message", "path", "reason"), BAD_MESSAGES)
-def test_a_typed_message_beside_it_changes_nothing(message: Any, path: str, reason: str) -> None:
+def test_a_malformed_message_beside_a_typed_one_is_an_error(message: Any, path: str, reason: str) -> None:
     found_path, found_reason = _violations((SystemMessage("s"), message))[0]
     assert found_path == "$[1]" + path
     assert reason in found_reason
@@ -149,7 +149,7 @@ def test_a_typed_message_beside_it_changes_nothing(message: Any, path: str, reas
         (b"[]", "a bytes"),
     ],
 )
-def test_what_is_no_array_is_no_prompt(data: Any, type_name: str) -> None:
+def test_a_prompt_must_be_an_array(data: Any, type_name: str) -> None:
     assert _violations(data) == [("$", f"expected an array of messages, got {type_name}")]
 
 
@@ -165,7 +165,7 @@ def test_every_unsendable_text_is_reported() -> None:
 
 @pytest.mark.parametrize("levels", [201, 250, 300, 400, 600, 900, *range(960, 1010), 5000, 50_000])
 @pytest.mark.parametrize("typed", [False, True])
-def test_a_depth_bomb_is_refused(levels: int, typed: bool, nested: Callable[[int], Any]) -> None:  # noqa: FBT001
+def test_a_deeply_nested_prompt_is_an_error(levels: int, typed: bool, nested: Callable[[int], Any]) -> None:  # noqa: FBT001
     bomb = {"d": nested(levels)}
     message = AssistantMessage("x", extensions=bomb) if typed else _request(arguments=bomb)
     [(path, reason)] = _violations([message])
@@ -176,12 +176,12 @@ def test_a_depth_bomb_is_refused(levels: int, typed: bool, nested: Callable[[int
         bomb = bomb if isinstance(bomb, dict) else {}
 
 
-def test_nesting_up_to_the_limit_is_taken(nested: Callable[[int], Any]) -> None:
+def test_nesting_up_to_the_limit_is_accepted(nested: Callable[[int], Any]) -> None:
     data = [_request(arguments={"d": nested(197)})]
     assert dump_prompt(parse_prompt(data)) == data
 
 
-def test_every_well_shaped_prompt_is_taken(everything: list[dict[str, Any]]) -> None:
+def test_every_kind_of_message_is_accepted(everything: list[dict[str, Any]]) -> None:
     prompt = parse_prompt(everything, conversation=True)
     assert [type(message).__name__ for message in prompt] == [
         "SystemMessage",
@@ -203,7 +203,7 @@ def test_data_types_tuples_and_mixtures_parse_to_the_same_value(everything: list
     assert parse_prompt(list(prompt)) == parse_prompt_json(json.dumps(everything).encode()) == prompt
 
 
-def test_parsing_changes_no_argument(everything: list[dict[str, Any]]) -> None:
+def test_parsing_does_not_change_its_argument(everything: list[dict[str, Any]]) -> None:
     before = json.dumps(everything)
     parse_prompt(everything, conversation=True)
     assert json.dumps(everything) == before
@@ -220,7 +220,7 @@ def test_text_is_kept_character_for_character(text: str) -> None:
     assert parse_prompt([{"role": "user", "content": text}]) == (UserMessage(text),)
 
 
-def test_an_empty_prompt_has_a_good_shape() -> None:
+def test_an_empty_prompt_is_valid() -> None:
     assert parse_prompt([], conversation=True) == ()
 
 
@@ -228,7 +228,7 @@ def test_an_empty_prompt_has_a_good_shape() -> None:
     "text",
     ["", "[", b"\xff\xfe[", b'["\xff"]', "[}", "[" * 100_000, "<html>", "[1" + "0" * 5000 + "]", None, 5, b"\x80" * 9],
 )
-def test_text_that_is_not_json_is_refused(text: Any) -> None:
+def test_text_that_is_not_json_is_an_error(text: Any) -> None:
     with pytest.raises(PromptValidationFailed, match=r"^PROMPT_VALIDATION_FAILED: \$: not JSON: ") as caught:
         parse_prompt_json(text)
     assert caught.value.details["layer"] == "shape"
@@ -236,17 +236,17 @@ def test_text_that_is_not_json_is_refused(text: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "null", '"x"', "NaN"])
-def test_json_text_that_is_no_array_is_refused(text: str) -> None:
+def test_json_text_must_be_an_array(text: str) -> None:
     with pytest.raises(PromptValidationFailed, match="expected an array of messages"):
         parse_prompt_json(text)
 
 
-def test_nan_in_json_text_is_refused() -> None:
+def test_nan_in_json_text_is_an_error() -> None:
     with pytest.raises(PromptValidationFailed, match=r"\$\[0\]\.content\.arguments\.a: nan"):
         parse_prompt_json('[{"role":"tool_request","content":{"id":"c","name":"f","arguments":{"a":NaN}}}]')
 
 
-def test_the_conversation_layer_is_on_request(result: Callable[..., Any], user: dict[str, Any]) -> None:
+def test_the_conversation_is_checked_on_request(result: Callable[..., Any], user: dict[str, Any]) -> None:
     data = [user, result("nobody"), {"role": "tool_request", "content": None}]
     assert len(parse_prompt(data)) == 3
     assert _violations(data, conversation=True) == [
@@ -255,7 +255,9 @@ def test_the_conversation_layer_is_on_request(result: Callable[..., Any], user: 
     ]
 
 
-def test_the_conversation_s_violations_come_in_order(call: Callable[..., Any], result: Callable[..., Any]) -> None:
+def test_violations_of_the_conversation_are_sorted_by_message(
+    call: Callable[..., Any], result: Callable[..., Any]
+) -> None:
     data = [call("a", arguments="[]"), result("x"), result("a"), call("b", arguments="{")]
     paths = [path for path, _ in _violations(data, conversation=True)]
     assert paths == [
@@ -277,14 +279,14 @@ def test_the_conversation_s_violations_come_in_order(call: Callable[..., Any], r
         (AssistantMessage("x", extensions={"d": {"e": object()}}), AssistantMessage, "$.extensions.d.e: a object"),
     ],
 )
-def test_a_bad_value_is_told_with_its_path(data: Any, kind: Any, message: str) -> None:
+def test_the_error_of_a_bad_value_has_its_path(data: Any, kind: Any, message: str) -> None:
     with pytest.raises(ValueError, match=r"^\$") as caught:
         parse_value(data, kind)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("levels", [300, 600, *range(975, 1000), 5000])
-def test_a_value_nested_too_deeply_is_told(levels: int, nested: Callable[[int], Any]) -> None:
+def test_a_value_nested_too_deeply_is_an_error(levels: int, nested: Callable[[int], Any]) -> None:
     with pytest.raises(ValueError, match="nested deeper"):
         parse_value(nested(levels), dict[str, Any])
 
@@ -308,7 +310,7 @@ MESSAGEISH = st.fixed_dictionaries({"role": ROLE}, optional=FIELDS) | JSONISH
 
 
 @given(st.lists(MESSAGEISH) | JSONISH)
-def test_nothing_but_a_validation_error_comes_of_any_data(data: Any) -> None:
+def test_any_data_parses_or_raises_a_validation_error(data: Any) -> None:
     violations: list[dict[str, str]] | None = None
     try:
         prompt = parse_prompt(data, conversation=True)
@@ -321,7 +323,7 @@ def test_nothing_but_a_validation_error_comes_of_any_data(data: Any) -> None:
 
 
 @given(st.text() | st.binary())
-def test_nothing_but_a_validation_error_comes_of_any_text(text: str | bytes) -> None:
+def test_any_text_parses_or_raises_a_validation_error(text: str | bytes) -> None:
     try:
         found: ArtStandardPrompt = parse_prompt_json(text)
     except PromptValidationFailed:

@@ -7,54 +7,28 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import (
-    STREAMED,
-    differences,
-    half_of,
-    has_finish,
-    in_pieces,
-    require_read,
-    text_in,
-    wrong_failure,
-)
-from art_compliance.checks.trial import Trial
+from art_compliance.checks.streamed import half_of, has_finish, in_pieces, text_in
 from art_compliance.dialects import DIALECTS
-from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Refused
-from art_compliance.subject.opening import open_subject
-from art_sdk import OpenAIAdapter
+from trials import (
+    Event,
+    Script,
+    answer_events,
+    assert_each_has,
+    call_of,
+    failure_events,
+    messages_of,
+    reason_of,
+    scenario,
+    scripted,
+    token_event,
+)
 
 CHAT = DIALECTS["openai-chat"].streams
-IDS = {"thread_id": GREETING_SCENARIO.call_options()["thread_id"], "trace_id": "t"}
-TOKEN, OTHER = ({**IDS, "type": "TOKEN", "token_type": "LLM_RESPONSE", "text": text} for text in ("wri", "tten"))
 
 
 def dice(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - where bytes are cut is no secret
-
-
-def call(arguments: str = '{"a": 1}', **more: Any) -> dict[str, Any]:
-    return {"id": "c", "type": "function", "function": {"name": "look", "arguments": arguments}, **more}
-
-
-def end(content: str | None, finish: str = "error", *calls: dict[str, Any]) -> dict[str, Any]:
-    message = {"role": "assistant", "content": content, "tool_calls": list(calls)}
-    return {**IDS, "type": "END", "finish": finish, "message": message}
-
-
-def counted(**counts: Any) -> Answered:
-    return said({**IDS, "type": "METADATA", "metadata": counts}, end("a", "stop"))
-
-
-def error(**more: Any) -> dict[str, Any]:
-    return {**IDS, "type": "ERROR", "error": {"code": "LLM_PROVIDER_ERROR", "message": "no", **more}}
-
-
-def said(*events: dict[str, Any]) -> Answered:
-    return Answered(events)
 
 
 @pytest.mark.parametrize(("count", "half"), [(1, 1), (2, 1), (3, 2), (7, 4), (8, 4)])
@@ -143,131 +117,105 @@ def test_the_finish_is_found_in_the_dialects_own_field(dialect: str, event: byte
     assert not has_finish([], fields)
 
 
+def ended(text: str | None, finish: str = "stop", *calls: dict[str, Any]) -> Event:
+    return {"type": "END", "finish": finish, "message": {"role": "assistant", "content": text, "tool_calls": [*calls]}}
+
+
+def counted(**counts: Any) -> list[Event]:
+    return [{"type": "METADATA", "metadata": counts}, ended("a")]
+
+
+def called(arguments: Any = '{"a": 1}', call_id: str = "c") -> dict[str, Any]:
+    return call_of(call_id, arguments=arguments)
+
+
+def tool_call(arguments: str) -> list[Event]:
+    return [{"type": "TOOL_CALL", "call": called(arguments)}, ended("a")]
+
+
+AGREES = "stream.says-what-the-whole-answer-says"
+
+
+def differing(streamed: Script, whole: Script) -> list[str]:
+    """In what an adapter differs that reads the same answer so when it is streamed, and so when it is whole."""
+    adapter = scripted(lambda _, options: streamed if options.get("stream") else whole)
+    return messages_of(AGREES, adapter, scenario(WRITTEN))
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "what"),
     [
-        (said(TOKEN, end("wri", "stop")), said(TOKEN, end("wri", "stop")), []),
-        (said(end("a", "stop", call())), said(end("a", "stop", call('{"a":1}'))), []),
-        (said(end("a", "stop", call(""))), said(end("a", "stop", call("{}"))), []),
-        (said(end("a", "stop")), counted(x=1), []),
-        (said(end("a", "stop")), said(end("b", "stop")), ["the message"]),
-        (said(end("a", "stop", call())), said(end("a", "stop")), ["the message"]),
-        (said(end("a", "stop", call())), said(end("a", "stop", call('{"a": 2}'))), ["the message"]),
-        (said(end("a", "stop", call("{"))), said(end("a", "stop", call("{ "))), ["the message"]),
-        (said(end("a", "stop", call(id="c"))), said(end("a", "stop", call(id="d"))), ["the message"]),
-        (said(TOKEN, end("a", "stop")), said(OTHER, end("a", "stop")), ["the text of the tokens"]),
-        (
-            said({**TOKEN, "token_type": "LLM_THINKING"}, end("a", "stop")),
-            said(end("a", "stop")),
-            ["the thinking of the tokens"],
-        ),
-        (
-            said({"type": "TOOL_CALL", "call": call()}, end("a", "stop")),
-            said({"type": "TOOL_CALL", "call": call("[]")}, end("a", "stop")),
-            ["the calls of TOOL_CALL"],
-        ),
-        (said({"type": "TOOL_CALL", "call": call()}), said({"type": "TOOL_CALL", "call": call('{"a":1}')}), []),
-        (said(end("a", "stop")), said(end("a", "length")), ["the finish"]),
+        ([token_event("wri"), ended("wri")], [token_event("wri"), ended("wri")], []),
+        ([ended("a", "stop", called())], [ended("a", "stop", called('{"a":1}'))], []),
+        ([ended("a", "stop", called(""))], [ended("a", "stop", called("{}"))], []),
+        ([ended("a")], counted(x=1), []),
+        ([ended("a")], [ended("b")], ["the message"]),
+        ([ended("a", "stop", called())], [ended("a")], ["the message"]),
+        ([ended("a", "stop", called())], [ended("a", "stop", called('{"a": 2}'))], ["the message"]),
+        ([ended("a", "stop", called("{"))], [ended("a", "stop", called("{ "))], ["the message"]),
+        ([ended("a", "stop", called())], [ended("a", "stop", called(call_id="d"))], ["the message"]),
+        ([token_event("wri"), ended("a")], [token_event("tten"), ended("a")], ["the text of the tokens"]),
+        ([token_event("wri", "LLM_THINKING"), ended("a")], [ended("a")], ["the thinking of the tokens"]),
+        (tool_call('{"a": 1}'), tool_call("[]"), ["the calls of TOOL_CALL"]),
+        (tool_call('{"a": 1}'), tool_call('{"a":1}'), []),
+        ([ended("a")], [ended("a", "length")], ["the finish"]),
         (counted(input_tokens=1), counted(input_tokens=2), ["input_tokens"]),
-        (counted(cached_tokens=1), said(end("a", "stop")), ["cached_tokens"]),
+        (counted(cached_tokens=1), [ended("a")], ["cached_tokens"]),
     ],
 )
-def test_two_answers_differ_in(one: Answered, other: Answered, told: list[str]):
-    assert [line.partition(":")[0] for line in differences(one, other)] == told
+def test_a_streamed_answer_that_differs_from_the_whole_one_is_found(one: Any, other: Any, what: list[str]):
+    assert_each_has(differing(one, other), [f"{name}: " for name in what])
 
 
 def test_a_difference_shows_both_and_not_more_than_a_line_of_each():
-    (told,) = differences(said(end("a" * 500, "stop")), said(end("b", "stop")))
-    assert told.startswith("the message: {'role': 'assistant', 'content': 'aaaa")
-    assert told.endswith("…, and {'role': 'assistant', 'content': 'b'}")
-    assert len(told) == len("the message: ") + 120 + len("…, and {'role': 'assistant', 'content': 'b'}")
+    (found,) = differing([ended("a" * 500)], [ended("b")])
+    shown = found[found.index("the message") :]
+    assert shown.startswith("the message: {'role': 'assistant', 'content': 'aaaa")
+    assert shown.endswith("…, and {'role': 'assistant', 'content': 'b'}")
+    assert len(shown) == len("the message: ") + 120 + len("…, and {'role': 'assistant', 'content': 'b'}")
 
 
-@pytest.fixture(scope="module")
-def trial():
-    with open_subject(OpenAIAdapter, name="openai") as subject:
-        yield Trial(subject, GREETING_SCENARIO, 1)
-
-
+ERROR, END = failure_events()
 EXPECTED = "expected tokens and calls, then ERROR and END"
-FAILED: dict[str, tuple[Any, str | None, list[str]]] = {
-    "as it should be": (said(error(), end(None)), None, []),
-    "after tokens": (said(TOKEN, OTHER, error(), end("written")), "written", []),
-    "after a call": (said({**IDS, "type": "TOOL_CALL", "call": call()}, error(), end(None, "error", call())), "", []),
-    "raised": (Refused("NO", "why"), None, ["call raised NO; tell it by ERROR and END"]),
-    "crashed": (Crashed("OSError: no"), None, ["OSError: no"]),
-    "nothing": (said(), None, [f"{EXPECTED}; got no events; finish None"]),
-    "an error alone": (said(error()), None, [f"{EXPECTED}; got ERROR; finish None"]),
-    "the end alone": (
-        said(end(None)),
-        None,
-        [f"{EXPECTED}; got END; finish 'error'"],
-    ),
-    "a good end": (
-        said(error(), end("a", "stop")),
-        None,
-        [f"{EXPECTED}; got ERROR, END; finish 'stop'"],
-    ),
-    "two errors": (
-        said(error(), error(), end(None)),
-        None,
-        [f"{EXPECTED}; got ERROR, ERROR, END; finish 'error'"],
-    ),
-    "another code": (said(error(code="X"), end(None)), None, ["the error's code is 'X', not LLM_PROVIDER_ERROR"]),
-    "another thread": (
-        said({**error(), "thread_id": "x"}, end(None)),
-        None,
-        ["event 0 (ERROR) has the thread_id 'x'"],
-    ),
-    "less than arrived": (
-        said(TOKEN, error(), end("wri")),
-        "written",
-        ["the tokens are 'wri'; what arrived is 'written'"],
-    ),
-    "another text at the end": (
-        said(TOKEN, error(), end("a")),
-        None,
-        [
-            "END has {'role': 'assistant', 'content': 'a', 'tool_calls': []}; the tokens and calls before it say 'wri'",
-        ],
-    ),
-    "more text at the end": (
-        said(TOKEN, error(), end("written")),
-        None,
-        [f"END has {end('written')['message']}; the tokens and calls before it say 'wri'"],
-    ),
-    "a call at the end alone": (
-        said(error(), end(None, "error", call())),
-        None,
-        [
-            f"END has {str(end(None, 'error', call())['message'])[:120]}…; the tokens and calls before it say ''",
-        ],
-    ),
+HALF = {"role": "assistant", "content": None, "tool_calls": [called()]}
+
+
+class Refusal(Exception):
+    code = "NO"
+
+
+FAILED: dict[str, tuple[Script, list[str]]] = {
+    "as it should be": (failure_events(), []),
+    "after tokens": ([token_event("wri"), token_event("tten"), *failure_events("written")[1:]], []),
+    "after a call": ([{"type": "TOOL_CALL", "call": called()}, ERROR, {**END, "message": HALF}], []),
+    "raised": (Refusal("why"), ["NO"]),
+    "crashed": (OSError("no line"), ["OSError: no line"]),
+    "nothing": ([], [f"{EXPECTED}; got no events; finish None"]),
+    "an error alone": ([ERROR], [f"{EXPECTED}; got ERROR; finish None"]),
+    "the end alone": ([END], [f"{EXPECTED}; got END; finish 'error'"]),
+    "a good end": ([ERROR, ended("a")], [f"{EXPECTED}; got ERROR, END; finish 'stop'"]),
+    "two errors": ([ERROR, ERROR, END], [f"{EXPECTED}; got ERROR, ERROR, END; finish 'error'"]),
+    "another code": (failure_events(code="X"), ["'X'"]),
+    "another thread": ([{**ERROR, "thread_id": "x"}, END], ["event 0 (ERROR) has the thread_id 'x'"]),
+    "another text at the end": (failure_events("a", tokens="wri"), ["'content': 'a'"]),
+    "more text at the end": (failure_events("written", tokens="wri"), ["'content': 'written'"]),
+    "a call at the end alone": ([ERROR, {**END, "message": HALF}], ["'content': None"]),
 }
 
 
 @pytest.mark.parametrize("what", FAILED)
-def test_what_is_wrong_with_how_a_failure_is_told(what: str, trial: Trial):
-    heard, arrived, wrong = FAILED[what]
-    assert list(wrong_failure(trial, heard, arrived)) == wrong
+def test_what_is_wrong_with_a_failed_calls_events_is_found(what: str):
+    script, fragments = FAILED[what]
+    found = messages_of("response.broken-answer-is-an-error", scripted(script))
+    assert_each_has([one for one in found if one.startswith("an empty body: ")], fragments)
 
 
-@pytest.mark.parametrize("heard", [Refused("NO", "why"), Crashed("no"), said(error(), end(None))])
-def test_what_was_not_read_is_nothing_to_judge(heard: Any):
-    with pytest.raises(NotApplicable, match="the answer is not read"):
-        require_read(heard)
-    assert require_read(said(end("a", "stop"))).text == "a"
+@pytest.mark.parametrize("script", [Refusal("why"), OSError("no line"), failure_events()])
+def test_what_was_not_read_is_nothing_to_judge(script: Script):
+    assert "the answer is not read" in reason_of(AGREES, scripted(script), scenario(WRITTEN))
 
 
-def test_a_stream_needs_an_answer_a_call_and_that_it_is_declared(trial: Trial):
-    class Silent(OpenAIAdapter):
-        capabilities = frozenset(OpenAIAdapter.capabilities - {"streaming"})
-
-    with pytest.raises(NotApplicable, match="the scenario has no answer"):
-        trial.require(*STREAMED)
-    trial.with_answer(WRITTEN).require(*STREAMED)
-    with (
-        open_subject(Silent, name="silent") as subject,
-        pytest.raises(NotApplicable, match=r"^not declared: streaming$"),
-    ):
-        Trial(subject, GREETING_SCENARIO, 1).with_answer(WRITTEN).require(*STREAMED)
+def test_a_stream_needs_an_answer_and_that_streaming_is_declared():
+    assert "no answer" in reason_of(AGREES, scripted(answer_events()))
+    silent = scripted(answer_events(), capabilities=["tools"])
+    assert "not declared: streaming" in reason_of(AGREES, silent, scenario(WRITTEN))

@@ -1,8 +1,9 @@
-"""Which tests are meant to notice a change of a module: the fewest.
+"""Which tests should notice a change of a module: as few as possible.
 
-Those that `targets.toml` names, for every module and for one; and of a module with checks, the miniatures that these
-must fail and the reference adapters that must pass them. A module of `checks` that has none and is not named is
-noticed by the checks that are made of it. Run as a script it prints the tests as JSON, by module.
+`targets.toml` names tests for every module, for the dialects, and for single modules. A module of checks is noticed
+also by the miniatures that its checks must catch, and by the reference adapters that must pass them; one that declares
+no check and is not named there is noticed as the modules that import it are. Run as a script, this prints the tests
+as JSON, by module.
 """
 
 from __future__ import annotations
@@ -20,64 +21,88 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-CHECKS = Path("compliance/art_compliance/checks")
-MINIATURE = "compliance/tests/test_miniatures.py::test_a_miniature_is_caught_by_the_checks_that_it_names"
-REFERENCE = "compliance/tests/test_reference_adapters.py::test_a_reference_adapter_holds_the_laws"
-TESTED_ELSEWHERE = {"load", "properties", "live"}
-"""Modules that test_reference_adapters leaves out."""
+SUITE = Path("compliance/art_compliance")
+CHECKS, DIALECTS = SUITE / "checks", SUITE / "dialects"
+TESTS = Path("compliance/tests")
+MINIATURE = f"{TESTS}/test_miniatures.py::test_a_miniature_is_caught_by_the_checks_that_it_names"
+REFERENCE = f"{TESTS}/test_reference_adapters.py::test_a_reference_adapter_is_certified"
 
 
 def tests_for(module: str) -> list[str]:
-    """The arguments for pytest. Raises LookupError where no test is known."""
-    path, named = Path(module), _named(module)
-    found = [*(_of_checks(_concerned(path.stem, alone=bool(named))) if path.parent == CHECKS else ()), *named]
+    """The arguments for pytest. Raises LookupError if no test is known."""
+    path = Path(module)
+    named = _named(path)
+    found = [*(_of_checks(_concerned(path, alone=bool(named))) if CHECKS in path.parents else ()), *named]
+    if DIALECTS in path.parents and not named:
+        found = _of_dialects(path)
     if not found:
-        message = f"no test is known that should notice a change of {module}: name it in targets.toml"
-        raise LookupError(message)
-    return _with_what_is_for_all(found)
+        raise LookupError(f"no test is known that should notice a change of {module}: name one in targets.toml")
+    return _with_those_for_all(found)
 
 
-def _with_what_is_for_all(arguments: list[str]) -> list[str]:
-    """An expression chooses among all files, so it must choose the tests for every module, too."""
-    file = Path(_table()["always"])
+def _with_those_for_all(arguments: list[str]) -> list[str]:
+    """A -k expression chooses from all files, so it must choose the tests for every module, too."""
+    file = TESTS / _table()["always"]
     name = file.stem.removeprefix("test_")
     pairs = pairwise(("", *arguments))
     return [str(file), *(f"({word}) or {name}" if before == "-k" else word for before, word in pairs)]
 
 
-def _concerned(name: str, *, alone: bool) -> set[str]:
+def _of_dialects(path: Path) -> list[str]:
+    """The tests of all dialects, without those that the module does not concern."""
+    table = _table()["dialects"]
+    every = {one.name for one in DIALECTS.iterdir() if (one / "__init__.py").is_file()}
+    own = path.relative_to(DIALECTS).parts[0]
+    concerned = {own, *table["concerns"].get(own, ())} if own in every else every
+    others = sorted(name.replace("_", "-") for name in every - concerned)
+    files = [str(TESTS / name) for name in (*table["tests"], *table["more"].get(own, ()))]
+    return [*files, "-k", f"not ({' or '.join((*others, *table['skip']))})"]
+
+
+def _concerned(path: Path, *, alone: bool) -> set[str]:
     """The modules of checks that a change of one of them concerns."""
-    has_checks = name in _homes().values()
-    return {name} if alone or has_checks else {one for one in _imports() if name in _closure(one) or name == "__init__"}
+    name = _name(path)
+    if alone or name in _homes().values():
+        return {name}
+    if path.name == "__init__.py":
+        return {one for one in _homes().values() if one.startswith(name.removesuffix("__init__"))}
+    return {one for one in _imports() if name in _closure(one)}
 
 
 def _of_checks(modules: set[str]) -> Iterator[str]:
-    """A miniature is put around openai's adapter, and around anthropic's where openai's has no place for reasoning."""
+    """A miniature wraps OpenAI's adapter; Anthropic's as well if it is about reasoning, which OpenAI's has not."""
     here = {check for check, home in _homes().items() if home in modules}
     for miniature in importlib.import_module("art_compliance.miniatures").MINIATURES:
         if miniature.id not in _table()["slow"] and here & miniature.fails:
             yield f"{MINIATURE}[{miniature.id}-openai]"
             if any("thinking" in check or "signatures" in check for check in here & miniature.fails):
                 yield f"{MINIATURE}[{miniature.id}-anthropic]"
-    for home in sorted({_homes()[check] for check in here} - TESTED_ELSEWHERE):
-        yield from (f"{REFERENCE}[{home}-{adapter}]" for adapter in ("openai", "anthropic"))
+    if here:
+        yield from (f"{REFERENCE}[{adapter}]" for adapter in ("openai", "anthropic"))
+
+
+def _name(path: Path) -> str:
+    """The dotted name of a module of checks: `translation.laws`."""
+    return ".".join(path.relative_to(CHECKS).with_suffix("").parts)
 
 
 @cache
 def _homes() -> dict[str, str]:
     """By check, the module that declares it."""
     checks = importlib.import_module("art_compliance.checks").CHECKS
-    return {one.id: one.run.__module__.rpartition(".")[2] for one in checks.values()}
+    return {one.id: one.run.__module__.removeprefix("art_compliance.checks.") for one in checks.values()}
 
 
 @cache
 def _imports() -> dict[str, set[str]]:
-    """Which modules of checks a module of checks imports itself."""
+    """Which modules of checks each module of checks imports itself."""
     found: dict[str, set[str]] = {}
-    for path in CHECKS.glob("[a-z]*.py"):
+    for path in CHECKS.rglob("[a-z]*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-        found[path.stem] = {name.rpartition(".")[2] for name in names if name.startswith("art_compliance.checks.")}
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+        names = {f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+        names |= {str(node.module) for node in imports}
+        found[_name(path)] = {name.partition("art_compliance.checks.")[2] for name in names} - {""}
     return found
 
 
@@ -86,9 +111,11 @@ def _closure(name: str) -> set[str]:
     return imported.union(*map(_closure, imported))
 
 
-def _named(module: str) -> list[str]:
-    named = _table()["tests"].items()
-    return next((shlex.split(tests) for pattern, tests in named if fnmatch(module, pattern)), [])
+def _named(path: Path) -> list[str]:
+    """What `targets.toml` names for this module."""
+    name = str(path.relative_to(SUITE))
+    words = next((shlex.split(tests) for pattern, tests in _table()["tests"].items() if fnmatch(name, pattern)), [])
+    return [str(TESTS / word) if word.startswith("test_") and word.endswith(".py") else word for word in words]
 
 
 @cache

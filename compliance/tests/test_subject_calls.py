@@ -1,0 +1,131 @@
+"""What the suite observes of an adapter: a request, a refusal, a crash, or an adapter that hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from art_compliance import certify
+from art_compliance.provider import Asked, Response
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject import deadlines as bounded
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused, Sent
+from art_compliance.subject.opening import open_subject
+from art_sdk import OpenAIAdapter, PromptTranslationFailed
+from own_adapters import BlackBox, OwnAdapter, Refusal, TranslateOnly
+
+HELLO = [{"role": "user", "content": "hello"}]
+OPTIONS = {"thread_id": "t"}
+
+
+def test_sent_refused_crashed_and_answered_are_distinguished():
+    class Moody(OwnAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            text = prompt[0]["content"]
+            if text == "refuse":
+                raise Refusal("not this")
+            if text == "crash":
+                raise KeyError("content")
+            return super().translate(prompt, options)
+
+    with open_subject(Moody, name="moody") as subject:
+        assert isinstance(subject.translate(HELLO, OPTIONS), Sent)
+        refused = subject.translate([{"role": "user", "content": "refuse"}], OPTIONS)
+        assert refused == Refused("PROMPT_TRANSLATION_FAILED", "not this")
+        crashed = subject.send([{"role": "user", "content": "crash"}], OPTIONS)
+        assert isinstance(crashed, Crashed)
+        assert crashed.error == "KeyError: 'content'"
+        assert "in translate" in crashed.where
+        answered = subject.call(HELLO, OPTIONS)
+        assert isinstance(answered, Answered)
+        assert answered.kinds == ("TOKEN", "METADATA", "END")
+
+
+def test_a_call_that_sends_nothing_is_a_crash():
+    class Silent(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            return iter(())
+
+    with open_subject(Silent, name="silent") as subject:
+        assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a POST to base_url")
+
+
+def test_a_body_that_is_not_json_is_a_crash():
+    class Wrong(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            with urllib.request.urlopen(f"{self.url}/chat/completions", b"hello=1"):
+                return iter(())
+
+    with open_subject(Wrong, name="wrong") as subject:
+        seen = subject.send(HELLO, OPTIONS)
+    assert isinstance(seen, Crashed)
+    assert seen.error.startswith("the request's body is not JSON")
+
+
+def test_an_error_of_the_sdk_is_a_refusal():
+    class Refusing(OpenAIAdapter):
+        def translate(self, prompt: Any, options: Any) -> Any:
+            raise PromptTranslationFailed("no")
+
+    with open_subject(Refusing, name="refusing") as subject:
+        assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no")
+
+
+class Endless(OwnAdapter):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        time.sleep(60)
+
+
+class EndlessCall(BlackBox):
+    async def call(self, prompt: Any, options: Any) -> Any:
+        await asyncio.sleep(60)
+        yield {}
+
+
+def greet(asked: Asked) -> Response:
+    return asked.answer(WrittenAnswer(content="hello"))
+
+
+def test_concurrent_calls_that_hang_share_one_time_limit():
+    with open_subject(EndlessCall, name="endless") as subject:
+        began = time.monotonic()
+        replies = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=0.3)
+        took = time.monotonic() - began
+    assert {str(one) for one in replies} == {"it did not return within 0.3 s"}
+    assert took < 1.4  # one after the other would take 1.5 s at least
+
+
+class Quitting(OwnAdapter):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        sys.exit("enough")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Endless, "it did not return within 0.2 s"),
+        (EndlessCall, "it did not return within 0.2 s"),
+        (Quitting, "it tried to exit the program: SystemExit: enough"),
+    ],
+)
+def test_an_adapter_that_hangs_or_exits_is_a_harness_error(monkeypatch: pytest.MonkeyPatch, make: Any, message: str):
+    monkeypatch.setattr(bounded, "LIMIT", 0.2)
+    report = certify(make)
+    assert not report.is_certified
+    assert message in report.harness_errors[0].findings[0].message
+
+
+def test_an_asynchronous_translate_is_a_harness_error():
+    class Asynchronous(TranslateOnly):
+        async def translate(self, prompt: Any, options: Any) -> Any:
+            return {}
+
+    report = certify(Asynchronous)
+    assert "translate must return JSON data and returned a coroutine" in report.harness_errors[0].findings[0].message

@@ -1,4 +1,4 @@
-"""What holds of every answer that is read, whole or as a stream. Each law tells what is wrong in words."""
+"""Laws of every answer, whether it comes whole or as a stream. Each law yields what is wrong, in words."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from art_sdk import ARTError, parse_prompt
 from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
 
 
-class Told(NamedTuple):
-    """The scenario's answer as it was read; `ask` has it answered again, with further options."""
+class Reading(NamedTuple):
+    """The scenario's answer as the adapter read it. `ask_again` gets the same answer with further options."""
 
     trial: Trial
     answered: Answered
-    ask: Callable[..., Answered]
+    ask_again: Callable[..., Answered]
 
 
-Look = Callable[[Told], Iterator[str]]
+Look = Callable[[Reading], Iterator[str]]
 
 
 class Law(Struct, frozen=True):
-    """A law: its name without the stage, its clause, and what is wrong by it."""
+    """A law: its name without the stage, its clause, and the function that yields what breaks it."""
 
     name: str
     clause: str
@@ -44,14 +44,14 @@ def law(name: str, clause: str) -> Callable[[Look], Law]:
     return lambda look: Law(name, clause, look)
 
 
-def check_of(stage: str, one: Law, tell: Callable[[Trial], Told]) -> Check:
-    """The check that holds a stage's answers to a law."""
+def check_of(stage: str, one: Law, read: Callable[[Trial], Reading]) -> Check:
+    """The check of a law in a stage."""
     name = f"{stage}.{one.name}"
 
     @check(name, clause=one.clause)
     @wraps(one.look)
     def run(trial: Trial) -> Iterator[Problem]:
-        yield from (Problem(message) for message in one.look(tell(trial)))
+        yield from (Problem(message) for message in one.look(read(trial)))
 
     return run
 
@@ -67,11 +67,11 @@ _KINDS: Final[dict[str, type[Any]]] = {
 
 @law(
     "events-keep-their-order",
-    "The events are (TOKEN or TOOL_CALL)*, then METADATA, then one END, which is the last.",
+    "The events are (TOKEN or TOOL_CALL)*, then METADATA, then one END, which comes last.",
 )
-def events_keep_their_order(told: Told) -> Iterator[str]:
-    """By the table that the fold follows, too."""
-    return wrong_order(told.answered)
+def events_keep_their_order(reading: Reading) -> Iterator[str]:
+    """By the table that `fold` follows, too."""
+    return wrong_order(reading.answered)
 
 
 def wrong_order(answered: Answered) -> Iterator[str]:
@@ -80,26 +80,26 @@ def wrong_order(answered: Answered) -> Iterator[str]:
     for number, kind in enumerate(answered.kinds):
         after = AFTER.get((state, _KINDS[kind])) if kind in _KINDS else None
         if after is None:
-            yield f"event {number} is {kind}, which may not come when {state}: {', '.join(answered.kinds)}"
+            yield f"event {number} is {kind}, which must not come in the state {state!r}: {', '.join(answered.kinds)}"
             return
         state = after
     if state != "ended":
-        yield f"the events stop before END: {', '.join(answered.kinds) or 'there are none'}"
+        yield f"the events stop before END: {', '.join(answered.kinds) or 'no events'}"
 
 
 @law(
     "events-carry-their-ids",
     "Every event carries the thread_id of the call, and one trace_id and session_id.",
 )
-def events_carry_their_ids(told: Told) -> Iterator[str]:
-    """Whoever reads several streams at once tells them apart by these."""
-    yield from wrong_ids(told.trial, told.answered)
+def events_carry_their_ids(reading: Reading) -> Iterator[str]:
+    """They tell several streams apart that are read at once."""
+    yield from wrong_ids(reading.trial, reading.answered)
     given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
-    asked = told.ask(**given)
+    again = reading.ask_again(**given)
     for name, value in given.items():
-        found = {event.get(name) for event in asked.events}
+        found = {event.get(name) for event in again.events}
         if found != {value}:
-            yield f"the call's {name} is {value!r}, the events have {', '.join(sorted(map(repr, found)))}"
+            yield f"the call's {name} is {value!r}, but the events have {', '.join(sorted(map(repr, found)))}"
 
 
 def wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
@@ -116,30 +116,36 @@ def wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
 
 @law(
     "text-is-whole",
-    "The tokens, joined, and the message's content are the answer's text, character for character.",
+    "The joined tokens, and the message's content, are the answer's text, character for character.",
 )
-def text_is_whole(told: Told) -> Iterator[str]:
+def text_is_whole(reading: Reading) -> Iterator[str]:
     """Neither trimmed, nor repeated, nor mixed with anything else."""
-    written = told.trial.written.content or ""
-    for what, found in (("the tokens", told.answered.token_text), ("the message's content", told.answered.text or "")):
+    written = reading.trial.written.content or ""
+    for what, found in (
+        ("the tokens", reading.answered.token_text),
+        ("the message's content", reading.answered.text or ""),
+    ):
         if found != written:
             yield f"{what} changed: {describe_change(written, str(found))}"
 
 
 @law(
     "calls-are-whole",
-    "Every call of the answer is told once, by TOOL_CALL and in the message, with its id, name and arguments.",
+    "Every call of the answer comes once as TOOL_CALL and once in the message, with its id, name and arguments.",
 )
-def calls_are_whole(told: Told) -> Iterator[str]:
-    """Arguments that are no JSON are passed on as the text that they are."""
-    for what, found in (("TOOL_CALL", told.answered.event_calls), ("the message's tool_calls", told.answered.calls)):
-        yield from (f"{what}: {wrong}" for wrong in _wrong_calls(told.trial, found))
+def calls_are_whole(reading: Reading) -> Iterator[str]:
+    """Arguments that are not JSON are passed on as text."""
+    for what, found in (
+        ("TOOL_CALL", reading.answered.event_calls),
+        ("the message's tool_calls", reading.answered.calls),
+    ):
+        yield from (f"{what}: {wrong}" for wrong in _wrong_calls(reading.trial, found))
 
 
 def _wrong_calls(trial: Trial, found: list[dict[str, Any]]) -> Iterator[str]:
     written = trial.written.tool_calls
     if len(found) != len(written):
-        yield f"{len(found)} calls, the answer has {len(written)}"
+        yield f"{len(found)} calls, but the answer has {len(written)}"
         return
     for call, own in zip(found, written, strict=True):
         function: dict[str, Any] = call.get("function") or {}
@@ -147,7 +153,7 @@ def _wrong_calls(trial: Trial, found: list[dict[str, Any]]) -> Iterator[str]:
             yield f"the tool {own.function.name!r} became {function.get('name')!r}"
         if not trial.written.without_ids and call.get("id") != own.id:
             yield f"the id {own.id!r} became {call.get('id')!r}"
-        if not _same_arguments(own.function.arguments, function.get("arguments")):
+        if not same_arguments(own.function.arguments, function.get("arguments")):
             yield f"the arguments changed: {describe_change(own.function.arguments, str(function.get('arguments')))}"
     if trial.written.without_ids:
         yield from _wrong_own_ids(trial, [str(call.get("id") or "") for call in found])
@@ -157,10 +163,11 @@ def _wrong_own_ids(trial: Trial, ids: list[str]) -> Iterator[str]:
     """Ids that the adapter made because the provider gave none."""
     known = json.dumps(trial.scenario.prompt)
     if not all(ids) or len(set(ids)) != len(ids) or any(json.dumps(one) in known for one in ids):
-        yield f"calls that come without ids need ids of their own, new in the conversation; these are {ids}"
+        yield f"calls without ids need new ids that are unique in the conversation; these are {ids}"
 
 
-def _same_arguments(written: str, found: Any) -> bool:
+def same_arguments(written: str, found: Any) -> bool:
+    """Whether the arguments of a call are equal as JSON values; as text where one of them is not JSON."""
     if not isinstance(found, str):
         return False
     try:
@@ -171,53 +178,52 @@ def _same_arguments(written: str, found: Any) -> bool:
 
 @law(
     "thinking-stands-apart",
-    "The model's reasoning is told by tokens of the thinking type, and is no part of the message's content.",
+    "The model's reasoning comes as tokens of the thinking type, and is not part of the message's content.",
 )
-def thinking_stands_apart(told: Told) -> Iterator[str]:
-    """Reasoning that is taken for the answer is shown to users."""
-    thinking = told.trial.written.thinking
+def thinking_stands_apart(reading: Reading) -> Iterator[str]:
+    """Users must not see reasoning as the answer."""
+    thinking = reading.trial.written.thinking
     if not thinking:
-        message = "the answer has no reasoning"
-        raise NotApplicable(message)
-    if thinking.strip() in f"{told.answered.text} {told.answered.token_text}":
-        yield "the reasoning stands in the answer's text"
-    is_to_be_told = "reasoning" in told.trial.subject.capabilities or told.answered.thinking_text
-    if is_to_be_told and told.answered.thinking_text != thinking:
-        yield f"the thinking tokens are not the reasoning: {describe_change(thinking, told.answered.thinking_text)}"
+        raise NotApplicable("the answer has no reasoning")
+    if thinking.strip() in f"{reading.answered.text} {reading.answered.token_text}":
+        yield "the reasoning is part of the answer's text"
+    is_expected = "reasoning" in reading.trial.subject.capabilities or reading.answered.thinking_text
+    if is_expected and reading.answered.thinking_text != thinking:
+        yield f"the thinking tokens differ: {describe_change(thinking, reading.answered.thinking_text)}"
 
 
 @law(
     "finish-is-told",
     "END and METADATA say why the answer ended.",
 )
-def finish_is_told(told: Told) -> Iterator[str]:
-    """An answer that was cut must not pass for a whole one."""
-    right = {told.trial.written.finish} | ({"stop"} if told.trial.written.is_refusal else set[str]())
-    for what, found in (("END", told.answered.finish), ("METADATA", told.answered.metadata.get("stop_reason"))):
+def finish_is_told(reading: Reading) -> Iterator[str]:
+    """A truncated answer must not look like a whole one."""
+    right = {reading.trial.written.finish} | ({"stop"} if reading.trial.written.is_refusal else set[str]())
+    for what, found in (("END", reading.answered.finish), ("METADATA", reading.answered.metadata.get("stop_reason"))):
         if found not in right:
-            yield f"{what} says {found!r}, the answer ended by {told.trial.written.finish!r}"
+            yield f"{what} says {found!r}, but the answer ended with {reading.trial.written.finish!r}"
 
 
 @law(
     "usage-is-told",
     "METADATA has the answer's token counts, as the standard defines them.",
 )
-def usage_is_told(told: Told) -> Iterator[str]:
-    """`input_tokens` is the whole prompt, what caches gave included; `output_tokens` all that was generated."""
+def usage_is_told(reading: Reading) -> Iterator[str]:
+    """`input_tokens` counts the whole prompt, cached tokens included; `output_tokens` counts all that was generated."""
     for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
-        wanted, found = getattr(told.trial.written, name), told.answered.metadata.get(name)
+        wanted, found = getattr(reading.trial.written, name), reading.answered.metadata.get(name)
         may_be_left_out = name in ("thinking_tokens", "cached_tokens") and found is None
         if wanted is not None and not may_be_left_out and not (type(found) is int and found == wanted):
-            yield f"{name} is {found!r}, the answer says {wanted}"
+            yield f"{name} is {found!r}, but the answer says {wanted}"
 
 
 @law(
     "message-is-standard",
-    "END's message is an assistant message of the standard form, unnamed.",
+    "END's message is an assistant message of the standard, without a name.",
 )
-def message_is_standard(told: Told) -> Iterator[str]:
-    """What is appended goes to every adapter, not to the one that read it alone."""
-    message = told.answered.message
+def message_is_standard(reading: Reading) -> Iterator[str]:
+    """Once appended to the prompt, it may go to any other adapter."""
+    message = reading.answered.message
     try:
         parse_prompt([message])
     except ARTError as error:
@@ -225,7 +231,24 @@ def message_is_standard(told: Told) -> Iterator[str]:
     if message.get("role") != "assistant":
         yield f"its role is {message.get('role')!r}"
     if message.get("name") is not None:
-        yield f"it has the name {message['name']!r}, which nobody gave it"
+        yield f"it has a name, {message['name']!r}, which the provider did not send"
+
+
+@law(
+    "context-marks-the-tokens",
+    "With the call contexts AGENT_THOUGHT and FINAL_SYNTHESIS, every token's type begins with the context.",
+)
+def context_marks_the_tokens(reading: Reading) -> Iterator[str]:
+    """Applications show thoughts and answers in different places."""
+    plain = reading.answered
+    for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
+        marked = reading.ask_again(call_context=context)
+        right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
+        wrong = {str(event.get("token_type")) for event in marked.of_kind("TOKEN")} - right
+        if wrong:
+            yield f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
+        elif (marked.token_text, marked.thinking_text) != (plain.token_text, plain.thinking_text):
+            yield f"with the call context {context}, the tokens have another text"
 
 
 LAWS: Final = (

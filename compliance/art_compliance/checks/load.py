@@ -1,4 +1,4 @@
-"""Load: many calls at once through one adapter are as many calls one after the other."""
+"""Load: calls that run at the same time through one adapter do not affect each other, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from art_compliance.subject.observations import Reply
 
 @check(
     "load.calls-at-once-do-not-mix",
-    clause="Of many calls at once, each gets its own answer, whole, under its own ids, also where some of them fail.",
+    clause="Of many simultaneous calls each gets its own whole answer, under its own ids, even when some of them fail.",
     requires=("dialect", "call"),
     once=True,
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
-    """One user's words in another's chat."""
+    """Otherwise one user reads another user's answer."""
     asked = [_ask(trial, number) for number in range(AT_ONCE)]
     replies = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
     wrong = [f"call {number}: {fault}" for number, one in enumerate(replies) if (fault := _wrong(number, one))]
     for fault in wrong[:_SHOWN]:
         yield Problem(fault)
     if len(wrong) > _SHOWN:
-        yield Problem(f"{len(wrong)} of {AT_ONCE} calls at once are not answered as they should be")
+        yield Problem(f"{len(wrong)} of {AT_ONCE} simultaneous calls gave a wrong answer")
 
 
 AT_ONCE: Final = 200
-"""Calls that are under way together."""
+"""How many calls run at the same time."""
 
 _PATIENCE: Final = 20.0
 _SHOWN: Final = 5
@@ -56,7 +56,7 @@ def _echo(asked: Asked) -> Response:
 
 
 def _is_to_fail(number: int) -> bool:
-    """One in ten: what befalls it is its own affair."""
+    """One in ten. The other calls must not notice."""
     return number % 10 == 9
 
 
@@ -69,7 +69,7 @@ def _echo_most(asked: Asked) -> Response:
     return cut if asked.wants_stream else Response(400, asked.dialect.answers.write_error(400, "written error 400"))
 
 
-_BEGUN: Final = WrittenAnswer(content="This answer is never told to its end.")
+_BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
 
 
 def _answer(number: int) -> str:
@@ -80,11 +80,15 @@ def _wrong(number: int, reply: Reply) -> str | None:
     if not isinstance(reply, Answered):
         return str(reply)
     if _is_to_fail(number):
-        return None if reply.finish == "error" else f"it was to fail, and ended by {reply.finish!r}: {reply.text!r}"
+        return (
+            None
+            if reply.finish == "error"
+            else f"expected it to fail, but it ended with {reply.finish!r}: {reply.text!r}"
+        )
     if reply.error is not None:
         return f"an ERROR event: {reply.error.get('message')}"
     if not reply.text == reply.token_text == _answer(number):
-        return f"it was answered {reply.text!r}, and {reply.token_text!r} in the tokens"
+        return f"its answer is {reply.text!r}, and {reply.token_text!r} in the tokens"
     ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in reply.events}
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
     return None if ids == {own} else f"its events have the ids {sorted(map(str, ids - {own}))}"
@@ -92,27 +96,27 @@ def _wrong(number: int, reply: Reply) -> str | None:
 
 @check(
     "load.memory-stays-flat",
-    clause="Calls that are over are over: nothing of them is kept.",
+    clause="The adapter keeps nothing of a call that has ended.",
     requires=("dialect", "call"),
     once=True,
 )
 def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
-    """A service makes millions of them."""
+    """A service makes millions of calls."""
     _call_many(trial, _WARM_UP)
     with _measuring():
         _call_many(trial, _WARM_UP)
         grown = _left_by_a_call(trial)
-        if grown > _MOST_A_CALL:  # what is filled once, such as a cache of the interpreter's, does not grow again
+        if grown > _MOST_A_CALL:  # a cache that fills once, such as the interpreter's, does not grow again
             grown = min(grown, _left_by_a_call(trial))
     if grown > _MOST_A_CALL:
-        message = f"each call leaves {grown:,.0f} bytes behind; it was called {_MEASURED} times, one after the other"
+        message = f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row"
         yield Problem(message)
 
 
 _WARM_UP: Final = 30
 _MEASURED: Final = 120
 _MOST_A_CALL: Final = 300
-"""Bytes. A call whose events alone are kept leaves some thousands."""
+"""Bytes. An adapter that keeps the events of its calls leaves some thousands per call."""
 
 
 def _call_many(trial: Trial, count: int) -> None:
@@ -134,7 +138,7 @@ def _traced(trial: Trial) -> int:
 
 @contextmanager
 def _measuring() -> Generator[None]:
-    """Python's own count of what is allocated, unless somebody is at it already."""
+    """Has Python count what is allocated; leaves the counting on where it was on."""
     was_on = tracemalloc.is_tracing()
     if not was_on:
         tracemalloc.start()

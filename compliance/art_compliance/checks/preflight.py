@@ -1,10 +1,11 @@
-"""Preflight: can the suite work with this adapter at all? A failure here is the harness's, and stops the run."""
+"""Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from art_compliance.checks.base import check
+from art_compliance.checks.replies import why_unread
 from art_compliance.checks.requirements import is_json
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -15,7 +16,7 @@ from art_compliance.subject.observations import Sent
 
 @check(
     "preflight.greeting-translates",
-    clause="A prompt of one user message becomes a request.",
+    clause="The adapter translates a prompt of one user message.",
     once=True,
 )
 def greeting_translates(trial: Trial) -> Iterator[Problem]:
@@ -30,18 +31,17 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "preflight.answer-is-read",
-    clause="The loopback provider's written answer is read: an event with a message, and its text in it.",
+    clause="The adapter reads the loopback provider's answer: its text is in END's message.",
     requires="call",
     once=True,
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
-    """The way there and back."""
-    answered = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
-    if not isinstance(answered, Answered):
-        yield Problem(str(answered))
-    elif answered.error is not None and trial.subject.dialect is not None:
-        yield Problem(f"call gave an ERROR event: {answered.error.get('message')}")
-    elif trial.subject.dialect is not None and answered.text != WRITTEN_TEXT:
-        told = ", ".join(answered.kinds) or "no events"
-        text = f"expected END with the text {WRITTEN_TEXT!r}, got {answered.text!r} after {told}"
-        yield Problem(text)
+    """The suite can reach the adapter's provider, and the adapter its answer."""
+    reply = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
+    is_known = trial.subject.dialect is not None
+    reason = why_unread(reply)
+    if not isinstance(reply, Answered) or (is_known and reason is not None):
+        yield Problem(str(reason))
+    elif is_known and reply.text != WRITTEN_TEXT:
+        kinds = ", ".join(reply.kinds) or "no events"
+        yield Problem(f"expected END with the text {WRITTEN_TEXT!r}, got {reply.text!r} after {kinds}")

@@ -1,11 +1,11 @@
-"""Faults put upon an adapter: which ones, how it is called, and the answers to which nothing happened."""
+"""The faults that an adapter is called with, and the same answers without a fault."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
-from art_compliance.checks.streamed import require_read
+from art_compliance.checks.replies import require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, Fault
@@ -15,9 +15,9 @@ from art_compliance.subject.observations import Reply
 
 
 class Case(NamedTuple):
-    """A fault, whether it befalls a streamed answer, and what is to come of it.
+    """A fault, whether the answer with it is streamed, and what the adapter must make of it.
 
-    An adapter may rest on the provider's own client: what that one stumbles over need not be read.
+    Faults that the provider's official client fails on are optional: `either`.
     """
 
     fault: Fault
@@ -29,11 +29,11 @@ class Case(NamedTuple):
 
 
 ANSWER: Final = WrittenAnswer(content="This answer was written, and something is wrong with its way here.")
-"""What is answered, were nothing wrong."""
+"""The answer that the faults happen to."""
 
 
 def cases(trial: Trial) -> list[Case]:
-    """Every fault, for each kind of answer that it may befall and the adapter asks for. Raises NotApplicable."""
+    """Every fault, streamed and unstreamed, as far as it applies to the adapter. Raises NotApplicable."""
     trial.once(good)
     accepted = {name for request in trial.watched.requests for name in _accepted(request)}
     kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
@@ -49,23 +49,23 @@ def cases(trial: Trial) -> list[Case]:
 
 
 def _accepted(request: Request) -> Iterator[str]:
-    """The encodings of an answer's body that a request asks for; others must not be sent (RFC 9110, 12.5.3)."""
+    """The content encodings that a request accepts; the answer must not use others (RFC 9110, 12.5.3)."""
     return (name.partition(";")[0].strip() for name in request.headers.get("accept-encoding", "").split(","))
 
 
 def call(trial: Trial, case: Case) -> Reply:
-    """What a call gives that this befalls."""
+    """The reply to an answer with this fault."""
     options = options_for(trial, streamed=case.streamed)
     return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))
 
 
 def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
-    """The scenario's options, streaming asked for or not."""
+    """The scenario's options, with `stream` where the answer is streamed."""
     return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
 
 
 def good(trial: Trial) -> Answered:
-    """The answer to which nothing happened. Raises NotApplicable."""
+    """The answer without a fault. Raises NotApplicable."""
     return _read_well(trial, streamed=False)
 
 

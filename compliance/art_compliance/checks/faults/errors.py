@@ -1,4 +1,4 @@
-"""Faults: whatever goes wrong between provider and client, it is told, in time, and leaves nothing behind."""
+"""Faults: whatever goes wrong between provider and client becomes an error, shows no key and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, cases, good, good_stream, options_for
 from art_compliance.checks.faults.time_limits import wait
-from art_compliance.checks.streamed import differences, wrong_failure
+from art_compliance.checks.replies import differences, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
@@ -29,28 +29,28 @@ from art_compliance.subject.observations import Reply
 
 
 class Seen(NamedTuple):
-    """What came of it."""
+    """A fault, and the reply to it."""
 
     case: Case
     reply: Reply
 
 
 class Run(NamedTuple):
-    """Every fault that ends of itself, put upon the adapter once, and what was written into logs meanwhile."""
+    """Every fault that does not hang, each with its reply, and what was logged and printed meanwhile."""
 
     seen: list[Seen]
     logs: str
 
 
 def _run(trial: Trial) -> Run:
-    with _listening() as logs:
+    with _captured_logs() as logs:
         seen = [Seen(case, call(trial, case)) for case in cases(trial) if not case.fault.hangs]
     return Run(seen, logs.getvalue())
 
 
 @contextmanager
-def _listening() -> Generator[io.StringIO]:
-    """Everything that is logged, at every level, and whatever is printed."""
+def _captured_logs() -> Generator[io.StringIO]:
+    """Captures what is logged at any level, and what is printed."""
     root, written = logging.getLogger(), io.StringIO()
     handler, before = logging.StreamHandler(written), root.level
     root.addHandler(handler)
@@ -65,44 +65,35 @@ def _listening() -> Generator[io.StringIO]:
 
 @check(
     "faults.are-told-as-errors",
-    clause="What is no good answer is told by ERROR and END, after what did arrive; never by an exception.",
+    clause="A broken answer ends with ERROR and END, after what arrived; never with an exception.",
     requires=("dialect", "call"),
     once=True,
 )
 def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
-    """The caller tells a fault from an answer by the events alone."""
+    """Callers can tell a fault from an answer by the events."""
     for case, reply in trial.once(_run).seen:
-        if case.expects == "error" or (case.expects == "either" and not _is_good(reply)):
+        if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):
             for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
                 yield Problem(f"{case}: {fault}")
 
 
-def _is_good(reply: Reply) -> bool:
-    return isinstance(reply, Answered) and reply.error is None
-
-
 def _wrong_error(case: Case, reply: Reply) -> Iterator[str]:
-    """What an error of a status does not tell: the status, the provider's words, how long to wait."""
-    error, status = (reply.error or {}) if isinstance(reply, Answered) else {}, case.fault.status
-    if status is None:
-        return
-    if error.get("status") != status:
-        yield f"the error's status is {error.get('status')!r}"
-    words = f"written error {status}"
-    if case.fault.id == f"status-{status}" and words not in str(error.get("provider_message") or error.get("message")):
-        yield f"the provider's words {words!r} are not told"
-    if status == 429 and error.get("retry_after") != RETRY_AFTER:
-        yield f"retry_after is {error.get('retry_after')!r}; the answer says {RETRY_AFTER} s"
+    """What is missing from the ERROR of a fault with a status."""
+    status = case.fault.status
+    if status is not None:
+        error = (reply.error or {}) if isinstance(reply, Answered) else {}
+        words = f"written error {status}" if case.fault.id == f"status-{status}" else None
+        yield from wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)
 
 
 @check(
     "faults.benign-ones-change-nothing",
-    clause="What is odd and still a good answer is read whole: comments, unknown events, any line ends, any pace.",
+    clause="Odd but valid answers are read whole: with comments, unknown events, any line ends, at any pace.",
     requires=("dialect", "call"),
     once=True,
 )
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
-    """Proxies and providers add such things without asking."""
+    """Proxies and providers add such things without notice."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
     for case, reply in seen:
         faults: list[str] = []
@@ -110,7 +101,7 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
             faults = [str(reply)] if case.expects == "whole" else []
         elif case.expects == "whole" or reply.error is None:
             whole = trial.once(good_stream if case.streamed else good)
-            faults = [f"it differs in {one}" for one in differences(reply, whole)]
+            faults = [f"the answer differs in {one}" for one in differences(reply, whole)]
         yield from (Problem(f"{case}: {one}") for one in faults)
 
 
@@ -121,9 +112,9 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
     once=True,
 )
 def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
-    """What leaks once a fault stops a service after a day of them."""
+    """A service that leaks a little with each fault stops after a day of faults."""
     short = [case for case in cases(trial) if not case.fault.hangs and case.fault.id not in _LONG]
-    trial.once(_run)  # pools and threads that are kept on purpose are there now
+    trial.once(_run)  # from here on, pools and threads that are kept on purpose exist
     before = _count_open(trial)
     for case in short:
         call(trial, case)
@@ -132,18 +123,18 @@ def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
         gc.collect()
         time.sleep(0.02)
     for what, count in left.items():
-        message = f"after {len(short)} faults there are {count} more {what}"
+        message = f"after {len(short)} faults there are {count} more {what} than before"
         yield Problem(message)
 
 
 _LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})
 _TOLERATED: Final = 3
-"""A pool may have grown by chance."""
+"""A pool may grow by chance."""
 
 
 def _count_open(trial: Trial) -> dict[str, int]:
     counted = {"threads": threading.active_count(), "tasks": trial.subject.caller.count_tasks()}
-    with suppress(OSError):  # a system that does not tell
+    with suppress(OSError):  # some systems cannot say
         counted["open sockets and files"] = len(os.listdir("/dev/fd"))  # noqa: PTH208 - a count, no paths
     return counted
 
@@ -156,17 +147,17 @@ def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
 
 @check(
     "faults.show-no-key",
-    clause="Whatever goes wrong, the API key stands in no event, no exception and no log.",
+    clause="Whatever goes wrong, no event, exception or log shows the API key.",
     requires=("dialect", "call"),
     once=True,
 )
 def show_no_key(trial: Trial) -> Iterator[Problem]:
-    """Faults are what logs are full of."""
+    """Faults are what people log."""
     run = trial.once(_run)
     for case, reply in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
-        told: Any = reply.events if isinstance(reply, Answered) else str(reply)
-        if any(TEST_KEY in str(leaf) for _, leaf in leaves(told)):
-            yield Problem(f"{case}: what is told shows the key")
+        shown: Any = reply.events if isinstance(reply, Answered) else str(reply)
+        if any(TEST_KEY in str(leaf) for _, leaf in leaves(shown)):
+            yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")
     for line in run.logs.splitlines():
         if TEST_KEY in line:
             hidden = line.replace(TEST_KEY, "[the key]")
@@ -175,7 +166,7 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
 
 
 def _with_the_key(trial: Trial) -> Iterator[tuple[str, Reply]]:
-    """Streams that fail with words in which the provider repeats the key."""
+    """Streams that fail with an error text in which the provider repeats the key."""
     if "streaming" not in trial.subject.capabilities:
         return
     words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)

@@ -1,4 +1,4 @@
-"""Faults: who asks again does so before the first token, when it may help, and not before it is told to."""
+"""Faults: an adapter retries only before the first token, only where it may help, and after Retry-After."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Response, Send
 
 Make = Callable[[Asked, int], Response]
-"""An answer to a request, and to the how-manieth."""
+"""Answers a request, given the request and its attempt number, from 1."""
 
 
 @check(
     "faults.are-asked-again-with-care",
-    clause="A call is asked again only before its first token, only where that may help, and after Retry-After.",
+    clause="The adapter retries only before the first token, only where that may help, and only after Retry-After.",
     requires="call",
     once=True,
 )
 def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
-    """Half an answer that is asked for twice is paid for twice, and a provider that is pressed refuses longer."""
+    """A retry after the first token costs twice, and an early retry makes the provider refuse for longer."""
     question = trial.with_answer(ANSWER)
     streams = "streaming" in trial.subject.capabilities
     if streams:
@@ -33,11 +33,11 @@ def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
         for what, make in (("cut off after its first tokens", _cut), ("refused with 400", _refused)):
             count = len(_times(question, make, streamed=True))
             if count != 1:
-                yield Problem(f"a stream that was {what} was asked for {count} times")
+                yield Problem(f"the adapter requested a stream {count} times that was {what}")
     for streamed in (False, True)[: 1 + streams]:
         first, *others = _times(question, _busy, streamed=streamed)
         if others and others[0] - first < _WAIT - _SLACK:
-            message = f"asked again {others[0] - first:.2f} s after an answer 429 with Retry-After: {_WAIT}"
+            message = f"retried {others[0] - first:.2f} s after a 429 answer with Retry-After: {_WAIT}"
             yield Problem(message)
 
 
@@ -46,7 +46,7 @@ _SLACK: Final = 0.05
 
 
 def _times(trial: Trial, make: Make, *, streamed: bool) -> list[float]:
-    """When it was asked."""
+    """The times of the adapter's requests, in seconds of the monotonic clock."""
     times: list[float] = []
 
     def answer(asked: Asked) -> Response:
@@ -69,7 +69,7 @@ def _refused(asked: Asked, _: int) -> Response:
 
 
 def _busy(asked: Asked, count: int) -> Response:
-    """The first is told to wait."""
+    """A 429 with Retry-After to the first request, an answer to the others."""
     if count > 1:
         return asked.answer(ANSWER)
     body = asked.dialect.answers.write_error(429, "written error 429")

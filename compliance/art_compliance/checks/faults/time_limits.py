@@ -1,4 +1,4 @@
-"""Waiting: each time limit of a call ends the calls that it is for, and no others."""
+"""Faults: each time limit of a call ends the calls that it applies to, and no others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream, options_for
+from art_compliance.checks.replies import differences, wrong_failure
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import differences, wrong_failure
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
@@ -18,7 +18,7 @@ from art_compliance.subject.observations import Refused, Reply
 
 
 class Waited(NamedTuple):
-    """A call that waits, and the one time limit of it that is short."""
+    """A call that waits, and the one time limit that is short."""
 
     case: Case
     limit: str
@@ -28,14 +28,14 @@ class Waited(NamedTuple):
 
 
 LIMIT: Final = 0.4
-"""Seconds of the one limit that is short; the others are long."""
+"""Seconds of the short limit; the others are long."""
 
 GRACE: Final = 0.25
 """Seconds that a call may take beyond its time limit."""
 
 _LONG_LIMIT: Final = 60.0
 _PATIENCE: Final = 4.0
-"""Seconds until a call that keeps no time limit is left alone."""
+"""Seconds until the suite gives up on a call that ignores its time limits."""
 
 _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "hang-before-head": ("first_byte", "whole_call"),
@@ -44,11 +44,11 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "trickle": ("whole_call",),
     "steady": ("first_byte", "between_bytes"),
 }
-"""The limits that end a call that waits so. A steady answer takes longer in all, and none of them ends it."""
+"""Which limits end a call with this fault. The steady answer takes longer than them in total, but none may end it."""
 
 
 def wait(trial: Trial) -> list[tuple[Waited, Reply]]:
-    """Every fault that hangs, and a steady answer: all at once, told apart by their prompts."""
+    """Every fault that hangs, and a steady answer: all at the same time, distinguished by their prompts."""
     known = cases(trial)
     steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
     waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
@@ -77,29 +77,28 @@ def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
 
 @check(
     "faults.end-in-time",
-    clause="Each limit of the option `timeouts` ends the calls that it is for, told as an error, and no others.",
+    clause="Each limit of the option `timeouts` ends the calls that it applies to with an error, and no others.",
     requires=("dialect", "call"),
     once=True,
 )
 def end_in_time(trial: Trial) -> Iterator[Problem]:
-    """An agent that waits for ever is a broken one."""
+    """An agent that waits for ever is broken."""
     wrong: list[Waited] = []
     for waited, reply in trial.once(wait):
         if isinstance(reply, Refused):
-            message = f"the option timeouts is refused ({reply.code}): nobody knows how long it waits"
-            raise NotApplicable(message)
+            raise NotApplicable(f"the adapter refuses the option timeouts ({reply.code})")
         wrong += [waited] if any(_wrong_wait(trial, waited, reply)) else []
-    for waited, reply in _wait_for(trial, wrong):  # on a busy machine everybody is late; once more, and fewer at once
+    for waited, reply in _wait_for(trial, wrong):  # a busy machine is late for all of them: once more, with fewer
         for fault in _wrong_wait(trial, waited, reply):
             yield Problem(f"{waited} = {LIMIT} s: {fault}")
 
 
 def _wrong_wait(trial: Trial, waited: Waited, reply: Reply) -> Iterator[str]:
-    """Who asks again of its own accord waits for each try; the limit of the whole call bounds them all."""
+    """A limit applies to each retry on its own; only `whole_call` is a limit for all of them together."""
     case = waited.case
     if case.expects == "whole" and isinstance(reply, Answered):
         yield from differences(reply, trial.once(good_stream if case.streamed else good))
         return
     yield from wrong_failure(trial, reply)
     if isinstance(reply, Answered) and waited.limit == "whole_call" and reply.at and reply.at[-1] > LIMIT + GRACE:
-        yield f"it took {reply.at[-1]:.2f} s"
+        yield f"the call took {reply.at[-1]:.2f} s"

@@ -1,4 +1,4 @@
-"""A dialogue with a strict provider, turn by turn: what the adapter returned is appended, and the next must go on."""
+"""Dialogues with a strict provider: what the adapter returns is appended, and the next turn must be accepted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from art_compliance.checks.answer_laws import same_arguments
 from art_compliance.checks.base import check
-from art_compliance.checks.streamed import PROVIDER_ERROR
+from art_compliance.checks.replies import PROVIDER_ERROR
 from art_compliance.checks.trial import Trial
-from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
 from art_compliance.findings import Example, Problem
 from art_compliance.pointers import leaves
@@ -32,9 +32,9 @@ _USER: Final = "Go on."
 
 
 class Dialogue:
-    """An adapter in a dialogue: `prompt` is what was said so far, and grows by what the adapter returns.
+    """An adapter in a dialogue. `prompt` is the conversation so far; each message of the adapter is appended.
 
-    Raises NotApplicable for an adapter that cannot be called, or whose dialect is unknown.
+    The adapter must have a `call`. Raises NotApplicable where its dialect is unknown.
     """
 
     def __init__(self, trial: Trial) -> None:
@@ -48,19 +48,19 @@ class Dialogue:
         self.prompt: list[Message] = [one for one in trial.scenario.prompt if one["role"] not in unfit]
         self.asked: Asked | None = None
         self.last: tuple[list[Message], WrittenAnswer] | None = None
-        """The prompt and the answer of the turn before."""
+        """The prompt and the answer of the previous turn."""
         self._wanted_back: list[str] = []
         self._number = 0
 
     @property
     def pending(self) -> list[str]:
-        """The ids of the calls that wait for their results."""
+        """The ids of the calls that have no results yet."""
         last = self.prompt[-1]
         calls: list[dict[str, Any]] = last.get("tool_calls") or [] if last["role"] == "assistant" else []
         return [call["id"] for call in calls]
 
     def ask(self, answer: WrittenAnswer, *, is_streamed: bool = False) -> list[str]:
-        """Asks, is answered so, and appends what the adapter returns; what is wrong with that is given in words."""
+        """Calls the adapter, answers, and appends the message it returns. Gives what is wrong with that, in words."""
         self._number += 1
         said = self._fit(answer)
         streams = {"stream": True} if is_streamed and "streaming" in self._can else {}
@@ -77,7 +77,7 @@ class Dialogue:
     def go_on(
         self, results: Sequence[dict[str, Any]] = _RESULTS, *, user: str = _USER, is_reversed: bool = False
     ) -> None:
-        """Answers the calls with the results, in their order or reversed; where there are none, the user speaks."""
+        """Appends the results of the calls, in order or reversed; without calls, appends a user message."""
         answered = [
             {"role": "tool_result", "tool_call_id": call_id, **results[at % len(results)]}
             for at, call_id in enumerate(self.pending)
@@ -85,14 +85,14 @@ class Dialogue:
         self.prompt += answered[:: -1 if is_reversed else 1] or [{"role": "user", "content": user}]
 
     def example(self) -> Example:
-        """The turn before the one that failed, which it failed for, or the first one; and what was sent last."""
+        """The turn before the failed one, which caused the failure, or the first turn; and the last payload."""
         prompt, said = self.last or (self.prompt, None)
         payload = None if self.asked is None else self.asked.payload
         answer = None if said is None else msgspec.to_builtins(said)
         return Example(prompt=prompt, options=self._options, payload=payload, answer=answer)
 
     def _fit(self, answer: WrittenAnswer) -> WrittenAnswer:
-        """The answer as this dialect can say it and this adapter declares to read it: signed, its ids new here."""
+        """The answer as the dialect can write it and the adapter can read it: signed, with new ids."""
         calls = answer.tool_calls if "tools" in self._can else ()
         calls = calls if "parallel_tools" in self._can else calls[:1]
         renamed = tuple(ToolCall(f"{call.id}_{self._number}", call.function) for call in calls)
@@ -114,9 +114,9 @@ class Dialogue:
 
     def _faults(self, reply: Any, said: WrittenAnswer) -> Iterator[str]:
         if not isinstance(reply, Answered):
-            yield f"it is not asked: {reply}"
+            yield f"the call gave no answer: {reply}"
         elif reply.error is not None:
-            known = {name: value for name, value in reply.error.items() if name in _TOLD and value is not None}
+            known = {name: value for name, value in reply.error.items() if name in _SHOWN and value is not None}
             what = "the request is refused" if known.get("code") == PROVIDER_ERROR else "the answer is not read"
             yield f"{what}: {shorten(json.dumps(known, ensure_ascii=False), AT_LENGTH)}"
         else:
@@ -124,9 +124,9 @@ class Dialogue:
             yield from self._lost()
 
     def _lost(self) -> Iterator[str]:
-        """What of the dialogue so far does not stand in the request."""
+        """What of the dialogue so far is missing in the request."""
         if self.asked is None:
-            yield "no request has come"
+            yield "no request has arrived"
             return
         sent = Sent(self.asked.payload, self.asked.request.target)
         try:
@@ -138,16 +138,16 @@ class Dialogue:
             if one.loss not in self._trial.subject.losses:
                 yield f"{one.path}: {one.message}"
         there = {leaf for _, leaf in leaves(sent.payload)} if self._wanted_back else set[Any]()
-        yield from (
-            f"{quote(text)} is not sent back with what it came with" for text in self._wanted_back if text not in there
-        )
+        for text in self._wanted_back:
+            if text not in there:
+                yield f"{quote(text)} is not sent back with the message that it came with"
 
 
-_TOLD: Final = ("code", "message", "status", "provider_message")
+_SHOWN: Final = ("code", "message", "status", "provider_message")
 
 
 def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
-    """What of an answer's reasoning stands in the next request, to the letter."""
+    """The texts of an answer's reasoning that must be in the next request, character for character."""
     texts = [
         said.signature if dialect.requests.has_signature else None,
         said.thinking if dialect.requests.has_thinking else None,
@@ -157,31 +157,24 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
 
 def _misread(reply: Answered, said: WrittenAnswer) -> Iterator[str]:
     if (reply.text or "") != (said.content or ""):
-        yield f"its text was read as {quote(str(reply.text))}"
+        yield f"the answer's text was read as {quote(str(reply.text))}"
     found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in reply.calls]
     wanted = [(call.id, call.function) for call in said.tool_calls]
     if [(one, function.get("name")) for one, function in found] != [(one, function.name) for one, function in wanted]:
-        yield f"its calls were read as {shorten(str(reply.calls))}"
+        yield f"the answer's calls were read as {shorten(str(reply.calls))}"
         return
     for (_, function), (call_id, written) in zip(found, wanted, strict=True):
-        if not same_json(_arguments(function.get("arguments")), _arguments(written.arguments)):
+        if not same_arguments(written.arguments, function.get("arguments")):
             yield f"the arguments of {call_id} were read as {shorten(str(function.get('arguments')))}"
-
-
-def _arguments(text: Any) -> Any:
-    try:
-        return json.loads(text or "{}")
-    except (TypeError, ValueError):
-        return text
 
 
 @check(
     "properties.conversations-go-on",
-    clause="What was answered is appended, its calls are answered, and the next turn is accepted and read: 20 turns.",
+    clause="With each answer and the results of its calls appended, the next turn is accepted and read, for 20 turns.",
     requires=("call", "dialect"),
 )
 def conversations_go_on(trial: Trial) -> Iterator[Problem]:
-    """What an agent is: a call is not its last."""
+    """An agent makes more than one call."""
     dialogue = Dialogue(trial)
     first = trial.scenario.answer or WrittenAnswer(content=WRITTEN_TEXT)
     turns = trial.turns if len(trial.turns) > 1 else [{"answer": msgspec.to_builtins(first)}, _LAST]

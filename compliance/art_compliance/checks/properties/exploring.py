@@ -1,4 +1,4 @@
-"""Laws over generated prompts: prompts are made and judged until one breaks a law, and that one is made small."""
+"""Laws over generated prompts: makes and judges prompts until one breaks a law, and shrinks that one."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ DIALOGUES: Final[Family] = "generated-dialogues"
 
 
 class Law(Struct, frozen=True):
-    """A law, and the checks that judge it on one prompt; `format_free` ones where the dialect is unknown."""
+    """A law, and the checks that judge it on one prompt. The `format_free` ones join where the dialect is unknown."""
 
     id: str
     judged_by: tuple[Check, ...]
     format_free: tuple[Check, ...] = ()
 
     def findings(self, trial: Trial) -> list[Finding] | None:
-        """What counts against the adapter on one prompt; None where the law says nothing of it."""
+        """What counts against the adapter on one prompt; None where no check of the law applies."""
         found: list[Finding] | None = None
         for one in (*self.judged_by, *(self.format_free if trial.subject.dialect is None else ())):
             if set(one.needs) <= set(trial.scenario.needs):
@@ -48,7 +48,7 @@ class Law(Struct, frozen=True):
 
 
 class Exploration(Struct):
-    """What became of a family's prompts: how many were judged, by law how many it applied to, and its first failure."""
+    """How many of a family's prompts were judged and sent; by law, how many it applied to, and its first failure."""
 
     made: tuple[Request, ...]
     judged: int = 0
@@ -58,7 +58,7 @@ class Exploration(Struct):
 
 
 def explore(trial: Trial, declared: tuple[Law, ...]) -> Exploration:
-    """Makes the family's requests and runs every law on each, within the profile's time."""
+    """Makes the family's requests and runs every law on each, until the profile's time is over."""
     profile, family = trial.search.profile, trial.scenario.id
     seen = Exploration(make_requests(family, trial.seed, profile.count_of(family)))
     laws = [law for law in declared if not trial.search.only or law.id in trial.search.only]
@@ -83,7 +83,7 @@ def _note(seen: Exploration, law: Law, number: int, trial: Trial) -> None:
 
 
 def _trial_of(trial: Trial, request: Request) -> Trial:
-    """The request as a trial; its answer without what the dialect has no form for."""
+    """The request as a trial. Its answer loses what the dialect cannot write."""
     family = trial.scenario.id
     scenario = as_scenario(family, request)
     if family == ANSWERS and scenario.answer is not None and trial.subject.dialect is not None:
@@ -92,7 +92,7 @@ def _trial_of(trial: Trial, request: Request) -> Trial:
 
 
 def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
-    """The answer, without its reasoning where the dialect has no place for it."""
+    """The answer, without its reasoning where the dialect cannot write that."""
     try:
         dialect.answers.write(answer)
     except CannotWrite:
@@ -127,7 +127,7 @@ def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -
 
 
 def _shrunk(law: Law, trial: Trial, seen: Exploration) -> Request:
-    """The least request on which the law fails by the same check as on the first."""
+    """The smallest request on which the law fails by the same check as on the first."""
     first = seen.made[seen.first[law.id]]
     by = _failing_checks(law, trial, first)
 
@@ -139,7 +139,7 @@ def _shrunk(law: Law, trial: Trial, seen: Exploration) -> Request:
 
 
 def _failing_checks(law: Law, trial: Trial, request: Request) -> set[str]:
-    """The first check that fails, alone: a law is judged by several, and shrinking must not slip to another."""
+    """Only the first check that fails: shrinking must not slip to another check of the law."""
     found = law.findings(_trial_of(trial, request))
     return {found[0].check} if found else set()
 

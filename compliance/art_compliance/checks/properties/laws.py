@@ -1,8 +1,8 @@
-"""Properties: the laws of translation and wire over prompts that nobody wrote.
+"""Properties: the laws of the other stages over generated prompts, answers and dialogues.
 
-A generated prompt is judged as a scenario by the checks of the other stages, so every law is stated
-once, there. A prompt that breaks a conversation rule must only satisfy what holds for every well-shaped
-one: total, accepted, pure.
+A generated prompt is judged as a scenario by the checks of the other stages, so every law is stated once, there. A
+prompt that breaks a conversation rule must satisfy only the laws that hold for every well-shaped prompt: total,
+accepted, pure.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _DECLARED: Final = (
     _law(
         "properties.every-prompt-has-an-outcome",
         conservation.is_total,
-        clause="Every generated prompt gives JSON data, or is refused with PROMPT_TRANSLATION_FAILED.",
+        clause="Every generated prompt becomes JSON data, or is refused with PROMPT_TRANSLATION_FAILED.",
         families=_BOTH,
     ),
     _law(
@@ -67,31 +67,31 @@ _DECLARED: Final = (
         conservation.request_is_of_its_dialect,
         wire.is_of_the_schema,
         wire.no_rule_is_broken,
-        clause="The request of every generated prompt is of its dialect, of its schema, and breaks no rule.",
+        clause="The request of every generated prompt can be decoded, fits its schema, and breaks no rule.",
         families=_BOTH,
     ),
     _law(
         "properties.nothing-is-lost",
         *(one for one in checks_of(conservation) if one.id not in _OF_CONSERVATION),
-        clause="Every slot of every generated prompt is found in its request, once, in order; repairs are declared.",
+        clause="Everything in a generated prompt is in its request, once, in order; repairs are declared.",
         format_free=checks_of(canary),
     ),
     _law(
         "properties.nothing-is-invented",
         _INVENTED,
-        clause="The request of a generated prompt holds nothing beyond it but constants that carry no text.",
+        clause="The request of a generated prompt adds nothing but constants that carry no text.",
     ),
     _law(
         "properties.translation-is-pure",
         laws.leaves_its_arguments_alone,
         laws.same_prompt_same_request,
-        clause="A generated prompt gives the same request again, beside others, and is left as it was.",
+        clause="A generated prompt gives the same request again, also next to others, and is not changed.",
         families=_BOTH,
     ),
     _law(
         "properties.prefix-is-stable",
         laws.prefix_is_stable,
-        clause="Appending a message to a generated prompt changes no earlier one in the request.",
+        clause="Appending a message to a generated prompt changes no earlier message in the request.",
     ),
     _law(
         "properties.renaming-is-followed",
@@ -101,7 +101,7 @@ _DECLARED: Final = (
     _law(
         "properties.order-of-answers-means-nothing",
         laws.order_of_answers_means_nothing,
-        clause="Permuting the results of one turn's calls in a generated prompt does not change the request's meaning.",
+        clause="Reordering the results of one turn in a generated prompt does not change the request's meaning.",
     ),
     _law(
         "properties.tool-means-tool-result",
@@ -112,12 +112,12 @@ _DECLARED: Final = (
         "properties.what-is-translated-is-sent",
         laws.sends_what_it_translates,
         laws.one_call_one_request,
-        clause="What arrives when the adapter is called with a generated prompt is what translate returns, once.",
+        clause="A call with a generated prompt sends what translate returns, once.",
     ),
     _law(
         "properties.answers-are-read-whole",
         response.answer_is_read,
-        *(one for one in response.HELD_BY_LAWS if one.id != "response.events-carry-their-ids"),
+        *(one for one in response.LAW_CHECKS if one.id != "response.events-carry-their-ids"),
         response.answer_can_be_appended,
         response.signatures_go_back,
         clause="Every generated answer is read: text, calls, reasoning, finish, counts; and it can be appended.",
@@ -126,21 +126,21 @@ _DECLARED: Final = (
     _law(
         "properties.streams-say-what-answers-say",
         stream.answer_is_read,
-        *(one for one in stream.HELD_BY_LAWS if one.id != "stream.events-carry-their-ids"),
+        *(one for one in stream.LAW_CHECKS if one.id != "stream.events-carry-their-ids"),
         stream.says_what_the_whole_answer_says,
-        clause="Every generated answer, streamed, says what it says whole.",
+        clause="Every generated answer says the same streamed and whole.",
         families=(ANSWERS,),
     ),
     _law(
         "properties.chunks-change-nothing",
         stream.cuts_change_nothing,
-        clause="However the bytes of a generated answer are cut on their way, the same is read.",
+        clause="The adapter reads the same however the network cuts the bytes of a generated answer.",
         families=(ANSWERS,),
     ),
     _law(
         "properties.cut-streams-are-told",
         stream.cut_short_is_told,
-        clause="A generated answer that ends too early, wherever, gives what arrived, then ERROR and END.",
+        clause="A generated answer that ends too early, at any place, gives what arrived, then ERROR and END.",
         families=(ANSWERS,),
     ),
     _law(
@@ -158,9 +158,9 @@ _DECLARED: Final = (
     families=(WHOLE,),
 )
 def other_processes_agree(trial: Trial) -> Iterator[Problem]:
-    """Pure: nothing depends on the order of a set."""
+    """Nothing may depend on the order of a set."""
     requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.count_of(trial.scenario.id))[
-        :_SENT_ELSEWHERE
+        :_MOST_PROMPTS
     ]
     yield from _disagreements(trial, [as_scenario(trial.scenario.id, request) for request in requests])
 
@@ -178,7 +178,7 @@ def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Problem]
         yield Problem(text, example=example)
 
 
-_SENT_ELSEWHERE: Final = 200
+_MOST_PROMPTS: Final = 200
 
 LAWS: Final[Mapping[str, Law]] = {law.id: law for law, _ in _DECLARED}
 CHECKS: Final[tuple[Check, ...]] = (*(one for _, one in _DECLARED), other_processes_agree)
@@ -188,7 +188,7 @@ _LAWS_OF: Final[Mapping[str, tuple[Law, ...]]] = {
 
 
 def judge_alone(one: Check, trial: Trial) -> list[Finding]:
-    """What a check finds on a trial of its own: for a law over generated prompts, on this one. Raises NotApplicable."""
+    """What a check finds on one trial; a law over generated prompts judges this prompt alone. Raises NotApplicable."""
     if one.id in LAWS:
         return LAWS[one.id].findings(trial) or []
     if one is other_processes_agree:

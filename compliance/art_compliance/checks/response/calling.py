@@ -1,4 +1,4 @@
-"""Response: however an adapter is called, the answer is the same, and an end that nobody knows is no good end."""
+"""Response: every method that calls the provider gives the same answer, and an unknown finish reason is not a stop."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, wrong_end
 from art_compliance.checks.base import check
+from art_compliance.checks.replies import differences
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import differences
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import look_up
 from art_compliance.provider import Response
-from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import describe_error
 from art_sdk.json_data import is_object
@@ -21,61 +21,53 @@ from art_sdk.json_data import is_object
 
 @check(
     "response.every-way-to-call-agrees",
-    clause="`call_sync`, `complete` and `complete_sync`, where there are such, say what `call` says.",
+    clause="Where the adapter has `call_sync`, `complete` or `complete_sync`, they give the same answer as `call`.",
 )
 def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
-    """Who tests by one and ships the other is in for a surprise."""
+    """People test with one of them and ship another."""
     whole = trial.answered
-    ways = [way for way in _WAYS if callable(getattr(trial.subject.adapter, way, None))]
-    if not ways:
-        message = "there is one way to call it"
-        raise NotApplicable(message)
-    for way in ways:
+    methods = [method for method in _METHODS if callable(getattr(trial.subject.adapter, method, None))]
+    if not methods:
+        raise NotApplicable("the adapter has no other method than call")
+    for method in methods:
         try:
-            reply = _hear(trial, way)
+            answered = _answer_by(trial, method)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Problem(f"{way} raised {describe_error(error)}")
+            yield Problem(f"{method} raised {describe_error(error)}")
             continue
-        for difference in _relevant(way, reply, whole):
-            yield Problem(f"{way} and call differ in {difference}")
+        for difference in _relevant(method, answered, whole):
+            yield Problem(f"{method} and call differ in {difference}")
 
 
-_WAYS: Final = ("call_sync", "complete", "complete_sync")
-_NO_TOKENS: Final = ("the text of the tokens", "the thinking of the tokens", "the calls of TOOL_CALL")
+_METHODS: Final = ("call_sync", "complete", "complete_sync")
+_ONLY_IN_EVENTS: Final = ("the text of the tokens", "the thinking of the tokens", "the calls of TOOL_CALL")
 
 
-def _hear(trial: Trial, way: str) -> Answered:
+def _answer_by(trial: Trial, method: str) -> Answered:
     given = list(trial.scenario.prompt), dict(trial.scenario.call_options())
     with trial.subject.answering(lambda asked: asked.answer(trial.written)):
-        if way == "call_sync":
-            return trial.subject.caller.read(*given, method=way)
-        folded = trial.subject.caller.ask(*given, way)
+        if method == "call_sync":
+            return trial.subject.caller.read(*given, method=method)
+        folded = trial.subject.caller.ask(*given, method)
         metadata = {"type": "METADATA", "metadata": folded.metadata}
         return Answered.of([metadata, {"type": "END", "message": folded.message, "finish": folded.finish}])
 
 
-def _relevant(way: str, reply: Answered, whole: Answered) -> Iterator[str]:
-    told = differences(reply, whole)
-    return told if way == "call_sync" else (one for one in told if not one.startswith(_NO_TOKENS))
+def _relevant(method: str, answered: Answered, whole: Answered) -> Iterator[str]:
+    found = differences(answered, whole)
+    return found if method == "call_sync" else (one for one in found if not one.startswith(_ONLY_IN_EVENTS))
 
 
 @check(
     "response.unknown-end-is-no-stop",
-    clause="An answer that ends for a reason nobody knows yet is told by `other`, its text whole.",
+    clause="An answer with an unknown finish reason ends with the finish `other`, and its text is whole.",
     once=True,
 )
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
-    """Providers add such reasons, and none of them was ever good news."""
-    body = json.loads(trial.dialect.answers.write(_ANSWER))
+    """Providers add such reasons, and so far each of them meant that something went wrong."""
+    body = json.loads(trial.dialect.answers.write(PLAIN_ANSWER))
     parent, _, step = trial.dialect.answers.finish.rpartition("/")
     holder: Any = look_up(body, parent)
     assert is_object(holder)  # noqa: S101 - the dialect's own answer
-    holder[step] = _WORD
-    reply = trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode())))
-    if reply.finish != "other" or reply.text != _ANSWER.content:
-        message = f"the provider ended by {_WORD!r}; END says {reply.finish!r}, and the text {reply.text!r}"
-        yield Problem(message)
-
-
-_WORD: Final = "a_reason_of_tomorrow"
-_ANSWER: Final = WrittenAnswer(content="This answer was written.")
+    holder[step] = NEW_REASON
+    yield from wrong_end(trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode()))))

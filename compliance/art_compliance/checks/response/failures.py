@@ -1,4 +1,4 @@
-"""Response: what is no answer is told as an error, whole and in order, and never taken for an empty answer."""
+"""Response: whatever is not an answer becomes an ERROR event, never an exception and never an empty answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.streamed import wrong_failure
+from art_compliance.checks.replies import wrong_failure, wrong_status_error
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
@@ -22,7 +22,7 @@ from art_sdk.json_data import is_object
 
 _STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
 _FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
-"""What stays wrong however often it is asked again."""
+"""Statuses that stay the same however often the adapter tries again."""
 
 _WAIT: Final = 1.0
 
@@ -42,31 +42,27 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
         reply = trial.call_with(Response(status, body, headers=headers))
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
-            faults += _wrong_error(reply.error or {}, status, words)
-        if status in _FINAL and (asked := trial.subject.request_count - before) != 1:
-            faults.append(f"it was asked {asked} times; what is refused stays refused")
+            error = reply.error or {}
+            faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
+            faults += _wrong_advice(error, status)
+        if status in _FINAL and (count := trial.subject.request_count - before) != 1:
+            faults.append(f"the adapter sent {count} requests; trying again cannot help")
         yield from (Problem(f"answered {status}: {fault}") for fault in faults)
 
 
-def _wrong_error(error: dict[str, Any], status: int, words: str) -> Iterator[str]:
-    if error.get("status") != status:
-        yield f"the error's status is {error.get('status')!r}"
-    if words not in str(error.get("provider_message") or error.get("message")):
-        yield f"the provider's words {words!r} are not told"
-    if status == 429 and error.get("retry_after") != _WAIT:
-        yield f"retry_after is {error.get('retry_after')!r}; the answer says {_WAIT:g} s"
+def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[str]:
     if status in (400, 429) and error.get("is_retryable") is not (status == 429):
         yield f"is_retryable is {error.get('is_retryable')!r}"
 
 
 @check(
     "response.broken-answer-is-an-error",
-    clause="A body that is not what the provider sends gives ERROR, never an exception and never an empty answer.",
+    clause="A body that the provider would not send becomes ERROR, never an exception and never an empty answer.",
     requires=("dialect", "call"),
     once=True,
 )
 def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
-    """Proxies answer with pages, and connections with halves."""
+    """Proxies answer with HTML pages, and broken connections with half an answer."""
     for what, response in _broken(trial):
         reply = trial.call_with(response)
         yield from (Problem(f"{what}: {fault}") for fault in wrong_failure(trial, reply))
@@ -96,7 +92,7 @@ _CALL: Final = WrittenAnswer(
 
 
 def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Response]]:
-    """The answer without each field that it cannot do without, and with something else in its place."""
+    """The answer with each of its essential fields missing, null, or of another type."""
     for pointer in essential:
         parent, _, step = pointer.rpartition("/")
         holder = look_up(body, parent)
@@ -114,12 +110,12 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 
 @check(
     "response.key-is-shown-nowhere",
-    clause="The API key stands in no event, whatever the provider says in its error.",
+    clause="No event has the API key, whatever the provider says in its error.",
     requires=("dialect", "call"),
     once=True,
 )
 def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
-    """Some providers repeat the key in their words, and events go into logs."""
+    """Some providers repeat the key in their error text, and events go into logs."""
     words = f"Incorrect API key provided: {TEST_KEY}"
     answers = {
         "with an error": Response(401, trial.dialect.answers.write_error(401, words)),
@@ -138,14 +134,14 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "response.key-goes-in-a-header",
-    clause="The API key is sent, in a header, and stands in no URL and no body.",
+    clause="The API key is sent in a header, and never in a URL or a body.",
     requires="call",
     once=True,
 )
 def key_goes_in_a_header(trial: Trial) -> Iterator[Problem]:
-    """URLs and bodies are logged by everything on the way."""
+    """Proxies and servers log URLs and bodies."""
     for request in trial.watched.requests:
         if not any(TEST_KEY in value for value in request.headers.values()):
             yield Problem("no header of the request has the key")
         if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
-            yield Problem("the key stands in the request's URL or body")
+            yield Problem("the key is in the request's URL or body")

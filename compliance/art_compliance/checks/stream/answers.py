@@ -1,4 +1,4 @@
-"""Stream: an answer that comes in pieces is the answer that comes whole, and one that is cut short is none."""
+"""Stream: a streamed answer is read as the same answer, and one that is cut short is an error."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.checks.answer_laws import LAWS, Told, check_of
+from art_compliance.checks.answer_laws import LAWS, Reading, check_of
 from art_compliance.checks.base import check
+from art_compliance.checks.replies import differences, missing_words, require_read, why_unread, wrong_failure
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import (
     STREAMED,
     STREAMS,
-    differences,
     events_of,
     half_of,
     has_finish,
     in_pieces,
     paused,
-    require_read,
     script,
     stream,
     streamed,
     streamed_reply,
     text_in,
-    wrong_failure,
 )
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -39,26 +37,23 @@ from art_compliance.subject.observations import Refused, Reply
 
 @check(
     "stream.answer-is-read",
-    clause="A streamed answer as the provider sends it is read without an error.",
+    clause="The adapter reads a streamed answer as the provider sends it without an error.",
     requires=STREAMED,
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
     reply = trial.once(streamed_reply)
     if isinstance(reply, Refused) and isinstance(trial.reply, Refused):
-        message = f"refused, streamed or not: {reply.code}"
-        raise NotApplicable(message)
-    if not isinstance(reply, Answered):
-        yield Problem(str(reply))
-    elif reply.error is not None:
-        yield Problem(f"call gave an ERROR event: {reply.error.get('message')}")
+        raise NotApplicable(f"refused, streamed or not: {reply.code}")
+    reason = why_unread(reply)
+    if reason is not None:
+        yield Problem(reason)
     elif not all(_wants_stream(trial)):
-        message = "streaming is declared, and a call with the option stream did not ask the provider for a stream"
-        yield Problem(message)
+        yield Problem("streaming is declared, but with the option stream the request does not ask for a stream")
 
 
 def _wants_stream(trial: Trial) -> list[bool]:
-    """Of each request of a streamed call, whether it asked for a stream."""
+    """For each request of a streamed call, whether it asked for a stream."""
     wanted: list[bool] = []
 
     def note(asked: Asked) -> Response:
@@ -69,16 +64,16 @@ def _wants_stream(trial: Trial) -> list[bool]:
     return wanted
 
 
-def _told(trial: Trial) -> Told:
+def read_stream(trial: Trial) -> Reading:
     """The scenario's answer, streamed."""
 
-    def ask(**options: Any) -> Answered:
+    def ask_again(**options: Any) -> Answered:
         return require_read(stream(trial, lambda asked: asked.answer(trial.written), **options))
 
-    return Told(trial, streamed(trial), ask)
+    return Reading(trial, streamed(trial), ask_again)
 
 
-HELD_BY_LAWS: Final = tuple(check_of("stream", one, _told) for one in LAWS)
+LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in LAWS)
 
 
 @check(
@@ -87,19 +82,19 @@ HELD_BY_LAWS: Final = tuple(check_of("stream", one, _told) for one in LAWS)
     requires=STREAMED,
 )
 def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
-    """Whoever switches streaming on gets the same agent."""
+    """An agent must behave the same with streaming switched on."""
     for difference in differences(streamed(trial), trial.answered):
-        message = f"streamed and whole, it differs in {difference}"
+        message = f"streamed and whole, the answer differs in {difference}"
         yield Problem(message)
 
 
 @check(
     "stream.cuts-change-nothing",
-    clause="However the bytes of a stream are cut, the same answer is read.",
+    clause="The adapter reads the same answer however the network cuts the bytes of a stream.",
     requires=STREAMED,
 )
 def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
-    """The network cuts where it likes: inside an event, a line end, a character."""
+    """It cuts inside an event, a line end, a character."""
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
 
     def cut(asked: Asked) -> Response:
@@ -107,10 +102,10 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
 
     reply = stream(trial, cut)
     if not isinstance(reply, Answered):
-        yield Problem(f"cut otherwise, {reply}")
+        yield Problem(f"cut at other places, {reply}")
         return
     for difference in differences(reply, streamed(trial)):
-        yield Problem(f"cut otherwise, it differs in {difference}")
+        yield Problem(f"cut at other places, the answer differs in {difference}")
 
 
 _CUTS: Final = 40
@@ -118,28 +113,28 @@ _CUTS: Final = 40
 
 @check(
     "stream.cut-short-is-told",
-    clause="A stream that ends before the answer does gives what arrived, then ERROR and END; never a good answer.",
+    clause="A stream that ends too early gives what arrived, then ERROR and END; never a good answer.",
     requires=STREAMED,
 )
 def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
-    """The worst fault of all: half an answer that is taken for a whole one."""
+    """Half an answer that looks whole is the worst fault of all."""
     whole, events = streamed(trial), trial.once(_events_asked_for)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
     for number, at in enumerate(places):
-        ways = (
+        cuts = (
             (f"cut off after event {at}", b"", (Drop(),)),
-            (f"ended in order after event {at}", b"", ()),
+            (f"closed normally after event {at}", b"", ()),
             (f"cut off inside event {at + 1}", events[at][: len(events[at]) // 2], (Drop(),)),
         )
-        for what, last, how in ways if at == places[-1] else ways[number % 3 :][:1]:
-            reply = _hear_some(trial, events[:at], last, how)
+        for what, last, how in cuts if at == places[-1] else cuts[number % 3 :][:1]:
+            reply = _reply_to_part(trial, events[:at], last, how)
             if (
                 has_finish(events[:at], trial.dialect.streams.finish_fields)
                 and isinstance(reply, Answered)
                 and reply.error is None
             ):
-                faults = [f"another answer is read: {difference}" for difference in _lost(reply, whole)]
+                faults = [f"a different answer is read: {difference}" for difference in _lost(reply, whole)]
             else:
                 faults = list(
                     wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields))
@@ -149,24 +144,24 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
 
 
 def _half_calls(reply: Reply, whole: Answered) -> list[str]:
-    """The calls that are told and were never whole. Ids that were missing are made anew each time."""
-    told = reply.event_calls if isinstance(reply, Answered) else []
+    """Calls of which only a part arrived. They are compared without ids, which the adapter may make anew each time."""
+    found = reply.event_calls if isinstance(reply, Answered) else []
     known = [call.get("function") for call in whole.event_calls]
-    return [f"the call {call} is told, and half of it arrived" for call in told if call.get("function") not in known]
+    return [f"the call {call} is passed on incomplete" for call in found if call.get("function") not in known]
 
 
-def _hear_some(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
+def _reply_to_part(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
     return stream(trial, lambda _: script(trial, [*map(Send, (*events, last) if last else events), *how]))
 
 
 def _lost(reply: Answered, whole: Answered) -> list[str]:
-    """What of the answer is not read, its token counts aside: they may come after the finish."""
+    """How the answer differs, except in its token counts, which may come after the finish."""
     counted = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens")
     return [one for one in differences(reply, whole) if not one.startswith(counted)]
 
 
 def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
-    """The events of the scenario's answer as the adapter asks for them."""
+    """The events of the scenario's answer to the request that the adapter sends."""
     found: list[tuple[bytes, ...]] = []
 
     def note(asked: Asked) -> Response:
@@ -178,7 +173,7 @@ def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
 
 
 def _places(count: int, dice: random.Random, near: int) -> list[int]:
-    """Some of the places between the events: the first ones, the last ones, and a few of the others."""
+    """Some of the places between the events: the first, the last, and a few others."""
     ends = [at for at in range(count) if at < near or at >= count - near]
     others = [at for at in range(count) if at not in ends]
     return sorted(ends + dice.sample(others, min(near, len(others))))
@@ -189,38 +184,35 @@ _NEAR: Final = 3
 
 @check(
     "stream.error-event-is-told",
-    clause="An error that the provider tells inside a stream becomes ERROR with its words, after what arrived.",
+    clause="An error event inside a stream becomes ERROR with the provider's words, after what arrived.",
     requires=STREAMED,
 )
 def error_event_is_told(trial: Trial) -> Iterator[Problem]:
-    """The status was 200 long ago."""
+    """The status line said 200 before the error happened."""
     words = "written error of a stream"
     _, events = streamed(trial), trial.once(_events_asked_for)
     at = len(events) // 2
     if has_finish(events[:at], trial.dialect.streams.finish_fields):
-        message = "half of the answer says all of it"
-        raise NotApplicable(message)
-    reply = _hear_some(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
+        raise NotApplicable("the first half of the stream has the whole answer")
+    reply = _reply_to_part(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
     faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields)))
     error = reply.error or {} if isinstance(reply, Answered) else {}
-    if not faults and words not in str(error.get("provider_message") or error.get("message")):
-        faults.append(f"the provider's words {words!r} are not told")
-    yield from (Problem(fault) for fault in faults)
+    yield from map(Problem, faults or missing_words(error, words))
 
 
 @check(
     "stream.tokens-come-as-they-are-sent",
-    clause="A token is passed on when its bytes have come, not when the stream has ended.",
+    clause="The adapter passes a token on when it arrives, not when the stream ends.",
     once=True,
 )
 def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
-    """Else there is no reason to stream."""
+    """Otherwise there is no reason to stream."""
     question = trial.with_answer(_LONG_TEXT)
     reply = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
     early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > _PAUSE / 2]
-    told, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
-    if len(told) < len(sent) / 2:
-        message = f"the provider paused {_PAUSE} s in mid-answer, after {sent!r}; by then {told!r} was told"
+    come, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
+    if len(come) < len(sent) / 2:
+        message = f"the provider paused {_PAUSE} s after it had sent {sent!r}; by then the tokens were {come!r}"
         yield Problem(message)
 
 
@@ -236,12 +228,12 @@ _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in p
 
 @check(
     "stream.closing-ends-the-call",
-    clause="Closing the events half-way comes back at once, and closes the connection.",
+    clause="Closing the events half-way returns at once and closes the connection.",
     requires=STREAMS,
     once=True,
 )
 def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
-    """Who has reply enough does not pay for the rest."""
+    """The caller must not pay for the rest of an answer."""
     asking = _asking(trial)
     with trial.subject.answering(_hang_after_half(trial)):
         try:
@@ -263,7 +255,7 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
     once=True,
 )
 def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
-    """A cancellation that is swallowed leaves a task that nobody can end."""
+    """Swallowing the cancellation leaves a task that nobody can end."""
     with trial.subject.answering(_hang_after_half(trial)):
         yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
@@ -276,10 +268,10 @@ def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Probl
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
     except Exception as error:  # noqa: BLE001 - as above
-        yield Problem(f"{when}, it raised {describe_error(error)}")
+        yield Problem(f"{when}, the call raised {describe_error(error)}")
         return
     if not was_cancelled:
-        yield Problem(f"{when}, it went on, and told its events to the end")
+        yield Problem(f"{when}, the call went on to its end")
     yield from _still_connected(trial)
 
 
@@ -303,4 +295,4 @@ def _still_connected(trial: Trial) -> Iterator[Problem]:
     while trial.subject.underway and time.monotonic() < ends:
         time.sleep(_AT_ONCE / 50)
     if trial.subject.underway:
-        yield Problem("the connection stays open, and the provider goes on answering")
+        yield Problem("the connection stays open, and the provider keeps sending")

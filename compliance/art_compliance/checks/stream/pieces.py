@@ -1,24 +1,27 @@
-"""Stream: what providers may change about the pieces of an answer without a word changes nothing of what is read."""
+"""Stream: providers may change the pieces of an answer without notice; the adapter must read the same answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
+from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, with_new_fields, wrong_end
+from art_compliance.checks.answer_laws import check_of, context_marks_the_tokens
 from art_compliance.checks.base import check
+from art_compliance.checks.replies import differences, require_read
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response.reading import with_new_fields
-from art_compliance.checks.streamed import STREAMED, differences, events_of, require_read, script, stream, streamed
+from art_compliance.checks.stream.answers import read_stream
+from art_compliance.checks.streamed import STREAMED, events_of, script, stream, streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.framing import change_data
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
 from art_sdk import FunctionCall, ToolCall
 
-_WORD: Final = "a_reason_of_tomorrow"
 _CALLS: Final = WrittenAnswer(
     tool_calls=(
         ToolCall("call_w1", FunctionCall("look", '{"at": "the first of two things"}')),
@@ -30,8 +33,8 @@ _CALLS: Final = WrittenAnswer(
 Events = tuple[bytes, ...]
 
 
-def _told_so(trial: Trial, change: Callable[[Events], Events]) -> Any:
-    """What is heard of the scenario's answer when its events are changed so."""
+def _changed_reply(trial: Trial, change: Callable[[Events], Events]) -> Reply:
+    """The reply to the scenario's answer when its events are changed."""
 
     def answer(asked: Asked) -> Response:
         return script(trial, map(Send, change(events_of(trial, asked))))
@@ -39,79 +42,61 @@ def _told_so(trial: Trial, change: Callable[[Events], Events]) -> Any:
     return stream(trial, answer)
 
 
-@check(
-    "stream.context-marks-the-tokens",
-    clause="The call contexts AGENT_THOUGHT and FINAL_SYNTHESIS stand before the type of every streamed token.",
-    requires=STREAMED,
-)
-def context_marks_the_tokens(trial: Trial) -> Iterator[Problem]:
-    """What is thought and what is said go to different places, piece by piece, too."""
-    plain = streamed(trial)
-    for context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS"):
-        reply = require_read(stream(trial, lambda asked: asked.answer(trial.written), call_context=context))
-        right = {f"{context}_LLM_RESPONSE", f"{context}_LLM_THINKING"}
-        wrong = {str(event.get("token_type")) for event in reply.of_kind("TOKEN")} - right
-        if wrong:
-            text = f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}"
-            yield Problem(text)
-        elif (reply.token_text, reply.thinking_text) != (plain.token_text, plain.thinking_text):
-            yield Problem(f"with the call context {context}, other tokens are told")
+MARKED_BY_CONTEXT: Final = check_of("stream", context_marks_the_tokens, read_stream)
 
 
 @check(
     "stream.unknown-fields-are-ignored",
-    clause="Fields that the provider adds to a stream's events one day change nothing of what is read.",
+    clause="Unknown fields in the events of a stream change nothing that is read.",
     requires=STREAMED,
 )
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
-    """Providers add fields without asking."""
+    """Providers add fields without notice."""
     plain = streamed(trial)
-    reply = _told_so(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
-    for wrong in _changed(reply, plain):
+    reply = _changed_reply(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
+    for wrong in _changes(reply, plain):
         yield Problem(f"with unknown fields {wrong}")
 
 
 @check(
     "stream.unknown-end-is-no-stop",
-    clause="A stream that ends for a reason nobody knows yet is told by `other`, its text whole.",
+    clause="A stream with an unknown finish reason ends with the finish `other`, and its text is whole.",
     once=True,
 )
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
-    """Providers add such reasons, and none of them was ever good news."""
-    asked = trial.with_answer(WrittenAnswer(content="This answer was written."))
+    """Providers add such reasons, and so far each of them meant that something went wrong."""
+    question = trial.with_answer(PLAIN_ANSWER)
     end = re.compile(rf'("(?:{"|".join(trial.dialect.streams.finish_fields)})": ?)"[^"]*"'.encode())
-    other = rf'\1"{_WORD}"'.encode()
-    reply = require_read(_told_so(asked, lambda events: tuple(end.sub(other, event) for event in events)))
-    if reply.finish != "other" or reply.text != asked.written.content:
-        message = f"the provider ended by {_WORD!r}; END says {reply.finish!r}, and the text {reply.text!r}"
-        yield Problem(message)
+    other = rf'\1"{NEW_REASON}"'.encode()
+    reply = _changed_reply(question, lambda events: tuple(end.sub(other, event) for event in events))
+    yield from wrong_end(require_read(reply))
 
 
 @check(
     "stream.pieces-of-calls-are-told-apart",
-    clause="Pieces of several calls that come in turns are joined by their index, those of the first pieces, too.",
+    clause="The adapter joins interleaved pieces of several calls by their index, the first pieces included.",
+    requires="dialect",
     once=True,
 )
 def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
-    """The index is what they have it for."""
-    mix = trial.dialect.streams.interleave_calls
-    if mix is None:
-        message = "the dialect tells a call whole, or one after the other"
-        raise NotApplicable(message)
-    asked = trial.with_answer(_CALLS)
-    plain = streamed(asked)
-    for wrong in _changed(_told_so(asked, mix), plain):
-        yield Problem(f"with the pieces of two calls in turns {wrong}")
+    """The index is there for this."""
+    interleave = trial.dialect.streams.interleave_calls
+    if interleave is None:
+        raise NotApplicable("the dialect sends a call whole, or one call after the other")
+    question = trial.with_answer(_CALLS)
+    plain = streamed(question)
+    for wrong in _changes(_changed_reply(question, interleave), plain):
+        yield Problem(f"with the pieces of two calls interleaved {wrong}")
 
 
-def _changed(reply: Any, plain: Answered) -> Iterator[str]:
-    """What is wrong with what is reply, where it was to be as the plain stream."""
+def _changes(reply: Reply, plain: Answered) -> Iterator[str]:
+    """How the reply differs from the plain stream's answer."""
     if not isinstance(reply, Answered):
-        yield f"it is not read: {reply}"
+        yield f"the stream is not read: {reply}"
     elif reply.error is not None:
-        yield f"it is told as an error: {reply.error.get('message')}"
+        yield f"the stream becomes an error: {reply.error.get('message')}"
     elif reply.text != plain.text:
         yield f"the text of the message is {reply.text!r}"
-    else:  # what of the message goes back to the provider may have the new fields, too
-        told = (one for one in differences(reply, plain) if not one.startswith("the message"))
-        yield from (f"it differs in {one}" for one in told)
+    else:  # the message may keep new fields that go back to the provider
+        found = (one for one in differences(reply, plain) if not one.startswith("the message"))
+        yield from (f"the answer differs in {one}" for one in found)

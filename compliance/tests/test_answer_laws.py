@@ -60,8 +60,8 @@ CASES: dict[str, list[tuple[WrittenAnswer, Sequence[Event], list[str]]]] = {
     "calls-are-whole": [
         (CALLED, called(calls=[CALL]), []),
         (PLAIN, read(), []),
-        (CALLED, called(), ["TOOL_CALL: 0 calls, the answer has 1", "the message's tool_calls: 0 calls"]),
-        (CALLED, called(calls=[CALL], call_events=[CALL, CALL]), ["TOOL_CALL: 2 calls, the answer has 1"]),
+        (CALLED, called(), ["TOOL_CALL: 0 calls, but the answer has 1", "the message's tool_calls: 0 calls"]),
+        (CALLED, called(calls=[CALL], call_events=[CALL, CALL]), ["TOOL_CALL: 2 calls, but the answer has 1"]),
         (CALLED, called(calls=[CALL, CALL], call_events=[CALL]), ["the message's tool_calls: 2 calls"]),
         (CALLED, called(calls=[CALL], call_events=[call_of(name="x")]), ["'look' became 'x'"]),
         (CALLED, called(calls=[CALL], call_events=[call_of(name="a")]), ["'look' became 'a'"]),
@@ -79,7 +79,7 @@ CASES: dict[str, list[tuple[WrittenAnswer, Sequence[Event], list[str]]]] = {
     "finish-is-told": [
         (PLAIN, read(), []),
         (PLAIN, read(finish="length"), ["END says 'length'", "METADATA says 'length'"]),
-        (PLAIN, read(end_finish="length"), ["END says 'length', the answer ended by 'stop'"]),
+        (PLAIN, read(end_finish="length"), ["END says 'length', but the answer ended with 'stop'"]),
         (CALLED, called(calls=[CALL]), []),
         (CALLED, read(None, calls=[CALL]), ["END says 'stop'", "METADATA says 'stop'"]),
         (REFUSED, read("No."), []),
@@ -87,9 +87,9 @@ CASES: dict[str, list[tuple[WrittenAnswer, Sequence[Event], list[str]]]] = {
     ],
     "usage-is-told": [
         (PLAIN, read(), []),
-        (PLAIN, read(counts={"input_tokens": 8}), ["input_tokens is 8, the answer says 7"]),
-        (PLAIN, read(counts={"output_tokens": None}), ["output_tokens is None, the answer says 3"]),
-        (PLAIN, read(counts={"output_tokens": 3.0}), ["output_tokens is 3.0, the answer says 3"]),
+        (PLAIN, read(counts={"input_tokens": 8}), ["input_tokens is 8, but the answer says 7"]),
+        (PLAIN, read(counts={"output_tokens": None}), ["output_tokens is None, but the answer says 3"]),
+        (PLAIN, read(counts={"output_tokens": 3.0}), ["output_tokens is 3.0, but the answer says 3"]),
         (PLAIN, read(counts={"cached_tokens": 5}), []),
         (CACHED, read(), []),
         (CACHED, read(counts={"cached_tokens": 5}), ["cached_tokens is 5"]),
@@ -156,7 +156,7 @@ TOKEN, METADATA, END = read()
         ([METADATA, TOKEN, END], ["METADATA, TOKEN, END"]),
         ([{"type": "POEM"}], ["event 0 is POEM"]),
         ([TOKEN], ["before END: TOKEN"]),
-        ([], ["before END: there are none"]),
+        ([], ["before END: no events"]),
     ],
 )
 def test_events_keep_their_order(events: Sequence[Event], fragments: list[str]):
@@ -183,10 +183,10 @@ def test_events_carry_the_ids_of_their_call(events: Sequence[Event], fragments: 
     ("changes", "fragments"),
     [
         ([{}, {}, {}], []),
-        ([{"session_id": "other"}] * 3, ["session_id is 'session-7f3a', the events have 'other'"]),
-        ([{}, {"session_id": "other"}, {}], ["the events have 'other', 'session-7f3a'"]),
-        ([{"session_id": None}] * 3, ["session_id is 'session-7f3a', the events have None"]),
-        ([{"trace_id": "other"}] * 3, ["trace_id is 'trace-7f3a', the events have 'other'"]),
+        ([{"session_id": "other"}] * 3, ["session_id is 'session-7f3a', but the events have 'other'"]),
+        ([{}, {"session_id": "other"}, {}], ["but the events have 'other', 'session-7f3a'"]),
+        ([{"session_id": None}] * 3, ["session_id is 'session-7f3a', but the events have None"]),
+        ([{"trace_id": "other"}] * 3, ["trace_id is 'trace-7f3a', but the events have 'other'"]),
     ],
 )
 def test_events_carry_the_ids_that_a_call_is_given(changes: list[Event], fragments: list[str]):

@@ -71,4 +71,4 @@ def test_ways_to_call_that_differ_are_found(make: type, fragments: list[str]):
 
 
 def test_one_way_to_call_agrees_with_itself():
-    assert "one way" in reason_of(AGREES, scripted(answer_events()), SAID)
+    assert "no other method" in reason_of(AGREES, scripted(answer_events()), SAID)

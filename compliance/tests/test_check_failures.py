@@ -113,12 +113,12 @@ def test_what_is_refused_for_good_is_asked_for_once(times: int):
     finals = [400, 401, 403, 404, 413, 422] if times != 1 else []
     found = messages_of(TOLD, asking(times))
     assert [one.partition(":")[0] for one in found] == [f"answered {status}" for status in finals]
-    assert all(f"asked {times} times" in one for one in found)
+    assert all(f"sent {times} requests" in one for one in found)
 
 
 def test_an_adapter_that_asks_nobody_is_found():
     found = messages_of(TOLD, scripted(failure_events(), dialect="openai-chat"))
-    assert len([one for one in found if "asked 0 times" in one]) == 6
+    assert len([one for one in found if "sent 0 requests" in one]) == 6
 
 
 BROKEN = "response.broken-answer-is-an-error"

@@ -161,7 +161,7 @@ def test_what_an_adapter_may_or_may_not_read_is_an_error_or_an_answer(script: Sc
 def test_an_odd_answer_that_is_read_otherwise_is_found(script: Script, expects: tuple[str, ...]):
     found = by_case(BENIGN, after_two_good(script, capabilities=UNSTREAMED))
     assert found.keys() == cases(*expects, streamed=False)
-    fragment = "OSError" if isinstance(script, OSError) else "it differs in the message"
+    fragment = "OSError" if isinstance(script, OSError) else "the answer differs in the message"
     assert all(fragment in wrong[0] for wrong in found.values())
 
 

@@ -127,7 +127,7 @@ def test_some_wrong_answers_are_shown_and_all_are_counted(wrong: int, shown: int
     found = messages_of(AT_ONCE, answering(lambda number: OSError("no line") if number < wrong else None))
     assert len(found) == shown
     assert found[:1] == [one for one in found[:1] if one.startswith("call 0: ")]
-    assert shown < 6 or f"{wrong} of 200 calls" in found[-1]
+    assert shown < 6 or f"{wrong} of 200 simultaneous calls" in found[-1]
 
 
 class Keeps:
@@ -158,7 +158,7 @@ class Keeps:
 def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: int, is_found: bool, calls: int):  # noqa: FBT001
     keeps = Keeps()
     found = messages_of(FLAT, scripted(lambda *_: keeps.call(size, until)))
-    assert_each_has(found, ["bytes behind; it was called 120 times"] if is_found else [])
+    assert_each_has(found, ["bytes behind, measured over 120 calls"] if is_found else [])
     assert all(600 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 900 for one in found)
     assert keeps.calls == calls
 

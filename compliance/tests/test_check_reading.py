@@ -54,11 +54,11 @@ APPENDED = "response.answer-can-be-appended"
         (
             WrittenAnswer(tool_calls=CALLS, finish="tool_calls"),
             ["tools", "parallel_tools"],
-            "the answer says nothing",
+            "the answer is empty",
         ),
-        (WrittenAnswer(tool_calls=CALLS[:1], finish="tool_calls"), ["tools"], "the answer says nothing"),
+        (WrittenAnswer(tool_calls=CALLS[:1], finish="tool_calls"), ["tools"], "the answer is empty"),
         (WrittenAnswer(content="a", thinking="Hm."), ["tools"], "not declared: reasoning"),
-        (WrittenAnswer(content="a", thinking="Hm."), ["reasoning"], "the answer says nothing"),
+        (WrittenAnswer(content="a", thinking="Hm."), ["reasoning"], "the answer is empty"),
     ],
 )
 def test_an_answer_is_appended_where_its_parts_are_declared(written: Any, capabilities: list[str], why: str):
@@ -151,11 +151,11 @@ def test_every_object_of_an_answer_gets_an_unknown_field_but_not_the_arguments_o
     [
         (answer_events("b"), []),
         (answer_events("b", tokens="other"), []),
-        (answer_events("a"), ["another answer"]),
-        (answer_events("c"), ["another answer"]),
-        (answer_events("b", calls=[call_of()]), ["another answer"]),
-        (answer_events("b", finish="length"), ["another answer"]),
-        (answer_events("b", finish="tool_calls"), ["another answer"]),
+        (answer_events("a"), ["a different answer"]),
+        (answer_events("c"), ["a different answer"]),
+        (answer_events("b", calls=[call_of()]), ["a different answer"]),
+        (answer_events("b", finish="length"), ["a different answer"]),
+        (answer_events("b", finish="tool_calls"), ["a different answer"]),
         (failure_events("b", message="odd field"), ["odd field"]),
         (OSError("odd field"), ["odd field"]),
     ],
@@ -239,8 +239,8 @@ THOUGHT, FINAL = "AGENT_THOUGHT_", "FINAL_SYNTHESIS_"
         (marked(THOUGHT), marked(FINAL), []),
         (marked(""), marked(FINAL), ["AGENT_THOUGHT, tokens have the type LLM_RESPONSE"]),
         (marked(THOUGHT), marked(THOUGHT), ["FINAL_SYNTHESIS, tokens have the type AGENT_THOUGHT"]),
-        (marked(THOUGHT, "sai"), marked(FINAL), ["AGENT_THOUGHT, other tokens"]),
-        (marked(THOUGHT), marked(FINAL, thinking="Hm."), ["FINAL_SYNTHESIS, other tokens"]),
+        (marked(THOUGHT, "sai"), marked(FINAL), ["AGENT_THOUGHT, the tokens have another text"]),
+        (marked(THOUGHT), marked(FINAL, thinking="Hm."), ["FINAL_SYNTHESIS, the tokens have another text"]),
     ],
 )
 def test_tokens_are_marked_with_the_context_of_their_call(

@@ -14,7 +14,8 @@ from art_sdk import CAPABILITIES, OpenAIAdapter
 from trials import answer_events, assert_each_has, messages_of, reason_of, scripted, spoiled, translator
 
 CARE = "faults.are-asked-again-with-care"
-CUT, REFUSED = "cut off after its first tokens was asked for 2 times", "refused with 400 was asked for 2 times"
+CUT = "2 requests for a stream that was cut off after its first tokens"
+REFUSED = "2 requests for a stream that was refused with 400"
 
 
 class Unstreamed(OpenAIAdapter):
@@ -22,7 +23,7 @@ class Unstreamed(OpenAIAdapter):
 
 
 def asks_again(*statuses: int | None, seconds: float = 0.0, make: type = OpenAIAdapter) -> Any:
-    """An adapter that asks once more, after so many seconds, where it was answered so."""
+    """An adapter that asks once more, after so many seconds, where its answer is so."""
 
     def spoil(adapter: Any) -> None:
         own = adapter.call
@@ -47,8 +48,8 @@ def asks_again(*statuses: int | None, seconds: float = 0.0, make: type = OpenAIA
         (OpenAIAdapter, []),
         (asks_again(400), [REFUSED]),
         (asks_again(None, 200), [CUT]),
-        (asks_again(429), ["asked again 0.0", "asked again 0.0"]),
-        (asks_again(429, seconds=0.5, make=Unstreamed), ["asked again 0.5"]),
+        (asks_again(429), ["retried 0.0", "retried 0.0"]),
+        (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0.5"]),
         (asks_again(400, make=Unstreamed), []),
         (partial(Unstreamed, retries=1), []),
         (scripted(answer_events()), []),

@@ -149,7 +149,7 @@ def test_after_the_finish_nothing_else_may_be_lost():
     before, *after = messages_of(CUT, ends_well("x"), scenario(WRITTEN))
     assert "after event 4 of 7: expected tokens" in before
     assert len(after) == 4
-    assert all("another answer is read: the message" in one for one in after)
+    assert all("a different answer is read: the message" in one for one in after)
 
 
 def test_half_a_call_that_is_told_is_found():
@@ -226,7 +226,7 @@ def test_the_error_comes_after_half_of_the_events():
 
 
 def test_an_answer_that_is_all_said_by_half_of_it_is_not_judged():
-    assert "half of the answer" in reason_of(ERROR, OpenAIAdapter, scenario(WrittenAnswer(content="")))
+    assert "the first half" in reason_of(ERROR, OpenAIAdapter, scenario(WrittenAnswer(content="")))
 
 
 def lagging(count: int) -> Any:
@@ -248,7 +248,7 @@ def lagging(count: int) -> Any:
 def test_at_least_half_of_the_tokens_come_before_the_pause_that_follows_them(lag: int, told: int | None):
     sent = ("This answer was written, and it comes in so many pieces " * 2)[: 8 * 12]
     found = messages_of("stream.tokens-come-as-they-are-sent", lagging(lag))
-    assert_each_has(found, [f"{sent!r}; by then {sent[: told * 12]!r}"] if told else [])
+    assert_each_has(found, [f"{sent!r}; by then the tokens were {sent[: told * 12]!r}"] if told else [])
 
 
 def closing(seconds: float = 0.0, error: Exception | None = None) -> Any:
@@ -300,8 +300,8 @@ def cancelled(error: Exception | None) -> Any:
     ("make", "fragments"),
     [
         (OpenAIAdapter, []),
-        (cancelled(None), ["cancelled after its first token, it went on", "the answer's head, it went on"]),
-        (cancelled(OSError("no line")), ["first token, it raised", "head, it raised"]),
+        (cancelled(None), ["cancelled after its first token, the call went on", "the answer's head, the call went on"]),
+        (cancelled(OSError("no line")), ["first token, the call raised", "head, the call raised"]),
     ],
 )
 def test_a_call_that_is_cancelled_ends_as_cancelled(make: Any, fragments: list[str]):

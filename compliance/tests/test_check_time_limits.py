@@ -60,7 +60,7 @@ def only(name: str, events: list[Event]) -> Give:
         (lambda _: None, []),
         (only(WAITS, answer_events()), [f"{WAITS} = 0.4 s: expected tokens and calls"]),
         (only(WAITS, failure_events(code="X")), [f"{WAITS} = 0.4 s: the error's code is 'X'"]),
-        (late(WAITS, failure_events()), [f"{WAITS} = 0.4 s: it took 0.7"]),
+        (late(WAITS, failure_events()), [f"{WAITS} = 0.4 s: the call took 0.7"]),
         (late(WAITS, failure_events(), times=1), []),
         (late(BETWEEN, failure_events()), []),
         (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),

@@ -89,7 +89,7 @@ def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
         _ = trial.written
     answered = trial.with_answer(WrittenAnswer(content="said"))
     assert (answered.answered.text, answered.seed) == ("said", 1)
-    with pytest.raises(NotApplicable, match="no place for reasoning"):
+    with pytest.raises(NotApplicable, match="no field for reasoning"):
         trial.call(WrittenAnswer(content="said", thinking="Hm."))
     failed = Answered(({"type": "ERROR", "error": {"code": "X"}}, {"type": "END"}))
     for heard in (failed, Refused("NO", "why"), Crashed("no")):

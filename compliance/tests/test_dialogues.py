@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from art_compliance.checks.properties.dialogues import Dialogue, conversations_go_on
+from art_compliance.checks.replies import differences
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import differences
 from art_compliance.checks.trial import Trial
 from art_compliance.generating.requests import Request, as_scenario
 from art_compliance.miniatures import MINIATURES

@@ -33,7 +33,7 @@ def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
         for what, make in (("cut off after its first tokens", _cut), ("refused with 400", _refused)):
             count = len(_times(question, make, streamed=True))
             if count != 1:
-                yield Problem(f"the adapter requested a stream {count} times that was {what}")
+                yield Problem(f"the adapter sent {count} requests for a stream that was {what}")
     for streamed in (False, True)[: 1 + streams]:
         first, *others = _times(question, _busy, streamed=streamed)
         if others and others[0] - first < _WAIT - _SLACK:

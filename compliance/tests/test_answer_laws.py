@@ -132,8 +132,8 @@ def test_arguments_that_were_cut_stay_the_text_that_came(arguments: str):
         (read(), [], []),
         (read(), ["reasoning"], ["the thinking tokens"]),
         (read(thinking="I see."), [], ["the thinking tokens"]),
-        (read("I see. said"), [], ["in the answer's text"]),
-        (read(tokens="I see. said"), [], ["in the answer's text"]),
+        (read("I see. said"), [], ["part of the answer's text"]),
+        (read(tokens="I see. said"), [], ["part of the answer's text"]),
     ],
 )
 def test_reasoning_stands_apart(events: Sequence[Event], capabilities: list[str], fragments: list[str]):

@@ -98,12 +98,12 @@ TWO_CALLS = turn(None, call_of("c1"), call_of("c2", "see"))
     [
         (lambda message: message, turn("a"), []),
         (lambda message: message, TWO_CALLS, []),
-        (lambda message: {**message, "content": "b"}, turn("a"), ["its text was read as 'b'"]),
-        (lambda message: {**message, "content": "a"}, turn("b"), ["its text was read as 'a'"]),
-        (lambda message: {**message, "content": None}, turn("b"), ["its text was read as 'None'"]),
-        (with_calls(lambda calls: calls[:1]), TWO_CALLS, ["its calls were read as"]),
-        (with_calls(lambda calls: calls[::-1]), TWO_CALLS, ["its calls were read as"]),
-        (with_function(1, name="x"), TWO_CALLS, ["its calls were read as"]),
+        (lambda message: {**message, "content": "b"}, turn("a"), ["the answer's text was read as 'b'"]),
+        (lambda message: {**message, "content": "a"}, turn("b"), ["the answer's text was read as 'a'"]),
+        (lambda message: {**message, "content": None}, turn("b"), ["the answer's text was read as 'None'"]),
+        (with_calls(lambda calls: calls[:1]), TWO_CALLS, ["the answer's calls were read as"]),
+        (with_calls(lambda calls: calls[::-1]), TWO_CALLS, ["the answer's calls were read as"]),
+        (with_function(1, name="x"), TWO_CALLS, ["the answer's calls were read as"]),
         (with_function(0, arguments="{}"), TWO_CALLS, ["the arguments of c1_1"]),
         (with_function(1, arguments="{"), TWO_CALLS, ["the arguments of c2_1"]),
         (with_function(1, arguments=7), TWO_CALLS, ["the arguments of c2_1"]),
@@ -178,7 +178,7 @@ def test_a_turn_is_asked_for_whole_or_streamed(talk: Any, make: type, streams: l
 
 
 FAILURES: dict[str, tuple[Any, str]] = {
-    "crashed": (scripted(OSError("no line")), "turn 1: it is not asked: "),
+    "crashed": (scripted(OSError("no line")), "turn 1: the call gave no answer: "),
     "refused": (scripted(failure_events(message="no", other=1)), "turn 1: the request is refused: {"),
     "unread": (
         scripted(failure_events(code="X", message="no", status=None)),
@@ -188,7 +188,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
         scripted(failure_events(code="X", message="ü" * 700)),
         f'turn 1: the answer is not read: {{"code": "X", "message": "{"ü" * 500}',
     ),
-    "nothing asked": (scripted(answer_events("said")), "turn 1: no request has come"),
+    "nothing asked": (scripted(answer_events("said")), "turn 1: no request has arrived"),
 }
 
 
@@ -241,7 +241,7 @@ class Fails(AnthropicAdapter):
 def test_a_dialogue_ends_with_the_first_turn_that_is_wrong_and_the_turn_before_is_shown(talk: Any):
     make, called = prompts_of(Fails)
     (found,) = talk(make, turn("first"), turn("second"), turn("third"))
-    assert found.message.startswith("turn 2: it is not asked")
+    assert found.message.startswith("turn 2: the call gave no answer")
     assert [len(prompt) for prompt, _ in called] == [1, 3] * 2  # as it is tried, and as it is shown
     assert (found.example.prompt, found.example.answer["content"]) == (OPENING, "first")
     assert found.example.payload["messages"] == OPENING

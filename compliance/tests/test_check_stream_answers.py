@@ -115,10 +115,10 @@ def test_half_an_answer_that_is_taken_for_a_whole_one_is_found():
         found,
         [
             "cut off after event 0 of 7",
-            "ended in order after event 1 of 7",
+            "closed normally after event 1 of 7",
             "cut off inside event 3 of 7",
             "cut off after event 3 of 7",
-            "ended in order after event 4 of 7",
+            "closed normally after event 4 of 7",
         ],
     )
 

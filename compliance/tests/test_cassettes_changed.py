@@ -33,7 +33,7 @@ def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_w
     assert "in normal form: /prompt/1/texts/0: recorded " in told
     assert "raw: /contents/0/parts/0/text: recorded " in told
     assert "Please.'" in told
-    assert "either the adapter regressed, then mend it; or the change is meant, then record again: art record" in told
+    assert "if the adapter regressed, fix it; if you meant the change, record again: art record" in told
     assert KEY not in msgspec.json.encode(report).decode()
 
 
@@ -60,7 +60,7 @@ def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
             return {**super().translate(prompt, options), "seed": 7}
 
     told = findings(replayed(tmp_path, Changed, "one-question"), "replay.request-is-the-recorded-one")
-    assert "the scenario has changed since: record again: art record" in told
+    assert "the scenario has changed since it was recorded: record again: art record" in told
     assert "regressed" not in told
 
 
@@ -70,11 +70,11 @@ def test_two_answers_to_one_request_and_an_answer_to_none_are_told(tmp_path: Pat
     one, other = load_cassette(path), load_cassette(tmp_path / "openai" / "answer-text.yaml")
     write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
-    assert "interactions[0] and interactions[1] match one request: which answers is chance" in told
+    assert "interactions[0] and interactions[1] match one request: which one answers is chance" in told
     assert "was never asked for" not in told  # the adapter asks for it as often as it should
     write_cassette(path, [*one.exchanges, *other.exchanges], one.provenance)
     told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
-    assert "interactions[1] was never asked for" in told
+    assert "interactions[1] was never requested" in told
 
 
 @pytest.mark.parametrize("place", ["request", "response"])

@@ -263,4 +263,179 @@ def test_an_adapter_that_calls_another_path_is_reported(provider, tmp_path: Path
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(OtherPath, order)
     assert one.path is None
+<<<<<<< HEAD
     assert one.why == "it called /v1/responses, but requests of openai-chat go to a path like /chat/completions$"
+=======
+    assert one.why == "it asked /v1/responses, and requests of openai-chat go to a path like /chat/completions$"
+
+
+# The command.
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> Any:
+    return CliRunner().invoke(app, ["record", *arguments], env=env)
+
+
+REFUSED = {
+    "no adapter": ((), "name an adapter"),
+    "no key named": (
+        ("openai",),
+        "a real provider needs a key: name the environment variable that holds it with --key-from",
+    ),
+    "no key there": (
+        ("openai", "--key-from", "NO_SUCH_KEY"),
+        "the environment variable NO_SUCH_KEY is not set",
+    ),
+    "no such scenario": (("openai", "--from-strict-provider", "--scenarios", "a,b"), "there is no scenario 'a', 'b'"),
+    "no URL of an engine": (("openai", "--local-engine"), "give the URL of the local engine with --base-url"),
+    "no name of an engine": (
+        ("openai", "--local-engine", "--base-url", "http://127.0.0.1:1/v1"),
+        "name the engine and its version with --engine",
+    ),
+    "two sources": (("openai", "--local-engine", "--from-strict-provider"), "use either"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_recording_is_refused_in_words(what: str):
+    arguments, message = REFUSED[what]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_recording_with_a_key_writes_into_the_authors_repository(provider, tmp_path: Path):
+    base = provider.url + DIALECTS["openai-chat"].service.base_path
+    arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")
+    result = run("openai", *arguments, env={"THE_KEY": KEY})
+    assert result.exit_code == 0, result.output
+    assert "openai: 1 written, 0 unchanged, 0 refused, 0 failed" in result.output
+    assert KEY not in result.output
+    assert load_cassette(tmp_path / "openai" / "one-question.yaml").provenance.source == "provider"
+
+
+def test_recording_that_fails_ends_with_1(provider, tmp_path: Path):
+    with provider.answering(lambda asked: Response(401, asked.dialect.answers.write_error(401, "no"))):
+        result = run(
+            "openai", "--key-from", "K", "--base-url", provider.url + "/v1", "--into", str(tmp_path),
+            "--scenarios", "one-question", env={"K": KEY},
+        )  # fmt: skip
+    assert result.exit_code == 1
+    assert "the provider answered 401: no" in result.output
+
+
+# Live, and under pytest.
+
+
+def test_the_real_provider_is_asked_on_request_alone(provider):
+    few = ("one-question", "answer-text")
+    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
+    assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
+    assert report.levels["live"].is_passed
+    assert len(provider.seen()) == 2
+    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
+
+
+def test_what_the_real_provider_says_no_to_is_told_without_the_key(provider):
+    def refuse(asked: Any) -> Response:
+        return Response(
+            401, asked.dialect.answers.write_error(401, f"Incorrect API key provided: {KEY}, of me@acme.com")
+        )
+
+    with provider.answering(refuse):
+        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
+    told = findings(report, "live.call-is-answered")
+    assert "Incorrect API key provided: [api key], of REDACTED" in told  # the adapter itself hides its key
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
+    def make(*, api_key: str, base_url: str | None = None, model: str | None = None) -> Any:
+        if base_url is None:
+            raise ValueError(api_key)
+        return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
+
+    with pytest.raises(HarnessError, match="the factory raised ValueError when it was given the key") as caught:
+        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
+    assert KEY not in repr(caught.getrepr(style="long"))
+
+
+def crash(_: Any) -> Any:
+    raise KeyError(KEY)
+
+
+def told_of(events: Any, kind: str, **changed: Any) -> Any:
+    return [{**event, **changed} if event["type"] == kind else event for event in events]
+
+
+LIVE_WRONG = {
+    "it raises": (crash, "it raised KeyError: 'REDACTED'"),
+    "no message": (lambda events: told_of(events, "END", message={}), "END's message is not a standard message"),
+    "no counts": (lambda events: told_of(events, "METADATA", metadata={}), "input_tokens is None, but every provider"),
+    "a count of 0": (
+        lambda events: told_of(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),
+        "output_tokens is 0, but every provider counts them",
+    ),
+    "no end": (lambda events: events[:-1], "END"),
+    "another thread": (lambda events: [{**event, "thread_id": "x"} for event in events], "thread_id"),
+}
+
+
+@pytest.mark.parametrize("what", LIVE_WRONG)
+def test_what_is_told_wrong_of_a_real_answer_is_found(what: str, provider):
+    change, message = LIVE_WRONG[what]
+
+    def make(**settings: Any) -> Any:
+        adapter = OpenAIAdapter(**settings)
+        if settings["api_key"] == KEY:
+            change_events(adapter, change)
+        return adapter
+
+    asked = Selection(checks=("live.call-is-answered",), scenarios=("one-question",), live=access(provider))
+    report = certify(make, dialect="openai-chat", selection=asked)
+    assert message in findings(report, "live.call-is-answered")
+    assert KEY not in msgspec.json.encode(report).decode()
+
+
+def test_live_without_a_key_is_refused():
+    result = CliRunner().invoke(app, ["certify", "openai", "--live"])
+    assert result.exit_code == 2
+    assert "a real provider needs a key" in result.output
+
+
+THEIRS = """
+from art_sdk import OpenAIAdapter
+
+class MyAdapter(OpenAIAdapter):
+    provider_name = "theirs"
+
+"""
+
+
+def test_pytest_records_with_a_key_and_replays_what_was_recorded(
+    provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    pytester.makepyfile(theirs=THEIRS)
+    monkeypatch.setenv("THE_KEY", KEY)
+    plain = ("-q", "-p", "no:cacheprovider", "--art-adapter", "theirs:MyAdapter", "--art-scenario", "one-question")
+    plain += ("--art-cassettes", "new/ones")
+    run = partial(pytester.runpytest_inprocess, no_reraise_ctrlc=True)
+    missing = run(*plain)
+    assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
+    lost = run(*plain, "--art-base-url", "http://127.0.0.1:9/v1")
+    assert lost.ret == 2
+    assert "--art-base-url needs --art-record" in lost.stdout.str() + lost.stderr.str()
+    refused = run(*plain, "--art-record")
+    assert refused.ret == 2
+    assert "--art-record needs a key" in refused.stdout.str() + refused.stderr.str()
+    asking = ("--art-key-from", "THE_KEY", "--art-base-url", provider.url + "/v1", "--art-model", "its-model")
+    done = run(*plain, "--art-record", *asking)
+    assert done.ret == 0, done.stdout.str()
+    done.stdout.fnmatch_lines(["*replayed answers: 1 by provider*"])
+    kept = load_cassette(pytester.path / "new" / "ones" / "theirs" / "one-question.yaml")
+    assert kept.provenance is not None
+    assert kept.provenance.model == "its-model"
+    asked = len(provider.seen())
+    assert run(*plain).ret == 0
+    assert len(provider.seen()) == asked
+>>>>>>> eaf7652 (What is recorded live is described in the new words)

@@ -58,14 +58,14 @@ def changed_events(events: Any, kind: str, **changed: Any) -> Any:
 
 LIVE_WRONG = {
     "it raises": (crash, "it raised KeyError: 'REDACTED'"),
-    "no message": (lambda events: changed_events(events, "END", message={}), "END's message is none of the standard"),
+    "no message": (lambda events: changed_events(events, "END", message={}), "END's message is not a standard message"),
     "no counts": (
         lambda events: changed_events(events, "METADATA", metadata={}),
-        "input_tokens is None: every provider",
+        "input_tokens is None, but every provider",
     ),
     "a count of 0": (
         lambda events: changed_events(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),
-        "output_tokens is 0: every provider counts them",
+        "output_tokens is 0, but every provider counts them",
     ),
     "no end": (lambda events: events[:-1], "END"),
     "another thread": (lambda events: [{**event, "thread_id": "x"} for event in events], "thread_id"),

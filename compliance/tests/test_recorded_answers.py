@@ -39,7 +39,7 @@ TOLD_WRONG = {
         each("END", message={"content": "x"}),
         "answer-text",
         "replay.message-is-whole",
-        "END's message is none of the standard",
+        "END's message is not a standard message",
     ),
     "another text in the message": (
         each("END", message={"role": "assistant", "content": "x"}),

@@ -71,16 +71,18 @@ class CallIdRule(NamedTuple):
 
     def map(self, call_ids: Iterable[str]) -> dict[str, str]:
         """The id that is sent per call id that the provider refuses. A function of the id alone."""
-        is_taken = self.pattern.fullmatch
-        return {one: self._mapped(one) for one in call_ids if not is_taken(one) or self._looks_mapped(one)}
+        is_taken, lead = self.pattern.fullmatch, self.lead
+        return {
+            one: self._mapped(one)
+            for one in call_ids
+            if not is_taken(one) or (one.startswith(lead) and self._looks_mapped(one))
+        }
 
     def _mapped(self, call_id: str) -> str:
         return f"{self.lead}{hashlib.sha256(call_id.encode()).hexdigest()[: self.digits]}"
 
     def _looks_mapped(self, call_id: str) -> bool:
-        if not call_id.startswith(self.lead) or len(call_id) != len(self.lead) + self.digits:
-            return False
-        return _HEX.issuperset(call_id[len(self.lead) :])
+        return len(call_id) == len(self.lead) + self.digits and _HEX.issuperset(call_id[len(self.lead) :])
 
 
 _HEX: Final = frozenset("0123456789abcdef")

@@ -56,7 +56,7 @@ class ChatCompletionsAdapter(BaseAdapter):
             elif type(turn) is UserTurn:
                 messages.append(self._user(turn))
             elif type(turn) is SystemTurn:
-                messages.append(self._system(turn, messages[-1]["role"] if messages else None))
+                messages.append(self._system(turn, messages))
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self._options(options)
         if options.stream:
@@ -73,24 +73,26 @@ class ChatCompletionsAdapter(BaseAdapter):
         request_id = head.headers.get(self.request_id_header)
         return ChatStream(info, self.provider, dialect=self.dialect, request_id=request_id)
 
-    def _system(self, turn: SystemTurn, before: str | None) -> Payload:
-        """The system message, at its place. `before` is the role of the message before it."""
+    def _system(self, turn: SystemTurn, before: list[Payload]) -> Payload:
+        """The system message, at its place."""
         allowed = self.provider.system_after
-        if allowed is not None and before is not None and before not in allowed:
-            reason = f"a system message must not come after a message of {before}; move it to the front"
+        if allowed is not None and before and before[-1]["role"] not in allowed:
+            reason = f"a system message must not come after a message of {before[-1]['role']}; move it to the front"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.system_order)
         if turn.splits:  # openai.tool-calls-answered
             reason = "a system message between a call and its result; move it before the call or after the result"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.calls_answered)
         written: Payload = {"role": "system", "content": turn.message.content}
-        return self._named(written, turn.message.name, turn.index)
+        name = turn.message.name
+        return written if name is None else self._with_name(written, name, turn.index)
 
     def _user(self, turn: UserTurn) -> Payload:
-        given = turn.message.content
+        given, name = turn.message.content, turn.message.name
         content = given if isinstance(given, str) else [self._part(part, turn) for part in given]
         if content == []:
             self.refuse("a user message without parts; leave it out", index=turn.index)
-        return self._named({"role": "user", "content": content}, turn.message.name, turn.index)
+        written: Payload = {"role": "user", "content": content}
+        return written if name is None else self._with_name(written, name, turn.index)
 
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
@@ -99,9 +101,9 @@ class ChatCompletionsAdapter(BaseAdapter):
         url = part.url if part.data is None else f"data:{part.mime_type};base64,{part.data}"
         return {"type": "image_url", "image_url": {"url": url}}
 
-    def _named(self, written: Payload, name: str | None, index: int) -> Payload:
-        """The message with its name, if it has one and the provider has a place for it."""
-        if name is None or "message_name" in self.losses:
+    def _with_name(self, written: Payload, name: str, index: int) -> Payload:
+        """The message with its name, if the provider has a place for it."""
+        if "message_name" in self.losses:
             return written
         names = self.provider.message_names
         if names is not None and not names.pattern.fullmatch(name):
@@ -116,10 +118,9 @@ class ChatCompletionsAdapter(BaseAdapter):
             reason = "an assistant message with neither text nor calls; leave it out"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.content_not_null)
         written: Payload = {"role": "assistant", "content": message.content}
-        messages.append(self._named(written, message.name, turn.index))
-        extensions = message.extensions
-        if extensions and self.dialect in extensions:
-            self._put_back(written, turn, extensions[self.dialect])
+        messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))
+        if message.extensions and self.dialect in message.extensions:
+            self._put_back(written, turn, message.extensions[self.dialect])
         if not calls:  # openai.tool-calls-nonempty-array: no empty list
             return
         written["tool_calls"] = [_call(call, ids.get(call.id, call.id)) for call in calls]

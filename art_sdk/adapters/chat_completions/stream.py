@@ -25,7 +25,6 @@ from art_sdk.adapters.chat_completions.answers import (
     Message,
     read_calls,
     read_chunks,
-    read_reasoning,
     read_stop_reason,
     read_usage,
     with_own_fields,
@@ -113,6 +112,7 @@ class ChatStream:
     def __init__(self, info: CallInfo, provider: ChatProvider, *, dialect: str, request_id: str | None) -> None:
         self._info = info
         self._provider = provider
+        self._reasoning = provider.reasoning
         self._dialect = dialect
         self._request_id = request_id
         self._decode, self._no_delta = _decoder(provider)
@@ -135,8 +135,12 @@ class ChatStream:
         self._request_id = self._request_id or chunk.id
         self._usage = chunk.usage or (chunk.x_groq and chunk.x_groq.usage) or self._usage
         choice = next((choice for choice in chunk.choices if choice.index == 0), _NO_CHOICE)
-        delta = _delta_of(choice) or self._no_delta
-        thinking = read_reasoning(delta, self._provider)
+        delta = choice.delta or self._delta_of(choice)
+        thinking: str | None = None
+        for name in self._reasoning:  # as `read_reasoning`, without a call: this is the hot loop
+            thinking = getattr(delta, name)
+            if thinking:
+                break
         self._state = follow(_AFTER, self._state, self._kind(choice, delta, thinking))
         if thinking:
             yield Thinking(thinking)
@@ -161,6 +165,15 @@ class ChatStream:
     def extensions(self) -> dict[str, dict[str, Any]] | None:
         """None before the finish: until then the last piece may be missing."""
         return None if self._finish is None else self._kept.extensions(self._dialect)
+
+    def _delta_of(self, choice: _Choice) -> _Delta:
+        """The delta of a choice without one. Azure's asynchronous filter sends its verdict so. Raises ValueError.
+
+        Source: an observed chunk, https://github.com/aallam/openai-kotlin/pull/340.
+        """
+        if choice.content_filter_results is None and choice is not _NO_CHOICE:
+            raise ValueError("choices[0] has no delta")
+        return self._no_delta
 
     def _kind(self, choice: _Choice, delta: _Delta, thinking: str | None) -> str:
         """What a chunk is, as `_AFTER` has it. A finish may come again only without content."""
@@ -203,16 +216,6 @@ class ChatStream:
         if self._calls:
             calls = [Call(Function(call.name, call.arguments.read()), call.id) for call in self._calls]
             yield from read_calls(calls, self._info)
-
-
-def _delta_of(choice: _Choice) -> _Delta | None:
-    """The delta. Azure's asynchronous filter sends its verdict in choices without one. Raises ValueError.
-
-    Source: an observed chunk, https://github.com/aallam/openai-kotlin/pull/340.
-    """
-    if choice.delta is None and choice.content_filter_results is None and choice is not _NO_CHOICE:
-        raise ValueError("choices[0] has no delta")
-    return choice.delta
 
 
 _NO_CHOICE: Final = _Choice()

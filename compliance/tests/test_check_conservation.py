@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec import structs
 
+from art_compliance.checks import CHECKS
 from art_sdk import AnthropicAdapter, OpenAIAdapter
 from trials import Event, assert_each_has, findings_of, messages_of, reason_of, scenario, translating, translator
 
@@ -57,6 +60,70 @@ def test_the_providers_own_fields_are_found_as_they_were_given(sent: Any, is_los
     lost = [("options.provider['openai-chat']", "/seed")] if is_lost else []
     assert [(one.path, one.pointer) for one in found] == lost
     assert all("/seed = 7 is lost" in one.message for one in found)
+
+
+RICH = scenario(
+    prompt=[
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "hello", "name": "ann"},
+        {"role": "assistant", "content": "Well?"},
+        {"role": "user", "content": "Go on."},
+    ],
+    options={"temperature": 0.5},
+)
+Messages = list[dict[str, Any]]
+
+
+def sends(change: Callable[[Messages], Messages], **declared: Any) -> Any:
+    """An adapter that changes the messages of its requests so."""
+    make = translating(lambda payload, *_: {**payload, "messages": change(payload["messages"])})
+    return declaring(make, **declared)
+
+
+def declaring(make: type, **declared: Any) -> type:
+    return type("Declaring", (make,), {name: frozenset(value) for name, value in declared.items()})
+
+
+def nameless(messages: Messages) -> Messages:
+    return [{name: value for name, value in one.items() if name != "name"} for one in messages]
+
+
+def without(field: str, **declared: Any) -> Any:
+    def drop(payload: Any, *_: Any) -> Any:
+        return {name: value for name, value in payload.items() if name != field}
+
+    return declaring(translating(drop), **declared)
+
+
+WELL = {"role": "assistant", "content": "Well"}
+
+
+@pytest.mark.parametrize(
+    ("make", "failed"),
+    [
+        (OpenAIAdapter, set[str]()),
+        (sends(lambda messages: messages[1:]), {"system-text-survives"}),
+        (sends(lambda messages: [{**messages[0], "content": "Be."}, *messages[1:]]), {"system-text-survives"}),
+        (sends(lambda messages: [*messages[:3], {**messages[3], "content": "Go."}]), {"user-text-survives"}),
+        (
+            sends(lambda messages: [*messages[:2], {**messages[2], "content": "We"}, messages[3]]),
+            {"assistant-text-survives"},
+        ),
+        (sends(nameless), {"message-names-survive"}),
+        (sends(nameless, losses={"message_name"}), set[str]()),
+        (without("temperature"), {"options-survive"}),
+        (
+            type("Declares", (without("temperature"),), {"losses": frozenset({"sampling_option:temperature"})}),
+            set[str](),
+        ),
+        (sends(lambda messages: [*messages, {"role": "system", "content": "Be kind."}]), {"nothing-is-invented"}),
+    ],
+)
+def test_what_is_lost_is_found_by_the_check_of_its_kind_alone(make: Any, failed: set[str]):
+    names = [
+        name.removeprefix("translation.") for name in CHECKS if re.fullmatch(r"translation\..*(surviv|invent).*", name)
+    ]
+    assert {name for name in names if findings_of(f"translation.{name}", make, RICH)} == failed
 
 
 class Hoists(AnthropicAdapter):

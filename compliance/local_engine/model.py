@@ -1,7 +1,7 @@
 """A tiny model of llama's architecture, made on the spot: 2 layers, 64 dimensions, about 300 tokens.
 
-It learns a handful of conversations by heart, so that an engine which runs it answers them alike each time:
-with one call, with two, or with text. Runs in an environment of its own, with torch, gguf and tokenizers.
+It memorizes a handful of conversations, so that an engine which runs it always gives the same answers: one call, two
+calls, or text. It runs in an environment of its own, with torch, gguf and tokenizers.
 
     python model.py vocabulary TEXTS.json TEMPLATE MODEL.gguf      an untrained model with its vocabulary
     python model.py train LESSONS.json VOCABULARY.json TEMPLATE MODEL.gguf
@@ -37,7 +37,7 @@ class Norm(nn.Module):
 
 
 def turned(x: Tensor) -> Tensor:
-    """Positions, by rotating neighbouring pairs: the order in which GGUF keeps llama's heads."""
+    """Adds positions by rotating neighbouring pairs, in the order of GGUF's llama heads."""
     length, size = x.shape[-2:]
     speed = 10000.0 ** (-torch.arange(0, size, 2) / size)
     angle = torch.arange(length)[:, None] * speed
@@ -54,12 +54,12 @@ class Layer(nn.Module):
         self.ffn_gate, self.ffn_up, self.ffn_down = linear(WIDTH, INNER), linear(WIDTH, INNER), linear(INNER, WIDTH)
 
     def forward(self, x: Tensor) -> Tensor:
-        told = self.attn_norm(x)
-        q, k, v = (heads(part(told)) for part in (self.attn_q, self.attn_k, self.attn_v))
+        normed = self.attn_norm(x)
+        q, k, v = (heads(part(normed)) for part in (self.attn_q, self.attn_k, self.attn_v))
         seen = scaled_dot_product_attention(turned(q), turned(k), v, is_causal=True)
         x = x + self.attn_output(seen.transpose(1, 2).flatten(2))
-        told = self.ffn_norm(x)
-        return x + self.ffn_down(silu(self.ffn_gate(told)) * self.ffn_up(told))
+        normed = self.ffn_norm(x)
+        return x + self.ffn_down(silu(self.ffn_gate(normed)) * self.ffn_up(normed))
 
 
 def linear(inside: int, outside: int) -> nn.Linear:
@@ -86,7 +86,7 @@ class Model(nn.Module):
 
 
 def learn(model: Model, lessons: list[dict[str, Any]]) -> float:
-    """Teaches what follows each prompt; how wrong the last step was. Prompts and answers are tokens."""
+    """Trains the model on lessons of tokens, and returns the last loss."""
     torch.set_num_threads(2)
     pace = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.0)
     ease = torch.optim.lr_scheduler.CosineAnnealingLR(pace, STEPS, eta_min=RATE / 10)
@@ -157,15 +157,15 @@ def spell(texts: list[str]) -> dict[str, Any]:
 def main(command: str, *paths: str) -> None:
     torch.manual_seed(0)
     *given, template, model_path = map(Path, paths)
-    told = json.loads(given[0].read_text(encoding="utf-8"))
+    lessons = json.loads(given[0].read_text(encoding="utf-8"))
     if command == "vocabulary":
-        vocabulary = spell(told)
+        vocabulary = spell(lessons)
         Path(model_path).with_suffix(".vocabulary.json").write_text(json.dumps(vocabulary), encoding="utf-8")
         model = Model(len(vocabulary["words"]))
     else:
         vocabulary = json.loads(given[1].read_text(encoding="utf-8"))
         model = Model(len(vocabulary["words"]))
-        print(f"learned, wrong by {learn(model, told):.4f}")
+        print(f"trained, with the loss {learn(model, lessons):.4f}")
     write(model, vocabulary, template.read_text(encoding="utf-8"), model_path)
 
 

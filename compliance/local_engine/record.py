@@ -1,7 +1,7 @@
-"""Records cassettes from a real engine: `make record-local`. For maintainers; neither engine nor model is kept here.
+"""Records cassettes from a real engine: `make record-local`. For maintainers; engine and model are not kept here.
 
-Builds the engine, makes a tiny model, asks the engine itself how each scenario's request reads as a prompt, teaches
-the model what follows, and records the reference adapters that speak the engine's dialects.
+It builds the engine and a tiny model, asks the engine which prompt it makes of each scenario's request, trains the
+model on the answers, and records the reference adapters whose wire formats the engine speaks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAKER: Final = HERE / "model.py"
 TEMPLATE: Final = HERE / "template.jinja"
 INTO: Final = HERE.parents[1] / "cassettes"
 NEEDS: Final = ("torch==2.15.0", "gguf==0.19.0", "tokenizers==0.23.3", "numpy==2.4.6")
-"""What making the model takes, in an environment of its own: pinned, for with others it might learn otherwise."""
+"""What the model's own environment needs; the versions are pinned because training depends on them."""
 
 
 def called(*calls_of: tuple[str, str]) -> str:
@@ -50,15 +50,15 @@ LESSONS: Final[dict[str, str]] = {
     "streamed-parallel-calls": called(("get_weather", "Rome"), ("get_time", "Oslo")),
     "streamed-second-round": "It is 24 degrees in Rome.",
 }
-"""What the model learns to answer, by scenario: text, one call, two calls, text after results."""
+"""The answers that the model learns, by scenario: text, one call, two calls, text after results."""
 
 ENGINE: Final = f"llama-server of {NAME} {VERSION}"
 ADAPTERS: Final = {"openai": "/v1", "anthropic": "/v1"}
-"""The reference adapters that speak what the engine speaks, and where it does."""
+"""The reference adapters whose wire formats the engine speaks, and its path for each."""
 
 
 def main() -> None:
-    """Everything, one step after the other; each is kept for the next time."""
+    """Runs all steps; the result of each is kept for the next time."""
     folder = user_cache() / "engine"
     server, python = build(folder), _environment(folder / "model-venv")
     with serving(server, _untrained(python, folder)) as url:
@@ -69,16 +69,16 @@ def main() -> None:
 
 def _environment(folder: Path) -> Path:
     python, installed = folder / "bin" / "python", folder / "installed.txt"
-    told = "\n".join(NEEDS)
-    if not (installed.is_file() and installed.read_text(encoding="utf-8") == told):
+    needs = "\n".join(NEEDS)
+    if not (installed.is_file() and installed.read_text(encoding="utf-8") == needs):
         venv.create(folder, with_pip=True)
         run(python, "-m", "pip", "install", "--quiet", *NEEDS)
-        installed.write_text(told, encoding="utf-8")  # last, so that a half is not taken for whole
+        installed.write_text(needs, encoding="utf-8")  # last, so that half an installation is repeated
     return python
 
 
 def _untrained(python: Path, folder: Path) -> Path:
-    """A model that has the words and knows nothing: the engine needs one to say how it reads a request."""
+    """An untrained model with the vocabulary: the engine needs one to turn requests into prompts."""
     texts, model = folder / "texts.json", folder / "art-tiny-untrained.gguf"
     texts.write_text(json.dumps([*LESSONS.values(), TEMPLATE.read_text(encoding="utf-8")]), encoding="utf-8")
     run(python, MAKER, "vocabulary", texts, TEMPLATE, model)
@@ -86,7 +86,7 @@ def _untrained(python: Path, folder: Path) -> Path:
 
 
 def _trained(python: Path, folder: Path, lessons: str) -> Path:
-    """The model that has learned the lessons. Its name says what it was made of, so it is made once."""
+    """The trained model. Its name depends on what it was made of, so it is trained once."""
     vocabulary = folder / "art-tiny-untrained.vocabulary.json"
     made_of = (lessons.encode(), vocabulary.read_bytes(), MAKER.read_bytes(), TEMPLATE.read_bytes())
     model = folder / f"art-tiny-{hashlib.sha256(b''.join(made_of)).hexdigest()[:12]}.gguf"
@@ -99,7 +99,7 @@ def _trained(python: Path, folder: Path, lessons: str) -> Path:
 
 
 def _lesson(url: str, name: str) -> dict[str, Any]:
-    """The tokens of the prompt that the engine makes of the scenario, and of what is to follow."""
+    """The tokens of the prompt that the engine makes of the scenario, and of the answer."""
     (scenario,) = choose((name,))
     payload: Any = OpenAIAdapter(api_key="none").translate(
         parse_prompt(scenario.prompt), parse_options(scenario.call_options())
@@ -109,8 +109,8 @@ def _lesson(url: str, name: str) -> dict[str, Any]:
 
 
 def _tokens(url: str, text: str) -> list[int]:
-    told: list[int] = ask(f"{url}/tokenize", {"content": text, "parse_special": True})["tokens"]
-    return told
+    tokens: list[int] = ask(f"{url}/tokenize", {"content": text, "parse_special": True})["tokens"]
+    return tokens
 
 
 def _record(url: str) -> int:
@@ -126,13 +126,13 @@ def _record(url: str) -> int:
 
 
 def _differs(path: Path | None, name: str) -> str | None:
-    """What the engine answered where it is not what the model was taught: then it has not learned enough."""
+    """The engine's answer if it is not what the model was taught: then the training was too short."""
     kept = load_cassette(path or INTO)
     dialect = "openai-chat" if kept.exchanges[-1].uri.endswith("/chat/completions") else "anthropic-messages"
-    told = read_recorded(dialect, kept.exchanges[-1].answer_body)
-    calls = [(call.name, look_up(call.value, "/city")) for call in told.calls.values()]
-    said = called(*calls) if calls else "".join(told.texts.values())
-    return None if said == LESSONS[name] else f"was taught {LESSONS[name]!r}, and answers {said!r}"
+    recorded = read_recorded(dialect, kept.exchanges[-1].answer_body)
+    calls = [(call.name, look_up(call.value, "/city")) for call in recorded.calls.values()]
+    said = called(*calls) if calls else "".join(recorded.texts.values())
+    return None if said == LESSONS[name] else f"was taught {LESSONS[name]!r}, but answers {said!r}"
 
 
 if __name__ == "__main__":

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from art_compliance.cassettes.matching import Asked, changes, describe_mismatch, is_same
+from art_compliance.cassettes.matching import ScrubbedRequest, changes, describe_mismatch, is_same
 from art_compliance.dialects import DIALECTS
 
 
-def asked(**body: Any) -> Asked:
-    return Asked("POST", "https://api.example.com/v1/chat/completions", json.dumps(body).encode())
+def asked(**body: Any) -> ScrubbedRequest:
+    return ScrubbedRequest("POST", "https://api.example.com/v1/chat/completions", json.dumps(body).encode())
 
 
-def conversation(first: str, second: str, answers: str = "") -> Asked:
+def conversation(first: str, second: str, answers: str = "") -> ScrubbedRequest:
     calls = [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in (first, second)]
     return asked(
         model="m",
@@ -38,18 +38,18 @@ SAME = {
         TEXT,
         asked(model="m", messages=[{"role": "user", "content": [HI]}]),
     ),
-    "another host": (TEXT, Asked("POST", "http://127.0.0.1/v1/chat/completions", TEXT.body)),
-    "another root": (TEXT, Asked("POST", "https://proxy.example.com/openai/chat/completions", TEXT.body)),
+    "another host": (TEXT, ScrubbedRequest("POST", "http://127.0.0.1/v1/chat/completions", TEXT.body)),
+    "another root": (TEXT, ScrubbedRequest("POST", "https://proxy.example.com/openai/chat/completions", TEXT.body)),
     "other ids, one to one": (conversation("a", "b"), conversation("b", "c")),
 }
 OTHER = {
     "another text": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi "}])),
     "another model": (TEXT, asked(model="n", messages=[{"role": "user", "content": "hi"}])),
     "a field more": (TEXT, asked(model="m", messages=[{"role": "user", "content": "hi"}], seed=1)),
-    "another path": (TEXT, Asked("POST", "https://api.example.com/v1/responses", TEXT.body)),
-    "another method": (TEXT, Asked("PUT", TEXT.uri, TEXT.body)),
+    "another path": (TEXT, ScrubbedRequest("POST", "https://api.example.com/v1/responses", TEXT.body)),
+    "another method": (TEXT, ScrubbedRequest("PUT", TEXT.uri, TEXT.body)),
     "two ids that became one": (conversation("a", "b"), conversation("a", "a")),
-    "no JSON": (TEXT, Asked("POST", TEXT.uri, b"hello")),
+    "no JSON": (TEXT, ScrubbedRequest("POST", TEXT.uri, b"hello")),
 }
 
 

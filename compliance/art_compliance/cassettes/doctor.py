@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
-from art_compliance.cassettes.matching import Asked, is_same
+from art_compliance.cassettes.matching import ScrubbedRequest, is_same
 from art_compliance.cassettes.provenance import scenario_digest
 from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read_cassette, read_text
 from art_compliance.cassettes.scanning import find_leaks
@@ -166,7 +166,7 @@ def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
 def _doubled(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
     for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
         dialect = DIALECTS.get(_dialect(one) or "")
-        if dialect is not None and is_same(dialect, Asked.of(one), Asked.of(twin)):
+        if dialect is not None and is_same(dialect, ScrubbedRequest.of(one), ScrubbedRequest.of(twin)):
             problem = f"interactions[{at}] and interactions[{other}] match the same request, so either may answer it"
             yield Complaint(cassette.path, problem, "record it again")
 

@@ -24,7 +24,7 @@ from art_compliance.quoting import quote_difference, show
 from art_sdk.json_data import is_array, is_object
 
 
-class Asked(Struct, frozen=True):
+class ScrubbedRequest(Struct, frozen=True):
     """A scrubbed request, recorded or live."""
 
     method: str
@@ -32,7 +32,7 @@ class Asked(Struct, frozen=True):
     body: bytes
 
     @classmethod
-    def of(cls, exchange: Exchange) -> Asked:
+    def of(cls, exchange: Exchange) -> ScrubbedRequest:
         """The request of a recorded call."""
         return cls(exchange.method, exchange.uri, exchange.request_body)
 
@@ -46,28 +46,28 @@ class Asked(Struct, frozen=True):
 class Tape(Struct):
     """What happened while a cassette was played: each different request once, and the interactions never played."""
 
-    asked: list[Asked] = field(default_factory=list[Asked])
+    requests: list[ScrubbedRequest] = field(default_factory=list[ScrubbedRequest])
     unplayed: list[int] = field(default_factory=list[int])
 
 
-def is_same(dialect: Dialect, one: Asked, other: Asked) -> bool:
+def is_same(dialect: Dialect, one: ScrubbedRequest, other: ScrubbedRequest) -> bool:
     """Whether two requests mean the same, whatever their host and whatever precedes the dialect's path."""
     if one.method != other.method or _is_of(dialect, one) != _is_of(dialect, other):
         return False
     return bool(meaning(dialect, one) == meaning(dialect, other))
 
 
-def _is_of(dialect: Dialect, asked: Asked) -> bool:
-    return re.search(dialect.service.path, urlsplit(asked.uri).path) is not None
+def _is_of(dialect: Dialect, request: ScrubbedRequest) -> bool:
+    return re.search(dialect.service.path, urlsplit(request.uri).path) is not None
 
 
-def meaning(dialect: Dialect, asked: Asked) -> Any:
+def meaning(dialect: Dialect, request: ScrubbedRequest) -> Any:
     """The request's normal form as JSON data; its path and raw body if it cannot be decoded."""
-    raw = asked.raw
+    raw = request.raw
     try:
-        decoded = dialect.requests.decode(raw, url=asked.uri)
+        decoded = dialect.requests.decode(raw, url=request.uri)
     except DecodeFailed:
-        return {"path": urlsplit(asked.uri).path, "body": raw}
+        return {"path": urlsplit(request.uri).path, "body": raw}
     ids: dict[str, str] = {}
     turns = [_turn(msgspec.to_builtins(entry), ids) for entry in normal_form(decoded.prompt)]
     tools = [msgspec.to_builtins(tool) for tool in decoded.tools]
@@ -134,7 +134,7 @@ def _parted(recorded: Any, now: Any) -> tuple[str, str]:
     return quote_difference(recorded, now)[1:]
 
 
-def describe_mismatch(dialect: Dialect, recorded: Asked, now: Asked) -> str:
+def describe_mismatch(dialect: Dialect, recorded: ScrubbedRequest, now: ScrubbedRequest) -> str:
     """What changed, in normal form and raw: the first few places of each."""
     lines: list[str] = []
     if recorded.method != now.method:

@@ -18,7 +18,7 @@ from vcr.persisters.filesystem import CassetteNotFoundError  # pyright: ignore[r
 from vcr.request import Request  # pyright: ignore[reportMissingTypeStubs]
 
 from art_compliance.cassettes.exchange import Exchange
-from art_compliance.cassettes.matching import Asked, Tape, is_same
+from art_compliance.cassettes.matching import ScrubbedRequest, Tape, is_same
 from art_compliance.cassettes.reading import Cassette
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.dialects import Dialect
@@ -39,18 +39,18 @@ def playing(cassette: Cassette, dialect: Dialect, secrets: tuple[str, ...] = ())
     tape, scrubber = Tape(), Scrubber(secrets)
 
     def keep(request: Any) -> Any:
-        asked = _asked(request, scrubber)
-        if asked not in tape.asked:
-            tape.asked.append(asked)
+        scrubbed = _scrub(request, scrubber)
+        if scrubbed not in tape.requests:
+            tape.requests.append(scrubbed)
         return request
 
     def match(live: Any, kept: Any) -> bool:
-        return is_same(dialect, _asked(live, scrubber), _asked(kept, scrubber))
+        return is_same(dialect, _scrub(live, scrubber), _scrub(kept, scrubber))
 
     recorder = _recorder(_Shelf(cassette.exchanges))
     recorder.register_matcher("normal form", match)
     with _activate(recorder, record_mode="none", match_on=["normal form"], before_record_request=keep) as played:
-        tape.asked.clear()  # vcrpy also filters the requests that it loads
+        tape.requests.clear()  # vcrpy also filters the requests that it loads
         try:
             yield tape
         finally:
@@ -120,9 +120,9 @@ def _answer(one: Exchange) -> dict[str, Any]:
     return {"status": status, "headers": headers, "body": {"string": one.answer_body}}
 
 
-def _asked(request: Any, scrubber: Scrubber) -> Asked:
+def _scrub(request: Any, scrubber: Scrubber) -> ScrubbedRequest:
     body = scrubber.body(_bytes(request.body))
-    return Asked(str(request.method), scrubber.uri(str(request.uri)), body)
+    return ScrubbedRequest(str(request.method), scrubber.uri(str(request.uri)), body)
 
 
 def _exchange(request: Any, answer: Any) -> Exchange:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
-from art_compliance.cassettes.matching import Asked, Tape
+from art_compliance.cassettes.matching import ScrubbedRequest, Tape
 from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.checks.requirements import NotApplicable, Requirement, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare
@@ -42,7 +42,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
     cassette: Cassette
     reply: Reply
-    asked: tuple[Asked, ...]
+    asked: tuple[ScrubbedRequest, ...]
     unplayed: tuple[int, ...]
 
 
@@ -207,7 +207,7 @@ class Trial:
             raise NotApplicable("nothing can play its cassette")
         with self._player(cassette, self.dialect) as tape:
             reply = self.subject.call(self.scenario.prompt, self.replay_options)
-        return Replayed(cassette=cassette, reply=reply, asked=tuple(tape.asked), unplayed=tuple(tape.unplayed))
+        return Replayed(cassette=cassette, reply=reply, asked=tuple(tape.requests), unplayed=tuple(tape.unplayed))
 
     @property
     def replay_options(self) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tu
 
 
 def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]], seed: int) -> bool:
-    """Whether the fault shows at all, in what is sent or in what is read; where that cannot be told, it is said to."""
+    """Whether the fault changes a request or a reply; if that cannot be observed, it is assumed."""
     return any(_shows(wrong, right, check, scenario, seed) for check, scenario in chosen)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from art_compliance.cassettes import BadCassette, Exchange, Source, scenario_digest
 from art_compliance.cassettes.bodies import json_of
-from art_compliance.cassettes.matching import Asked, describe_mismatch, is_same
+from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch, is_same
 from art_compliance.cassettes.reading import AGAIN
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
@@ -42,7 +42,7 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
         yield Problem(str(error).replace(AGAIN, _again(trial)))
         return
     path = replayed.cassette.path
-    recorded = [Asked.of(one) for one in replayed.cassette.exchanges]
+    recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
     twins: set[int] = set()
     for (at, one), (other, twin) in combinations(enumerate(recorded), 2):
         if is_same(trial.dialect, one, twin):
@@ -64,7 +64,7 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
 def request_is_the_recorded_one(trial: Trial) -> Iterator[Problem]:
     """Shows the difference, and what to do about it."""
     replayed = _replayed(trial)
-    recorded = [Asked.of(one) for one in replayed.cassette.exchanges]
+    recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
     for asked in replayed.asked:
         if any(is_same(trial.dialect, one, asked) for one in recorded):
             continue

@@ -5,22 +5,21 @@ from typing import Any, get_args
 
 import pytest
 
-from art_sdk import (
-    AssistantMessage,
+from art_sdk import AssistantMessage, FunctionCall, LLMProviderError, ToolCall
+from art_sdk.stream import (
+    AFTER,
     EndEvent,
     ErrorEvent,
-    FunctionCall,
     LLMMetadata,
-    LLMProviderError,
     MetadataEvent,
     OutOfOrder,
+    State,
     StreamEvent,
     TokenEvent,
-    ToolCall,
     ToolCallEvent,
     fold,
+    follow,
 )
-from art_sdk.stream import AFTER, State, follow
 
 ERROR = LLMProviderError("no", provider="acme")
 METADATA = LLMMetadata(stop_reason="stop", raw_stop_reason="STOP", total_generation_time_ms=1.0)

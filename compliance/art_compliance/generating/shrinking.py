@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from art_compliance.generating.call_ids import ids_called
 from art_sdk.json_data import is_object
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from art_compliance.generating.requests import Request
 
 Prompt = list[dict[str, Any]]
+T = TypeVar("T")
 
 
 def shrink(request: Request, fails: Callable[[Request], bool], *, seconds: float, alone: bool) -> Request:
@@ -58,7 +59,7 @@ def _without_messages(prompt: Prompt, *, alone: bool) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         belongs = message["role"] not in ("system", "user") and (ids_called(message) or "tool_call_id" in message)
         if alone or not belongs:
-            yield [*prompt[:at], *prompt[at + 1 :]]
+            yield _dropped(prompt, at)
 
 
 def _without_calls(prompt: Prompt) -> Iterator[Prompt]:
@@ -83,9 +84,9 @@ def _with_fewer_turns(request: Request) -> Iterator[Request]:
     turns = list(request.turns)
     for at, turn in enumerate(turns):
         if len(turns) > 1:
-            yield request._replace(turns=[*turns[:at], *turns[at + 1 :]])
+            yield request._replace(turns=_dropped(turns, at))
         for simpler in _simpler_turns(turn):
-            yield request._replace(turns=[*turns[:at], simpler, *turns[at + 1 :]])
+            yield request._replace(turns=_replaced(turns, at, simpler))
 
 
 def _simpler_turns(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -108,19 +109,19 @@ def _turns_with_short_words(turn: dict[str, Any]) -> Iterator[dict[str, Any]]:
     results = turn.get("results", [])
     for at, result in enumerate(results):
         for shorter in _shorter(result["content"]):
-            yield {**turn, "results": [*results[:at], {**result, "content": shorter}, *results[at + 1 :]]}
+            yield {**turn, "results": _replaced(results, at, {**result, "content": shorter})}
 
 
 def _answers_with_fewer_calls(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     calls = answer.get("tool_calls", [])
     for at, call in enumerate(calls):
-        kept = [*calls[:at], *calls[at + 1 :]]
+        kept = _dropped(calls, at)
         if kept:
             yield {**answer, "tool_calls": kept}
         elif answer.get("content"):
             yield {**_without(answer, "tool_calls"), "finish": "stop"}
         for function in _smaller_functions(call["function"]):
-            yield {**answer, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+            yield {**answer, "tool_calls": _replaced(calls, at, {**call, "function": function})}
     if answer.get("content") and calls:
         yield {**answer, "content": None}
 
@@ -129,17 +130,25 @@ def _with_less_options(request: Request) -> Iterator[Request]:
     options, called = request.options, set(_tools_called(request))
     for name in sorted(options.keys() - {"thread_id", "tools"}):
         yield request._replace(options=_without(options, name))
-    plainer: tuple[dict[str, Any], ...] = ({"description": "a"}, {"inputSchema": _ANYTHING})
-    for at, tool in enumerate(options.get("tools", ())):
-        others = options["tools"][:at], options["tools"][at + 1 :]
+    tools = options.get("tools", ())
+    for at, tool in enumerate(tools):
         if tool["name"] not in called and tool["name"] != options.get("tool_choice"):
-            yield request._replace(options={**options, "tools": [*others[0], *others[1]]})
-        for plain in plainer:
+            yield request._replace(options={**options, "tools": _dropped(tools, at)})
+        for plain in _PLAIN_FIELDS:
             if tool != {**tool, **plain}:
-                yield request._replace(options={**options, "tools": [*others[0], {**tool, **plain}, *others[1]]})
+                yield request._replace(options={**options, "tools": _replaced(tools, at, {**tool, **plain})})
+
+
+def _dropped(items: Sequence[T], at: int) -> list[T]:
+    return [*items[:at], *items[at + 1 :]]
+
+
+def _replaced(items: Sequence[T], at: int, item: T) -> list[T]:
+    return [*items[:at], item, *items[at + 1 :]]
 
 
 _ANYTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+_PLAIN_FIELDS: Final[tuple[dict[str, Any], ...]] = ({"description": "a"}, {"inputSchema": _ANYTHING})
 _OPTIONAL: Final = ("name", "extensions", "status")
 
 
@@ -151,14 +160,14 @@ def _without_fields(prompt: Prompt) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         for name in _OPTIONAL:
             if name in message:
-                yield [*prompt[:at], _without(message, name), *prompt[at + 1 :]]
+                yield _replaced(prompt, at, _without(message, name))
 
 
 def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         content = message["content"]
         for shorter in _shorter(content) if isinstance(content, str) else ():
-            yield [*prompt[:at], {**message, "content": shorter}, *prompt[at + 1 :]]
+            yield _replaced(prompt, at, {**message, "content": shorter})
 
 
 def _shorter(text: str) -> Iterator[str]:
@@ -179,7 +188,7 @@ def _shorter(text: str) -> Iterator[str]:
 def _with_smaller_arguments(prompt: Prompt) -> Iterator[Prompt]:
     for at, message in enumerate(prompt):
         for simpler in _with_smaller_calls(message):
-            yield [*prompt[:at], simpler, *prompt[at + 1 :]]
+            yield _replaced(prompt, at, simpler)
 
 
 def _with_smaller_calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -189,7 +198,7 @@ def _with_smaller_calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     calls = message.get("tool_calls", [])
     for at, call in enumerate(calls):
         for function in _smaller_functions(call["function"]):
-            yield {**message, "tool_calls": [*calls[:at], {**call, "function": function}, *calls[at + 1 :]]}
+            yield {**message, "tool_calls": _replaced(calls, at, {**call, "function": function})}
 
 
 def _smaller_functions(function: dict[str, Any]) -> Iterator[dict[str, Any]]:

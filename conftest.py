@@ -18,7 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first, so that no worker is left alone with one at the end."""
+    """Put the files with the longest tests first, so that no worker is left alone with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("once") is None)
 
 

@@ -83,10 +83,6 @@ class Watcher:
         self.times: dict[str, float] = {}
         self.failed: list[str] = []
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Says what the plugins that are not loaded would say."""
-        config.addinivalue_line("markers", "xdist_group: of a plugin that is not loaded")
-
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Puts the tests in order, and leaves out those that are not of it."""
         if self.order is not None:

@@ -21,7 +21,7 @@ def read_once(name: str) -> tuple[Found, ...] | str:
         return str(error)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"corpus-{name}")) for name in PACKAGES])
+@pytest.fixture(params=PACKAGES)
 def packaged(request: pytest.FixtureRequest) -> tuple[Found, ...]:
     """Every recorded call of a package. Skips where the index cannot be asked, with what it said."""
     found = read_once(request.param)

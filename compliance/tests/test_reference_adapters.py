@@ -36,7 +36,7 @@ SILENT = {
 """Calls come one after the other, or whole; a chat completion has no place for reasoning, and nothing is undeclared."""
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in BUILT_IN])
+@pytest.fixture(scope="module", params=BUILT_IN)
 def report(request):
     return certify(request.param, seed=1, search=Search(profile=PROFILES["quick"]))
 
@@ -51,7 +51,7 @@ def test_a_reference_adapter_is_certified(report):
     assert any("certified by suite" in line.text for line in describe_counts(report))
 
 
-@pytest.mark.parametrize("report", [pytest.param("gemini", marks=pytest.mark.xdist_group("gemini"))], indirect=True)
+@pytest.mark.parametrize("report", ["gemini"], indirect=True)
 def test_recordings_of_the_strict_provider_alone_prove_nothing_about_a_real_one(report):
     assert report.levels["replay"].passed > 100
     assert not report.levels["replay"].is_passed

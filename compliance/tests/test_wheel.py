@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytestmark = [pytest.mark.once, pytest.mark.xdist_group("wheel")]  # one worker builds the wheel, for all of them
+pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
+from any_json import JSON
 from art_compliance.dialects import DIALECTS, DecodeFailed, decode
 from art_compliance.dialects.urls import model_of
 from art_compliance.findings import HarnessError
@@ -59,26 +59,6 @@ def test_an_unknown_dialect_fails_with_the_known_ones():
         match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, mistral-chat",
     ):
         decode("x", {})
-
-
-KEYS = (
-    "messages contents role user model assistant tool system content parts text type function functionCall",
-    "functionResponse name args arguments id response tools functionDeclarations tool_calls tool_call_id",
-    "generationConfig stopSequences toolConfig functionCallingConfig mode response_format json_schema schema",
-    "stop systemInstruction parameters tool_choice image_url url inlineData fileData thoughtSignature",
-    "reasoning_content reasoning reasoning_details thinking functions function_call custom prefix",
-    "image source base64 tool_use tool_result tool_use_id input input_schema output_config format stop_sequences",
-)
-
-
-WORDS = st.sampled_from(" ".join(KEYS).split())
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | WORDS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=5),
-    max_leaves=25,
-)
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))

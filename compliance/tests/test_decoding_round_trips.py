@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from any_json import JSON, WORDS
 from art_compliance.dialects import DIALECTS, decode
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import (
@@ -29,7 +30,6 @@ from art_sdk import (
     ToolSchema,
     UserMessage,
 )
-from compliance.tests.test_decoding import JSON, WORDS
 
 THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
 

@@ -1,0 +1,136 @@
+"""Requests to a strict provider in each format, and its answers read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+
+from art_compliance.dialects import DIALECTS
+from art_compliance.provider import StrictProvider
+
+PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "anthropic-messages": "/v1/messages",
+    "gemini-generate": "/v1beta/models/gemini-2.5-flash:generateContent",
+}
+
+
+KEYS = {
+    "openai-chat": {"authorization": "Bearer any"},
+    "anthropic-messages": {"x-api-key": "any", "anthropic-version": "2023-06-01"},
+    "gemini-generate": {"x-goog-api-key": "any"},
+}
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+HELLO: dict[str, dict[str, Any]] = {
+    "openai-chat": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]},
+    "anthropic-messages": {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]},
+    "gemini-generate": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
+}
+
+
+TOOLS: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        "tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "see")]
+    },
+    "anthropic-messages": {"tools": [{"name": name, "input_schema": SCHEMA} for name in ("look", "see")]},
+    "gemini-generate": {
+        "tools": [
+            {
+                "functionDeclarations": [
+                    {"name": n, "description": n, "parametersJsonSchema": SCHEMA} for n in ("look", "see")
+                ]
+            }
+        ]
+    },
+}
+
+
+def post(provider: StrictProvider, dialect: str, payload: Any, **settings: Any) -> httpx2.Response:
+    headers = settings.pop("headers", KEYS[dialect])
+    content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return httpx2.post(
+        provider.url + settings.pop("path", PATHS[dialect]), content=content, headers=headers, **settings
+    )
+
+
+def words(dialect: str, response: httpx2.Response) -> str:
+    """The text of an error in the provider's own format."""
+    body = response.json()
+    form = json.loads(DIALECTS[dialect].answers.write_error(response.status_code, body["error"]["message"]))
+    assert body == form
+    return body["error"]["message"]
+
+
+def read_answer(dialect: str, response: httpx2.Response) -> Any:
+    """The text and the calls of an answer."""
+    text, calls, finish = READERS[dialect](response.json())
+    return text or None, [(name, arguments) for name, arguments in calls], finish
+
+
+def read_openai(body: Any) -> Any:
+    message = body["choices"][0]["message"]
+    called = [call["function"] for call in message.get("tool_calls", ())]
+    calls = [(call["name"], json.loads(call["arguments"])) for call in called]
+    return message["content"], calls, body["choices"][0]["finish_reason"]
+
+
+def read_anthropic(body: Any) -> Any:
+    texts = [block["text"] for block in body["content"] if block["type"] == "text"]
+    calls = [(block["name"], block["input"]) for block in body["content"] if block["type"] == "tool_use"]
+    return "".join(texts), calls, body["stop_reason"]
+
+
+def read_gemini(body: Any) -> Any:
+    parts = body["candidates"][0]["content"]["parts"]
+    called = [part["functionCall"] for part in parts if "functionCall" in part]
+    texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
+    return "".join(texts), [(call["name"], call["args"]) for call in called], body["candidates"][0]["finishReason"]
+
+
+READERS: Any = {"openai-chat": read_openai, "anthropic-messages": read_anthropic, "gemini-generate": read_gemini}
+
+
+FINISH = {
+    "openai-chat": ("stop", "length", "tool_calls"),
+    "anthropic-messages": ("end_turn", "max_tokens", "tool_use"),
+    "gemini-generate": ("STOP", "MAX_TOKENS", "STOP"),
+}
+
+
+each = pytest.mark.parametrize("dialect", PATHS)
+
+
+def with_results(dialect: str, body: Any) -> Any:
+    payload = json.loads(json.dumps(HELLO[dialect] | TOOLS[dialect]))
+    match dialect:
+        case "openai-chat":
+            message = {
+                name: value for name, value in body["choices"][0]["message"].items() if value and name != "annotations"
+            }
+            results = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in message["tool_calls"]]
+            payload["messages"] += [message, *results]
+        case "anthropic-messages":
+            results = [
+                {"type": "tool_result", "tool_use_id": block["id"], "content": "ok"}
+                for block in body["content"]
+                if block["type"] == "tool_use"
+            ]
+            payload["messages"] += [
+                {"role": "assistant", "content": body["content"]},
+                {"role": "user", "content": results},
+            ]
+        case _:
+            content = body["candidates"][0]["content"]
+            results = [
+                {"functionResponse": {"id": call["id"], "name": call["name"], "response": {"output": "ok"}}}
+                for call in (part["functionCall"] for part in content["parts"] if "functionCall" in part)
+            ]
+            payload["contents"] += [content, {"role": "user", "parts": results}]
+    return payload

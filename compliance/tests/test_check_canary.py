@@ -98,10 +98,10 @@ def as_text(*names: str) -> Change:
 CASES: dict[str, list[tuple[Change, Found]]] = {
     "texts-stand-whole": [
         (good, []),
-        (put("system", lambda _: "canary"), [("it is lost", None)]),
-        (put("system", lambda texts: texts.system.lstrip()), [("it changed", "/system")]),
-        (put("again", lambda texts: texts.user), [("it stands 2 times: canary", "/again")]),
-        (put("again", lambda texts: [texts.user] * 2), [("it stands 3 times: canary", "/again/0")]),
+        (put("system", lambda _: "canary"), [("is lost", None)]),
+        (put("system", lambda texts: texts.system.lstrip()), [(" changed: ", "/system")]),
+        (put("again", lambda texts: texts.user), [("is there 2 times", "/again")]),
+        (put("again", lambda texts: [texts.user] * 2), [("is there 3 times", "/again/0")]),
         (lambda good, texts: {**good, "a/b": [{"c": texts.user}]}, [("2 times", "/a~1b/0/c")]),
         (put("again", lambda texts: json.dumps({"h": [1, texts.user]})), [("2 times", "/again/h/1")]),
         (put("again", lambda texts: json.dumps([texts.user])), []),
@@ -113,20 +113,23 @@ CASES: dict[str, list[tuple[Change, Found]]] = {
         (lambda payload, _: dict(reversed(payload.items())), []),
         (results(("second", "two"), ("first", "one")), []),
         (turns_in_order(1, 2), []),
-        (turns_in_order(1, 0, 2), [("stands before", "/turns/0/text")]),
+        (turns_in_order(1, 0, 2), [("comes before", "/turns/0/text")]),
         (as_text("user", "said", "one", "two"), []),
-        (as_text("said", "user", "one", "two"), [("stands before", "/0")]),
-        (as_list("user", "one", "said", "two"), [("stands before", "/1")]),
+        (as_text("said", "user", "one", "two"), [("comes before", "/0")]),
+        (as_list("user", "one", "said", "two"), [("comes before", "/1")]),
     ],
     "results-are-linked": [
         (good, []),
         (
             put("turns/2/results/0/of", lambda texts: texts.second),
-            [("stands 1 times; 2 are to be", "$[2].tool_calls[0]"), ("stands 3 times; 2", "$[2].tool_calls[1]")],
+            [
+                ("is there 1 times; expected 2", "$[2].tool_calls[0]"),
+                ("is there 3 times; expected 2", "$[2].tool_calls[1]"),
+            ],
         ),
         (
             results(("second", "one"), ("first", "two")),
-            [("stands with the id", "/turns/2/results/0/text"), ("stands with the id", "/turns/2/results/1/text")],
+            [("is next to the id", "/turns/2/results/0/text"), ("is next to the id", "/turns/2/results/1/text")],
         ),
         (
             put(
@@ -202,7 +205,7 @@ def test_a_call_that_waits_for_its_result_has_its_id_once(times: int, count: int
     asked = scenario(prompt=[*PROMPT[:2], {**PROMPT[2], "tool_calls": [CALL]}])
     adapter = translator(lambda prompt, _: [prompt[2]["tool_calls"][0]["id"]] * times, dialect=None)
     seen = found("results-are-linked", adapter, asked)
-    assert_each_has([message for message, _ in seen], ["stands 2 times; 1 are to be there"] * count)
+    assert_each_has([message for message, _ in seen], ["is there 2 times; expected 1"] * count)
 
 
 SCHEMA = {"type": "object", "properties": {"at": {}, "n": {}}}

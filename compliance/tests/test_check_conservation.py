@@ -155,16 +155,16 @@ HOIST = {"late_system": "hoist"}
     ("make", "prompt", "options", "right", "fragments"),
     [
         (OpenAIAdapter, BLANK, {}, ("exact",), []),
-        (OpenAIAdapter, BLANK, {}, ("repair:drops_blank_text",), ["exact; right is repair:drops_blank_text"]),
+        (OpenAIAdapter, BLANK, {}, ("repair:drops_blank_text",), ["exact; expected repair:drops_blank_text"]),
         (AnthropicAdapter, BLANK, {}, ("exact",), []),
         (AnthropicAdapter, BLANK, {}, ("repair:drops_blank_text",), []),
-        (AnthropicAdapter, BLANK, {}, ("refused:X",), ["repair:drops_blank_text; right is refused:X"]),
-        (Undeclared, BLANK, {}, ("exact",), ["repair:drops_blank_text; right is exact"]),
-        (Hoists, LATE, {}, ("exact",), ["repair:hoists_late_system; right is exact"]),
+        (AnthropicAdapter, BLANK, {}, ("refused:X",), ["repair:drops_blank_text; expected refused:X"]),
+        (Undeclared, BLANK, {}, ("exact",), ["repair:drops_blank_text; expected exact"]),
+        (Hoists, LATE, {}, ("exact",), ["repair:hoists_late_system; expected exact"]),
         (Hoists, LATE, HOIST, ("exact",), []),
-        (Hoists, LATE, HOIST, ("refused:X",), ["repair:hoists_late_system; right is refused:X"]),
+        (Hoists, LATE, HOIST, ("refused:X",), ["repair:hoists_late_system; expected refused:X"]),
         (translator(refuse), [USER], {}, ("exact", "refused:X"), []),
-        (translator(refuse), [USER], {}, ("exact",), ["refused:X; right is exact: why"]),
+        (translator(refuse), [USER], {}, ("exact",), ["refused:X; expected exact: why"]),
     ],
 )
 def test_an_outcome_is_right(make: Any, prompt: list[Event], options: Any, right: Any, fragments: list[str]):

@@ -313,7 +313,7 @@ def renaming(before: dict[str, Any], after: dict[str, Any]) -> Any:
     return translating(lambda payload, prompt, _: {**payload, **(before if prompt[0]["content"] == "hello" else after)})
 
 
-FIELD, OPTION = "a field comes or goes", "the option temperature changes"
+FIELD, OPTION = "whether the field is there", "the option temperature depends"
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,9 @@ class Forgets(OpenAIAdapter):
 
     def translate(self, prompt: Any, options: Any) -> Any:
         payload = super().translate(prompt, options)
-        kept = [{k: v for k, v in one.items() if k != "name" or one["content"] == "a"} for one in payload["messages"]]
-        return {**payload, "messages": kept}
+        (said,), (sent,) = prompt, payload["messages"]
+        sent.pop("name", None)
+        return {**payload, "messages": [{**sent, "name": said.name} if said.content == "a" else sent]}
 
 
 class Declares(Forgets):

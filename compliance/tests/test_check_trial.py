@@ -112,12 +112,15 @@ def test_without_a_request_there_is_nothing_to_judge(subject: Subject, seen: Any
 
 def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: Subject, tmp_path: Path):
     trial = Trial(subject, GREETING_SCENARIO, 1)
-    for look, why in (("cassette", "no cassette is kept for it"), ("live_reply", "no real provider is to be asked")):
+    for look, why in (
+        ("cassette", "the scenario has no cassette"),
+        ("live_reply", "this run does not call the real provider"),
+    ):
         with pytest.raises(NotApplicable, match=why):
             getattr(trial, look)
     assert trial.source is None
     gone = Trial(subject, GREETING_SCENARIO, 1, cassette=tmp_path / "openai-chat" / "greeting.yaml")
-    with pytest.raises(NotApplicable, match="no cassette is kept for it"):
+    with pytest.raises(NotApplicable, match="the scenario has no cassette"):
         _ = gone.cassette
     assert gone.source is None
     assert gone.describe_recording(["--key-from", "KEY"]) == "art record"

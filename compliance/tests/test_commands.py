@@ -64,7 +64,7 @@ def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
     )
     result = art("certify", "openai", "--scenarios-from", "mine", "--scenario", "my-prompt")
     assert result.exit_code == 1
-    assert "the outcome is exact; right is refused:PROMPT_TRANSLATION_FAILED" in result.output
+    assert "the outcome is exact; expected refused:PROMPT_TRANSLATION_FAILED" in result.output
     assert "on      my-prompt: What my agent really builds." in result.output
 
 

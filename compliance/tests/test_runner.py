@@ -282,9 +282,7 @@ def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(
 ):
     monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "package")
     monkeypatch.setattr(resources, "_CHECKOUT", tmp_path)
-    with pytest.raises(
-        HarnessError, match=r"the folder 'poems' is missing: neither .*_data/poems nor .*poems is there"
-    ):
+    with pytest.raises(HarnessError, match=r"the folder 'poems' is missing: neither .*_data/poems nor .*poems exists"):
         resources.data_folder.__wrapped__("poems")
     (tmp_path / "package" / "_data" / "poems").mkdir(parents=True)
     assert resources.data_folder.__wrapped__("poems").name == "poems"

@@ -109,8 +109,7 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
         if grown > _MOST_A_CALL:  # a cache that fills once, such as the interpreter's, does not grow again
             grown = min(grown, _left_by_a_call(trial))
     if grown > _MOST_A_CALL:
-        message = f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row"
-        yield Problem(message)
+        yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row")
 
 
 _WARM_UP: Final = 30

@@ -25,8 +25,7 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
     if not isinstance(seen, Sent):
         yield Problem(str(seen))
     elif not is_json(seen.payload):
-        text = f"translate must return JSON data and returned a {type(seen.payload).__name__}"
-        yield Problem(text)
+        yield Problem(f"translate must return JSON data, but returned a {type(seen.payload).__name__}")
 
 
 @check(

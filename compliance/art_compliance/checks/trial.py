@@ -1,4 +1,4 @@
-"""A trial: one subject on one scenario. What several checks look at is observed once."""
+"""A trial: one subject on one scenario. What several checks look at is made once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from art_sdk import Capability, Repair, parse_options, parse_prompt
 T = TypeVar("T")
 
 Player = Callable[[Cassette, Dialect], AbstractContextManager[Tape]]
-"""Puts a cassette in force for a while: what records and plays is not the checks' business."""
+"""Plays a cassette for a while. The checks do not know how."""
 
 RecordCommand = Callable[[str, Sequence[str]], str]
 """The command line that records a scenario again, from its id and the options that say who is to answer."""
@@ -38,7 +38,7 @@ _USUAL: Final = Search()
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
-    """A call that was answered from a cassette: what was read, what was asked, and which interactions never were."""
+    """A call that a cassette answered: its reply, its requests, and the numbers of unplayed interactions."""
 
     cassette: Cassette
     reply: Reply
@@ -47,11 +47,11 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
 
 class Trial:
-    """What the checks are given.
+    """What a check is given.
 
-    `seed` makes this run's canaries and prompts, `search` says how hard to look; `cassette` is where the scenario's
-    would be, `player` puts it in force, `live` is the adapter once more, with the real provider behind it. `turns`
-    are those of a generated request.
+    `seed` makes this run's canaries and prompts, and `search` says how hard to look. `cassette` is the path where the
+    scenario's cassette would be, and `player` plays it. `live` is the same adapter with the real provider behind it.
+    `turns` are those of a generated dialogue.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Trial:
 
     @cached_property
     def undeclared(self) -> tuple[Capability, ...]:
-        """What the scenario needs and the adapter does not declare: such a prompt is to be refused."""
+        """What the scenario needs and the adapter does not declare: it must refuse such a prompt."""
         return tuple(name for name in self.scenario.needs if name not in self.subject.capabilities)
 
     @cached_property
@@ -93,18 +93,18 @@ class Trial:
         return self.subject.translate(self.scenario.prompt, self.scenario.call_options())
 
     def with_answer(self, answer: WrittenAnswer) -> Trial:
-        """The same prompt, answered so."""
+        """The same prompt with another answer."""
         return Trial(self.subject, msgspec.structs.replace(self.scenario, answer=answer), self.seed)
 
     @property
     def declared_repairs(self) -> frozenset[Repair]:
-        """What the adapter may change: one that loses ids changes them, too."""
+        """What the adapter may change. An adapter that loses call ids changes them, too."""
         lost: frozenset[Repair] = frozenset({"maps_call_ids"} if "call_ids" in self.subject.losses else ())
         return self.subject.repairs | lost
 
     @property
     def provider_fields(self) -> dict[str, Any]:
-        """The provider's own fields that the scenario gives for the dialect."""
+        """The scenario's options for this provider alone."""
         given: dict[str, dict[str, Any]] = self.scenario.options.get("provider", {})
         return given.get(self.dialect.name, {})
 
@@ -134,18 +134,18 @@ class Trial:
 
     @property
     def sent(self) -> Sent:
-        """The request. Raises NotApplicable where there is none: other checks judge that."""
+        """The request. Raises NotApplicable where there is none: other checks report that."""
         return self.require_sent(self.observation)
 
     @property
     def dialect(self) -> Dialect:
-        """The subject's dialect. Raises NotApplicable where it is unknown: only format-free checks apply."""
+        """The subject's dialect. Raises NotApplicable where it is unknown: only format-free checks apply then."""
         self.require("dialect")
         return cast("Dialect", self.subject.dialect)
 
     @cached_property
     def watched(self) -> Watched:
-        """The adapter is called with the scenario's prompt: what arrives, and what it did to its arguments."""
+        """A call with the scenario's prompt: what arrives, and whether the adapter changed its arguments."""
         return self.subject.watch(self.scenario.prompt, self.scenario.call_options())
 
     @property
@@ -155,12 +155,12 @@ class Trial:
 
     @cached_property
     def reply(self) -> Reply:
-        """What a call gives when it is answered with the scenario's own answer. Raises NotApplicable."""
+        """What a call gives when the provider sends the scenario's own answer. Raises NotApplicable."""
         return self.call(self.written)
 
     @property
     def answered(self) -> Answered:
-        """As `reply`, where the answer was read. Raises NotApplicable."""
+        """The reply as an answer. Raises NotApplicable where there is none."""
         return self.require_answered(self.reply)
 
     @property
@@ -170,7 +170,7 @@ class Trial:
         return cast("WrittenAnswer", self.scenario.answer)
 
     def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
-        """What a call gives when it is answered so. Raises NotApplicable for what the dialect has no form for."""
+        """What a call gives for this answer. Raises NotApplicable where the dialect cannot write it."""
         try:
             body = self.dialect.answers.write(answer)
         except CannotWrite as error:
@@ -178,7 +178,7 @@ class Trial:
         return self.call_with(Response(200, body), **options)
 
     def call_with(self, response: Response, **options: Any) -> Reply:
-        """As `call`, for an answer to the byte."""
+        """What a call gives for this HTTP response. Raises NotApplicable."""
         self.require("dialect", "call", "declared")
         return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, lambda _: response)
 
@@ -186,12 +186,12 @@ class Trial:
     def cassette(self) -> Cassette:
         """The scenario's cassette. Raises NotApplicable where there is none, and BadCassette."""
         if self._cassette is None or not self._cassette.exists():
-            raise NotApplicable("no cassette is kept for it")
+            raise NotApplicable("the scenario has no cassette")
         return load_cassette(self._cassette)
 
     @property
     def source(self) -> Source | None:
-        """Who gave the answers of the scenario's cassette; None where nobody knows, or there is none."""
+        """Who gave the answers of the scenario's cassette; None where that is unknown, or there is no cassette."""
         try:
             known = self.cassette.provenance
         except (NotApplicable, BadCassette):
@@ -211,7 +211,7 @@ class Trial:
 
     @property
     def replay_options(self) -> dict[str, Any]:
-        """The options of the recorded call: its model may be none that the adapter would choose."""
+        """The options of the recorded call, with its model: the adapter itself may choose another."""
         options, known = self.scenario.call_options(), self.cassette.provenance
         if known is not None and known.model is not None:
             options.setdefault("model", known.model)
@@ -219,25 +219,25 @@ class Trial:
 
     @cached_property
     def live_reply(self) -> Reply:
-        """What the real provider answers to the scenario. Raises NotApplicable where it is not to be asked."""
+        """What a call to the real provider gives. Raises NotApplicable where this run does not call it."""
         if self._live is None:
-            raise NotApplicable("no real provider is to be asked")
+            raise NotApplicable("this run does not call the real provider")
         self.require("sent")
         return self._live.call(self.scenario.prompt, self.scenario.call_options())
 
     def scrubbed(self, text: str) -> str:
-        """The text without the key of the real provider, and without what says whose it is."""
+        """The text without the key of the real provider, and without what identifies its account."""
         return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     @staticmethod
     def require_answered(reply: Reply) -> Answered:
-        """The answer as it was read. Raises NotApplicable where it was not: `response.answer-is-read` judges that."""
+        """The answer. Raises NotApplicable where it was not read: `response.answer-is-read` reports that."""
         if not isinstance(reply, Answered) or reply.error is not None:
             raise NotApplicable("the answer is not read: see response.answer-is-read")
         return reply
 
     def once(self, look: Callable[[Trial], T]) -> T:
-        """What the function makes of this trial, made once for all checks that ask."""
+        """The function's value for this trial, computed once for all checks."""
         if look not in self._looked:
             self._looked[look] = look(self)
         return cast("T", self._looked[look])
@@ -262,7 +262,7 @@ class Trial:
     def compare(
         self, decoded: Decoded, prompt: list[dict[str, Any]], options: dict[str, Any], sent: Sent
     ) -> Comparison:
-        """Any prompt against what was decoded of its request."""
+        """Compares a prompt with what was decoded from its request."""
         wanted = expected_options(options)
         if sent.url is None and "model" not in decoded.options:
             wanted.pop("model", None)
@@ -275,7 +275,7 @@ class Trial:
         return self.subject.translate(prompt, options or self.scenario.call_options())
 
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
-        """As `observe`, where only a request is of interest. Raises NotApplicable."""
+        """The request for another prompt. Raises NotApplicable where there is none."""
         return self.require_sent(self.observe(prompt, options))
 
     @staticmethod
@@ -292,13 +292,13 @@ _NOT_IN_THE_REQUEST = frozenset(
 )
 
 
-_SAYS_NOTHING: dict[str, Any] = {"stop": (), "stream": False}
-"""Values that are the same as leaving the option out."""
+_SAME_AS_UNSET: dict[str, Any] = {"stop": (), "stream": False}
+"""Values that mean the same as leaving the option out."""
 
 
 def expected_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that must be found in the request, by name."""
+    """The options that must be in the request, by name."""
     found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST and value is not None}
     if "stop" in found:
         found["stop"] = tuple(found["stop"])
-    return {name: value for name, value in found.items() if _SAYS_NOTHING.get(name, ...) != value}
+    return {name: value for name, value in found.items() if _SAME_AS_UNSET.get(name, ...) != value}

@@ -123,8 +123,7 @@ def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
         gc.collect()
         time.sleep(0.02)
     for what, count in left.items():
-        message = f"after {len(short)} faults there are {count} more {what} than before"
-        yield Problem(message)
+        yield Problem(f"after {len(short)} faults there are {count} more {what} than before")
 
 
 _LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})

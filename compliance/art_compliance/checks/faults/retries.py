@@ -37,8 +37,7 @@ def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
     for streamed in (False, True)[: 1 + streams]:
         first, *others = _times(question, _busy, streamed=streamed)
         if others and others[0] - first < _WAIT - _SLACK:
-            message = f"retried {others[0] - first:.2f} s after a 429 answer with Retry-After: {_WAIT}"
-            yield Problem(message)
+            yield Problem(f"retried {others[0] - first:.2f} s after a 429 answer with Retry-After: {_WAIT}")
 
 
 _WAIT: Final = 1

@@ -84,8 +84,7 @@ LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in LAWS)
 def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
     """An agent must behave the same with streaming switched on."""
     for difference in differences(streamed(trial), trial.answered):
-        message = f"streamed and whole, the answer differs in {difference}"
-        yield Problem(message)
+        yield Problem(f"streamed and whole, the answer differs in {difference}")
 
 
 @check(

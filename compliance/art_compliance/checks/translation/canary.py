@@ -1,7 +1,7 @@
-"""Translation, format-free: every slot carries a canary, and a walk over any JSON payload finds each one.
+"""Translation, without knowing the format: plants a canary in every slot and looks for it in the JSON payload.
 
-It knows nothing of any dialect, so it judges adapters of formats that the suite has never seen, and
-it is a second opinion on our own decoders. Canaries are random in every run.
+This judges adapters of formats that the suite does not know, and is a second opinion on the suite's own decoders.
+Canaries are random in every run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from art_sdk.json_data import is_array, is_object
 
 
 class Leaf(NamedTuple):
-    """A scalar of the payload: its place, and the objects around it."""
+    """A scalar of the payload: its JSON pointer, and those of the objects around it."""
 
     pointer: str
     value: Any
@@ -58,7 +58,7 @@ _TAIL: Final = " \n"
 
 
 def _canaries(random: Random) -> Rewriting:
-    """A token and hostile surroundings for every text, blanks at both ends; safe ids; plain tokens in arguments."""
+    """A token, hostile characters and outer whitespace in every text; safe ids; plain tokens in arguments."""
     ids: dict[str, str] = {}
 
     def token() -> str:
@@ -90,7 +90,7 @@ def walk(value: Any, pointer: str = "", around: tuple[str, ...] = ()) -> Iterato
         yield Leaf(pointer, value, around)
         inner = _decoded_once(value)
         if inner is not None:
-            for place, leaf in leaves(inner, pointer):  # text in it stays text: decoded once, never twice
+            for place, leaf in leaves(inner, pointer):  # text in it stays text: it is decoded once, never twice
                 yield Leaf(place, leaf, (*around, pointer))
 
 
@@ -106,7 +106,7 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
 
 @check(
     "translation.canary-texts-stand-whole",
-    clause="Every text of the prompt stands in the payload once, character for character, whatever it holds.",
+    clause="Every text of the prompt is in the payload once, character for character, whatever its content.",
     requires="sent",
 )
 def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
@@ -118,21 +118,21 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
         whole = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and text in leaf.value]
         if len(whole) > 1:
             where = whole[1].pointer
-            yield Problem(f"it stands {len(whole)} times: {_token(text)}", pointer=where)
+            yield Problem(f"the text with {_token(text)} is there {len(whole)} times", pointer=where)
         elif not whole:
             traces = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and _token(text) in leaf.value]
             place = traces[0].pointer if traces else None
-            told = f"it changed: {describe_change(text, traces[0].value)}" if traces else "it is lost"
-            yield Problem(f"the text with {_token(text)}: {told}", pointer=place)
+            what = f"changed: {describe_change(text, traces[0].value)}" if traces else "is lost"
+            yield Problem(f"the text with {_token(text)} {what}", pointer=place)
 
 
 @check(
     "translation.canary-order-is-kept",
-    clause="The texts of the conversation stand in the payload in its order.",
+    clause="The texts are in the payload in the order of the conversation.",
     requires="sent",
 )
 def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
-    """System texts may stand apart; the rest is one sequence. Results of one turn may stand in any order."""
+    """System texts may be elsewhere. The results of one turn may come in any order."""
     planted = trial.once(plant)
     texts = [(number, leaf.value) for number, leaf in enumerate(planted.leaves) if isinstance(leaf.value, str)]
     last, last_text = (-1, 0), ""
@@ -142,7 +142,7 @@ def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
             continue
         first, text = min(found)
         if first < last:
-            message = f"{_token(text)} stands before {_token(last_text)}, which comes first in the prompt"
+            message = f"{_token(text)} comes before {_token(last_text)}, which is first in the prompt"
             pointer = planted.leaves[first[0]].pointer
             yield Problem(message, pointer=pointer)
             return
@@ -150,7 +150,7 @@ def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
 
 
 def _groups(entries: list[Entry]) -> Iterator[list[str]]:
-    """Texts that may stand in any order among themselves, group after group. Systems are left out."""
+    """Groups of texts, in order; within a group any order is right. System texts are left out."""
     for entry in entries:
         if entry.role != "system":
             yield [text for text in entry.texts if text.strip()]
@@ -159,7 +159,7 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
 
 @check(
     "translation.canary-results-are-linked",
-    clause="A call's id, or what it was mapped to, stands with the call and with its result.",
+    clause="A call's id, or what it was mapped to, is with the call and with its result.",
     requires="sent",
     needs=("tools",),
 )
@@ -176,20 +176,20 @@ def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
             count = sum(leaf.value == call.id for leaf in id_leaves)
             wanted = 1 if call.result is None else 2
             if count != wanted:
-                text = f"the id {call.id!r} stands {count} times; {wanted} are to be there (call and result)"
+                text = f"the id {call.id!r} is there {count} times; expected {wanted} (call and result)"
                 yield Problem(text, path=call.path)
             elif call.result is not None and call.result.text.strip():
                 yield from _link(planted, id_leaves, call.id, call.result.text)
 
 
 def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> Iterator[Problem]:
-    """The id nearest to the result's text, going outwards from object to object, is that of its call."""
+    """Compares the id nearest to the result's text, from object to object outwards, with its call's."""
     for leaf in planted.leaves:
         if isinstance(leaf.value, str) and text in leaf.value:
             for around in reversed(leaf.around):
                 near = [other.value for other in id_leaves if other.around[-1:] == (around,)]
                 if near and call_id not in near:
-                    message = f"the result of {call_id!r} stands with the id {near[0]!r}"
+                    message = f"the result of {call_id!r} is next to the id {near[0]!r}"
                     yield Problem(message, pointer=leaf.pointer)
                 if near:
                     return
@@ -197,18 +197,18 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
 
 @check(
     "translation.canary-arguments-decode-once",
-    clause="A call's arguments stand in the payload as an object, or as JSON text that decodes to it at once.",
+    clause="A call's arguments are in the payload as an object, or as JSON text of it, encoded once.",
     requires="sent",
     needs=("tools",),
 )
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
-    """Not encoded twice, not cut, integers still integers."""
+    """Not encoded twice, not cut off, with integers still integers."""
     planted = trial.once(plant)
     objects = list(_objects(planted.payload))
     for entry in planted.entries:
         for call in entry.calls:
             if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
-                text = f"the arguments of {call.name!r} are nowhere: {shorten(str(call.arguments))}"
+                text = f"the arguments of {call.name!r} are missing: {shorten(str(call.arguments))}"
                 yield Problem(text, path=call.path)
 
 
@@ -228,12 +228,12 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 
 @check(
     "translation.canary-tools-are-told",
-    clause="A tool's name, its description and the names of its parameters stand in the payload.",
+    clause="A tool's name, its description and the names of its parameters are in the payload.",
     requires="sent",
     needs=("tools",),
 )
 def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
-    """The model can only call what it was told of."""
+    """The model can only call tools that it knows."""
     planted = trial.once(plant)
     texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
     keys = {key for one in _objects(planted.payload) for key in one}
@@ -253,18 +253,18 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "translation.canary-options-are-told",
-    clause="The value of every sampling option stands in the payload, or its loss is declared.",
+    clause="The value of every sampling option is in the payload, or its loss is declared.",
     requires="sent",
 )
 def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
-    """An option that is dropped changes the answer without a word."""
+    """Dropping an option silently changes the answer."""
     planted = trial.once(plant)
     values = [leaf.value for leaf in planted.leaves]
     for name, value in expected_options(planted.options).items():
         wanted: Sequence[Any] = value if is_array(value) else (value,)
         is_lost = f"sampling_option:{name}" in trial.subject.losses
         if name in _SAMPLING and not is_lost and not all(one in values for one in wanted):
-            text = f"{name} = {value!r} is nowhere"
+            text = f"{name} = {value!r} is missing"
             yield Problem(text, path=f"options.{name}")
 
 

@@ -1,4 +1,4 @@
-"""Translation, by decoding: total, and conserved. Every slot of the prompt is found in the decoded request."""
+"""Translation, by decoding: every prompt has an outcome, and everything in it is in the decoded request."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from art_compliance.subject.observations import Crashed, Refused, Sent
 
 @check(
     "translation.is-total",
-    clause="For every well-shaped prompt, translate gives JSON data or raises PROMPT_TRANSLATION_FAILED; nothing else.",
+    clause="For every well-shaped prompt, translate returns JSON data or raises PROMPT_TRANSLATION_FAILED.",
 )
 def is_total(trial: Trial) -> Iterator[Problem]:
-    """No KeyError, ever."""
+    """Never a KeyError."""
     seen = trial.observation
     if isinstance(seen, Crashed):
         yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
         yield Problem(f"raised {seen.code} for a well-shaped prompt: {seen.message}")
     elif isinstance(seen, Sent) and not is_json(seen.payload):
-        yield Problem("the payload is not JSON data, or holds NaN or infinity")
+        yield Problem("the payload is not JSON data, or has NaN or infinity")
 
 
 _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
@@ -36,26 +36,26 @@ _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
 
 @check(
     "translation.request-is-of-its-dialect",
-    clause="The request has the form of the adapter's dialect.",
+    clause="The request can be decoded as one of the adapter's dialect.",
     requires=("sent", "dialect"),
 )
 def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
-    """Otherwise no more can be said of it."""
+    """Otherwise the suite cannot judge it further."""
     try:
         trial.decode(trial.sent)
     except DecodeFailed as error:
         name = trial.dialect.name
-        text = f"it cannot be decoded as {name}: {error}"
+        text = f"the request cannot be decoded as {name}: {error}"
         yield Problem(text, pointer=error.pointer)
 
 
 @check(
     "translation.outcome-is-right",
-    clause="What comes of a prompt is exact, a declared repair, or a refusal, as the scenario says for the dialect.",
+    clause="The outcome is one that the scenario allows for the dialect: exact, a declared repair, or a refusal.",
     requires=("declared", "dialect"),
 )
 def outcome_is_right(trial: Trial) -> Iterator[Problem]:
-    """Three outcomes, no fourth."""
+    """There are only these three outcomes."""
     seen = trial.observation
     right = trial.scenario.outcomes_for(trial.dialect.name)
     if isinstance(seen, Refused):
@@ -66,12 +66,11 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
         why = ""
     wrong = sorted(came - set(right) - _allowed_instead(trial, right))
     if wrong:
-        text = f"the outcome is {', '.join(wrong)}; right is {' or '.join(right)}{why}"
-        yield Problem(text)
+        yield Problem(f"the outcome is {', '.join(wrong)}; expected {' or '.join(right)}{why}")
 
 
 def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
-    """Where exact is right, so is any repair that is declared; but a late system message moves only when asked."""
+    """Where `exact` is right, so is any declared repair; but a late system message moves only on request."""
     if "exact" not in right:
         return set()
     declared = {f"repair:{repair}" for repair in trial.declared_repairs}
@@ -81,32 +80,30 @@ def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
 
 @check(
     "translation.undeclared-use-is-refused",
-    clause="A prompt that needs a capability which the adapter does not declare is refused.",
+    clause="The adapter refuses a prompt that needs a capability which it does not declare.",
 )
 def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
-    """Silently working and silently dropping are both wrong."""
+    """Working silently is wrong, and so is dropping silently."""
     if not trial.undeclared:
-        message = "all that the scenario needs is declared"
-        raise NotApplicable(message)
+        raise NotApplicable("the adapter declares all that the scenario needs")
     if isinstance(trial.observation, Sent):
         names = ", ".join(trial.undeclared)
-        text = f"the adapter does not declare {names}, and sends the prompt all the same; declare it, or refuse"
-        yield Problem(text)
+        yield Problem(f"the adapter does not declare {names}, but sends the prompt; declare it, or refuse the prompt")
 
 
 @check(
     "translation.repairs-are-declared",
-    clause="What an adapter changes so that the provider accepts it stands among its repairs.",
+    clause="The adapter declares as repairs what it changes so that the provider accepts the prompt.",
 )
 def repairs_are_declared(trial: Trial) -> Iterator[Problem]:
-    """A repair that nobody was told of is a surprise."""
+    """Undeclared repairs surprise the caller."""
     for repair in sorted(trial.comparison.repairs - trial.declared_repairs):
-        text = f"it {repair.replace('_', ' ')} without saying so; add {repair!r} to its repairs, or do not do it"
-        yield Problem(text)
+        what = repair.replace("_", " ")
+        yield Problem(f"the adapter {what} without declaring it; add {repair!r} to its repairs, or stop doing it")
 
 
 def _survives(name: str, slot: Slot, clause: str) -> Check:
-    """The check that one kind of slot is conserved."""
+    """The check that one kind of slot survives."""
 
     @check(name, clause=clause)
     def survives(trial: Trial) -> Iterator[Problem]:
@@ -118,67 +115,70 @@ def _survives(name: str, slot: Slot, clause: str) -> Check:
 
 
 def as_problem(difference: Difference) -> Problem:
-    """A difference as what is wrong, with the advice to declare the loss."""
+    """The problem of a difference, with the advice to declare the loss."""
     advice = f"; declare the loss {difference.loss!r} if the provider has no place for it" if difference.loss else ""
     return Problem(difference.message + advice, path=difference.path, pointer=difference.pointer)
 
 
 system_text_survives = _survives(
-    "translation.system-text-survives", "system-text", "Every system text is found once, character for character."
+    "translation.system-text-survives",
+    "system-text",
+    "Every system text is in the request once, character for character.",
 )
 user_text_survives = _survives(
-    "translation.user-text-survives", "user-text", "Every user text is found once, character for character."
+    "translation.user-text-survives", "user-text", "Every user text is in the request once, character for character."
 )
 images_survive = _survives(
     "translation.images-survive",
     "image",
-    "Every image is found once, at its place between the texts, with its type and its data or URL.",
+    "Every image is in the request once, at its place between the texts, with its type and its data or URL.",
 )
 assistant_text_survives = _survives(
     "translation.assistant-text-survives",
     "assistant-text",
-    "Every assistant text is found once, character for character.",
+    "Every assistant text is in the request once, character for character.",
 )
 message_names_survive = _survives(
     "translation.message-names-survive",
     "message-name",
-    "A message's name is found, or the loss message_name is declared.",
+    "A message's name is in the request, or the loss message_name is declared.",
 )
 extensions_survive = _survives(
     "translation.extensions-survive",
     "extensions",
-    "What the provider wants back with an assistant message is sent unchanged; what is another provider's is not.",
+    "What the provider wants back with an assistant message is sent unchanged; another provider's is not sent.",
 )
 turns_keep_their_order = _survives(
-    "translation.turns-keep-their-order", "turns", "The turns are found in the order in which the prompt has them."
+    "translation.turns-keep-their-order", "turns", "The turns are in the request in the prompt's order."
 )
 calls_survive = _survives(
-    "translation.calls-survive", "call", "Every call is found once, in its turn, with the tool's name."
+    "translation.calls-survive", "call", "Every call is in the request once, in its turn, with the tool's name."
 )
-call_ids_survive = _survives(
-    "translation.call-ids-survive", "call-id", "Call ids are found as they are, or under a one-to-one map."
-)
+call_ids_survive = _survives("translation.call-ids-survive", "call-id", "Call ids are unchanged, or mapped one to one.")
 arguments_survive = _survives(
     "translation.arguments-survive",
     "arguments",
     "A call's arguments are equal as JSON values, integers exact at any size.",
 )
 results_survive = _survives(
-    "translation.results-survive", "result", "Every result is found once, and answers the call that it answers."
+    "translation.results-survive", "result", "Every result is in the request once, with the call that it answers."
 )
 result_status_survives = _survives(
     "translation.result-status-survives",
     "result-status",
-    "A failed result is told from a good one, or the loss result_status is declared.",
+    "A failed result is marked as failed, or the loss result_status is declared.",
 )
 tools_survive = _survives(
-    "translation.tools-survive", "tool", "Every tool is found with its name, description and schemas."
+    "translation.tools-survive", "tool", "Every tool is in the request with its name, description and schemas."
 )
 
 
-@check("translation.options-survive", clause="Every option of the call is found, the provider's own fields included.")
+@check(
+    "translation.options-survive",
+    clause="Every option of the call is in the request, the provider's own fields included.",
+)
 def options_survive(trial: Trial) -> Iterator[Problem]:
-    """An option that is dropped changes the answer without a word."""
+    """Dropping an option silently changes the answer."""
     for difference in trial.comparison.differences:
         if difference.slot == "option" and difference.loss not in trial.subject.losses:
             yield as_problem(difference)
@@ -192,10 +192,10 @@ def options_survive(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "translation.nothing-is-invented",
-    clause="Beyond the prompt and options.provider, a request holds only constants that carry no text.",
+    clause="Beyond the prompt and options.provider, a request has only constants that carry no text.",
 )
 def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
-    """No instruction that nobody wrote."""
+    """An adapter must not add instructions of its own."""
     for difference in trial.comparison.differences:
         if difference.slot == "invented":
             yield as_problem(difference)
@@ -213,17 +213,17 @@ def _invented_options(trial: Trial) -> Iterator[Problem]:
         is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
         if option not in trial.scenario.options and not is_harmless:
             place = trial.decoded.places.get(f"options/{option}")
-            yield Problem(f"the option {option} was not asked for: {value!r}", pointer=place)
+            yield Problem(f"nobody set the option {option}: {value!r}", pointer=place)
 
 
 _OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})
-"""Some providers demand them, so an adapter must choose where the caller does not."""
+"""Some providers require them, so the adapter must choose where the caller does not."""
 
 _DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",), "stream": (False,)}
-"""What a provider does anyway."""
+"""The providers' own defaults."""
 
 _OWN_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
-"""Options for the caller's own books: they are not sent."""
+"""Options for the caller's own records, which are not sent."""
 
 _CONSTANT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,24}")
 

@@ -1,28 +1,14 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from art_sdk import (
     AnthropicAdapter,
-    AssistantMessage,
-    CallInfo,
     CallOptions,
-    Completion,
-    ErrorEvent,
-    FunctionCall,
     PromptTranslationFailed,
-    ResponseHead,
-    ToolCall,
-    ToolResultMessage,
-    UserMessage,
-    fold,
-    parse_options,
 )
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
@@ -140,16 +126,6 @@ def test_a_call_id_of_other_characters_is_mapped_for_call_and_result(
     assert len({*sent}) == 4
     assert all(one.startswith("artid_") and len(one) == 38 for one in (sent[0], *sent[2:]))
     assert [block["tool_use_id"] for block in told["content"]] == sent
-
-
-def test_a_mapped_call_id_is_undone_in_the_answer(
-    anthropic: AnthropicAdapter, call: Messages, result: Messages, head: Any
-) -> None:
-    prepared = anthropic.prepare([USER, call("a:1"), result("a:1")], {"thread_id": "t"})
-    ((sent, own),) = prepared.info.id_map.items()
-    answer = _read(anthropic, head(), _body(_use(sent), _use("other")), prepared.info)
-    assert own == "a:1"
-    assert [one.id for one in answer.message.tool_calls] == ["a:1", "other"]
 
 
 # Images.
@@ -297,7 +273,7 @@ def test_tools_and_their_choice_find_their_place(
         ("prefill", {}, ASSISTANT, "anthropic.prefill-unsupported", 1),
     ],
 )
-def test_a_model_is_held_to_what_it_takes(
+def test_a_model_s_own_limits_are_checked(
     model: str,
     takes: set[str],
     use: str,
@@ -383,7 +359,7 @@ def test_what_anthropic_cannot_take_is_refused(
 
 
 @pytest.mark.parametrize("arguments", ["[]", "{", "null", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}'])
-def test_arguments_that_are_no_object_are_refused_where_they_stand(
+def test_arguments_that_are_not_an_object_are_refused(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, arguments: str, refusal: Refusal
 ) -> None:
     request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
@@ -414,319 +390,8 @@ def test_the_request_goes_to_messages_with_its_key_and_version(anthropic: Anthro
     assert "authorization" not in request.headers
 
 
-# Extensions.
-
-
-@pytest.mark.parametrize(
-    ("content", "ids", "places", "kinds"),
-    [
-        ("a", (), [(0, THINKING)], ["thinking", "text"]),
-        (None, ("c",), [(0, THINKING), (1, REDACTED)], ["thinking", "redacted_thinking", "tool_use"]),
-        ("a", ("c", "d"), [(0, THINKING), (2, REDACTED)], ["thinking", "text", "redacted_thinking", *["tool_use"] * 2]),
-        ("a", (), [(0, SEARCH)], ["server_tool_use", "text"]),
-        (None, ("c", "d"), [(1, THINKING)], ["tool_use", "thinking", "tool_use"]),
-        ("a", (), [], ["text"]),
-    ],
-)
-def test_extensions_go_back_to_their_places(
-    anthropic: AnthropicAdapter,
-    call: Messages,
-    result: Messages,
-    content: str | None,
-    ids: tuple[str, ...],
-    places: Any,
-    kinds: list[str],
-    translate: Messages,
-) -> None:
-    said = call(*ids, content=content) | {"extensions": _kept(*places) | {"openai-chat": {"odd": 1}}}
-    blocks = translate(anthropic, [USER, said, *map(result, ids), USER])["messages"][1]["content"]
-    assert [block["type"] for block in blocks] == kinds
-    assert [block for block in blocks if block["type"] not in {"text", "tool_use"}] == [block for _, block in places]
-
-
-def test_extensions_of_another_dialect_are_left_aside(anthropic: AnthropicAdapter, translate: Messages) -> None:
-    foreign = ASSISTANT | {"extensions": {"gemini-generate": {"text": "="}, "x": {"blocks": 5}}}
-    assert translate(anthropic, [USER, foreign]) == translate(anthropic, [USER, ASSISTANT])
-
-
-@pytest.mark.parametrize(
-    "extension",
-    [
-        {},
-        {"blocks": None},
-        {"blocks": {}},
-        {"blocks": [5]},
-        {"blocks": [{"block": THINKING}]},
-        {"blocks": [{"at": 0}]},
-        {"blocks": [{"at": -1, "block": THINKING}]},
-        {"blocks": [{"at": "0", "block": THINKING}]},
-        {"blocks": [{"at": 0, "block": "x"}]},
-        {"blocks": [{"at": 0, "block": THINKING, "odd": 1}]},
-        {"blocks": [], "odd": 1},
-        *[_kept((0, block))["anthropic-messages"] for block in ({}, {"type": 5}, _text("y"), _use("a"), _result("a"))],
-        *[_kept(*((at, THINKING) for at in places))["anthropic-messages"] for places in ((2,), (0, 3), (1, 0), (0, 0))],
-    ],
-)
-def test_extensions_that_are_none_of_this_adapter_s_are_refused(
-    anthropic: AnthropicAdapter, extension: Any, refusal: Refusal
-) -> None:
-    error = refusal(anthropic, [USER, ASSISTANT | {"extensions": {"anthropic-messages": extension}}, USER])
-    assert error.details == {"adapter": "anthropic", "index": 1}
-    assert "extensions for anthropic-messages" in error.message
-
-
-@pytest.mark.parametrize("block", [THINKING, REDACTED])
-@pytest.mark.parametrize(("content", "at"), [(None, 0), ("a", 1)])
-def test_a_message_that_ends_in_thinking_is_refused(
-    anthropic: AnthropicAdapter, block: Any, content: str | None, at: int, refusal: Refusal
-) -> None:
-    error = refusal(
-        anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
-    )
-    assert error.details == {"adapter": "anthropic", "index": 1, "rule": "anthropic.thinking-not-last"}
-    assert "ends in thinking" in error.message
-
-
 def test_options_that_are_refused_once_are_refused_whenever_they_come(anthropic: AnthropicAdapter) -> None:
     anthropic.prepare([USER], CallOptions(thread_id="good", temperature=0.5))
     for number in range(50):  # what was parsed for one call is let go of in the next, and its memory used again
         with pytest.raises(PromptTranslationFailed):
             anthropic.prepare([USER], CallOptions(thread_id=f"t{number}", temperature=0.5, top_p=0.5))
-
-
-# Answers.
-
-
-def _body(*blocks: Any, stop: Any = "end_turn", **more: Any) -> bytes:
-    told = {"id": "b", "type": "message", "role": "assistant", "content": list(blocks), "stop_reason": stop}
-    return json.dumps(told | more).encode()
-
-
-def _read(adapter: AnthropicAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
-    return fold(adapter.read_response(head, body, info))
-
-
-@pytest.mark.parametrize(
-    ("blocks", "message", "thinking"),
-    [
-        ([_text(" a\n"), _text("b ")], AssistantMessage(" a\nb "), ""),
-        ([_text("")], AssistantMessage(""), ""),
-        ([], AssistantMessage(""), ""),
-        (
-            [_use("z", "f", n=10**30), _use("y", "g")],
-            AssistantMessage(
-                None,
-                (
-                    ToolCall("z", FunctionCall("f", '{"n":1000000000000000000000000000000}')),
-                    ToolCall("y", FunctionCall("g", "{}")),
-                ),
-            ),
-            "",
-        ),
-        (
-            [THINKING, _text("so"), _use("z", "f")],
-            AssistantMessage("so", (ToolCall("z", FunctionCall("f", "{}")),), extensions=_kept((0, THINKING))),
-            "h",
-        ),
-        (
-            [REDACTED, THINKING, _text("a"), THINKING, _text("b")],
-            AssistantMessage("ab", extensions=_kept((0, REDACTED), (1, THINKING), (3, THINKING))),
-            "hh",
-        ),
-        ([_text("a"), SEARCH], AssistantMessage("a", extensions=_kept((1, SEARCH))), ""),
-        (
-            [{"type": "newer", "x": [None]}],
-            AssistantMessage("", extensions=_kept((0, {"type": "newer", "x": [None]}))),
-            "",
-        ),
-    ],
-)
-def test_an_answer_is_read_as_its_message(
-    anthropic: AnthropicAdapter, blocks: Any, message: AssistantMessage, thinking: str, head: Any, info: Any
-) -> None:
-    answer = _read(anthropic, head(), _body(*blocks), info())
-    assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
-
-
-@pytest.mark.parametrize(
-    ("raw", "reason"),
-    [
-        ("end_turn", "stop"),
-        ("stop_sequence", "stop"),
-        ("max_tokens", "length"),
-        ("model_context_window_exceeded", "length"),
-        ("tool_use", "tool_calls"),
-        ("refusal", "content_filter"),
-        ("pause_turn", "other"),
-        ("something_new", "other"),
-        ("", "other"),
-    ],
-)
-def test_why_an_answer_ended_is_read(anthropic: AnthropicAdapter, raw: str, reason: str, head: Any, info: Any) -> None:
-    blocks = [_text("x"), *([_use("a")] if raw == "tool_use" else [])]
-    answer = _read(anthropic, head(), _body(*blocks, stop=raw), info())
-    assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
-
-
-@pytest.mark.parametrize(
-    ("usage", "counts"),
-    [
-        ({}, (None, None, None, None)),
-        ({"input_tokens": 1, "output_tokens": 2}, (1, 2, None, None)),
-        ({"output_tokens": 2, "cache_read_input_tokens": 5}, (None, 2, None, 5)),
-        (
-            {
-                "input_tokens": 1,
-                "output_tokens": 10**20,
-                "cache_creation_input_tokens": 20,
-                "cache_read_input_tokens": 300,
-                "output_tokens_details": {"thinking_tokens": 4},
-                "service_tier": "standard",
-            },
-            (321, 10**20, 4, 300),
-        ),
-        (
-            {
-                "input_tokens": 1,
-                "cache_creation_input_tokens": None,
-                "cache_read_input_tokens": 0,
-                "output_tokens_details": None,
-            },
-            (1, None, None, 0),
-        ),
-        ({"output_tokens_details": {"thinking_tokens": None}}, (None, None, None, None)),
-    ],
-)
-def test_what_an_answer_cost_is_read(
-    anthropic: AnthropicAdapter, usage: Any, counts: Any, head: Any, info: Any
-) -> None:
-    metadata = _read(anthropic, head(request_id="q"), _body(_text("x"), usage=usage), info()).metadata
-    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
-    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage or None, "q")
-
-
-def test_an_answer_without_id_and_usage_is_read(anthropic: AnthropicAdapter, head: Any, info: Any) -> None:
-    body = b'{"type": "message", "content": [], "stop_reason": "end_turn"}'
-    metadata = _read(anthropic, head(), body, info()).metadata
-    assert (metadata.request_id, metadata.provider_raw_usage) == (None, None)
-
-
-def _without(block: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in block.items() if key != name}
-
-
-FIELDS = [(_text("x"), "text"), (THINKING, "thinking"), *[(_use("z"), name) for name in ("id", "name", "input")]]
-MALFORMED = [
-    *[_body(_without(block, name)) for block, name in FIELDS],
-    *[_body(block | {name: wrong}) for block, name in FIELDS for wrong in (None, 5, [])],
-    *[_body(block | {"type": wrong}) for block in (_text("x"), THINKING, _use("z")) for wrong in (None, 5, [])],
-    *[_body(_without(block, "type")) for block in (_text("x"), THINKING, _use("z"))],
-    *[_body(**{name: wrong}) for name in ("type", "content", "stop_reason") for wrong in (None, 5, {"a": 1})],
-    *[_body(**{name: wrong}) for name in ("id", "usage") for wrong in (5, [])],
-    *[
-        json.dumps(_without(json.loads(_body(_text("x"))), name)).encode()
-        for name in ("type", "content", "stop_reason")
-    ],
-    *[
-        _body(usage={name: wrong})
-        for name in (
-            "input_tokens",
-            "output_tokens",
-            "cache_creation_input_tokens",
-            "cache_read_input_tokens",
-            "output_tokens_details",
-        )
-        for wrong in ("many", 1.5, [])
-    ],
-    _body(usage={"output_tokens_details": {"thinking_tokens": "many"}}),
-    _body(_use("")),
-    _body(_use("z", "")),
-    _body("x"),
-    _body(_text("x"))[:-1],
-    _body(_text("x")) + b"{}",
-    b"",
-    b"[]",
-    b"null",
-    b'{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}',
-    b'{"type": "message", "content": [{"type": "text", "text": "\\ud800"}], "stop_reason": "end_turn"}',
-    b'event: message_start\ndata: {"type": "message_start"}\n\n',
-]
-
-
-@pytest.mark.parametrize("body", MALFORMED)
-def test_an_answer_that_is_not_anthropic_s_is_an_error(
-    anthropic: AnthropicAdapter, body: bytes, head: Any, info: Any
-) -> None:
-    first = next(anthropic.read_response(head(), body, info()))
-    assert isinstance(first, ErrorEvent)
-    assert first.error.message.startswith("anthropic answered 200 with a body that cannot be read")
-
-
-# There and back.
-
-WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
-    max_leaves=5,
-)
-OBJECTS = st.dictionaries(WORDS, VALUES, max_size=2)
-THOUGHTS = st.lists(
-    st.builds(lambda thinking, signature: THINKING | {"thinking": thinking, "signature": signature}, WORDS, WORDS)
-    | st.builds(lambda data: REDACTED | {"data": data}, WORDS)
-    | st.builds(lambda given: SEARCH | {"input": given}, OBJECTS),
-    max_size=2,
-)
-
-
-@st.composite
-def answers(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """The blocks of an answer that ends in text or calls: what may stand kept is anywhere before that."""
-    said = [_text(text) for text in draw(st.lists(WORDS.filter(str.strip), max_size=1))]
-    names = draw(st.lists(st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True), max_size=3, unique=True))
-    said += [_use(f"toolu_{name}", name) | {"input": draw(OBJECTS)} for name in names]
-    return [block for one in said or [_text("x")] for block in (*draw(THOUGHTS), one)]
-
-
-@given(blocks=answers())
-def test_an_answer_that_is_appended_goes_back_as_it_came(blocks: list[dict[str, Any]]) -> None:
-    adapter = AnthropicAdapter(api_key="k")
-    prepared = adapter.prepare([USER], {"thread_id": "t"})
-    message = _read(adapter, ResponseHead(200, {}), _body(*blocks), prepared.info).message
-    results = [ToolResultMessage("ok", one.id) for one in message.tool_calls]
-    prompt = (UserMessage("u"), message, *results, UserMessage("v"))
-    again = adapter.translate(prompt, parse_options({"thread_id": "t"}))["messages"]
-    assert json.dumps(again[1]) == json.dumps({"role": "assistant", "content": blocks})
-    assert [block["tool_use_id"] for turn in again[2:-1] for block in turn["content"]] == [
-        one.tool_call_id for one in results
-    ]
-
-
-@pytest.mark.parametrize(
-    ("blocks", "kinds"),
-    [
-        ([THINKING, _text("\n"), REDACTED, _use("a")], ["thinking", "redacted_thinking", "tool_use"]),
-        (
-            [_text(" "), THINKING, _text("a"), REDACTED, _use("a")],
-            ["thinking", "text", "redacted_thinking", "tool_use"],
-        ),
-        (
-            [THINKING, _text("a"), SEARCH, _text("b"), REDACTED, _use("a")],
-            ["thinking", "text", "server_tool_use", "redacted_thinking", "tool_use"],
-        ),
-        ([_use("a"), THINKING, _text("b"), _use("c")], ["text", "tool_use", "thinking", "tool_use"]),
-    ],
-)
-def test_what_is_kept_stands_between_the_same_calls_however_the_text_came(
-    anthropic: AnthropicAdapter,
-    result: Messages,
-    head: Any,
-    blocks: Any,
-    kinds: list[str],
-    translate: Messages,
-    info: Any,
-) -> None:
-    message = _read(anthropic, head(), _body(*blocks), info()).message
-    results = [result(one.id) for one in message.tool_calls]
-    told = translate(anthropic, [USER, message, *results])["messages"][1]["content"]
-    assert [block["type"] for block in told] == kinds

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import pytest
 
 from art_sdk import (
-    ArtStandardPrompt,
     AssistantMessage,
     CallInfo,
     CallOptions,
@@ -194,15 +193,6 @@ def test_a_call_id_that_is_too_long_is_mapped_for_call_and_result(
     assert [one["tool_call_id"] for one in answers] == sent
 
 
-def test_a_mapped_call_id_is_undone_in_the_answer(
-    openai: OpenAIAdapter, call: Messages, result: Messages, head: Any
-) -> None:
-    prepared = openai.prepare([call(LONG), result(LONG)], {"thread_id": "t"})
-    assert dict(prepared.info.id_map) == {SHORT: LONG}
-    answer = _read(openai, head(), _body(tool_calls=[_tool_call(SHORT), _tool_call("other")]), prepared.info)
-    assert [one.id for one in answer.message.tool_calls] == [LONG, "other"]
-
-
 def test_a_provider_without_a_limit_gets_the_id_as_it_is(call: Messages, result: Messages, translate: Messages) -> None:
     class Roomy(OpenAIAdapter):
         provider = ChatProvider()
@@ -281,145 +271,6 @@ def _body(finish: Any = "stop", **message: Any) -> bytes:
 
 def _read(adapter: OpenAIAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
     return fold(adapter.read_response(head, body, info))
-
-
-@pytest.mark.parametrize(
-    ("message", "expected", "thinking"),
-    [
-        ({"content": " hi\n"}, AssistantMessage(" hi\n"), ""),
-        ({"content": ""}, AssistantMessage(""), ""),
-        ({"content": None, "refusal": "no"}, AssistantMessage("no"), ""),
-        ({"content": "a", "reasoning_content": "h"}, AssistantMessage("a"), "h"),
-        ({"content": "a", "reasoning": "h", "tool_calls": None}, AssistantMessage("a"), "h"),
-        (
-            {"content": None, "tool_calls": [_tool_call(), _tool_call("d", "g", '{"a": tru')]},
-            AssistantMessage(
-                None, (ToolCall("c", FunctionCall("f", "{}")), ToolCall("d", FunctionCall("g", '{"a": tru')))
-            ),
-            "",
-        ),
-        (
-            {"content": "so", "tool_calls": [_tool_call(None), _tool_call("")]},
-            AssistantMessage(
-                "so", (ToolCall("call_6", FunctionCall("f", "{}")), ToolCall("call_7", FunctionCall("f", "{}")))
-            ),
-            "",
-        ),
-    ],
-)
-def test_an_answer_is_read_as_its_message(
-    openai: OpenAIAdapter,
-    message: dict[str, Any],
-    expected: AssistantMessage,
-    thinking: str,
-    head: Any,
-    info: Any,
-    five_calls: ArtStandardPrompt,
-) -> None:
-    answer = _read(openai, head(), _body(**message), info(prompt=five_calls))
-    assert (answer.message, answer.thinking, answer.metadata.request_id) == (expected, thinking, "b")
-
-
-@pytest.mark.parametrize(
-    ("raw", "reason"),
-    [
-        ("stop", "stop"),
-        ("length", "length"),
-        ("tool_calls", "tool_calls"),
-        ("function_call", "tool_calls"),
-        ("content_filter", "content_filter"),
-        ("eos", "stop"),
-        ("something_new", "other"),
-        ("", "other"),
-    ],
-)
-def test_why_an_answer_ended_is_read(openai: OpenAIAdapter, raw: str, reason: str, head: Any, info: Any) -> None:
-    calls = [_tool_call()] if reason == "tool_calls" else None
-    answer = _read(openai, head(), _body(raw, content="x", tool_calls=calls), info())
-    assert (answer.finish, answer.metadata.stop_reason, answer.metadata.raw_stop_reason) == (reason, reason, raw)
-
-
-def test_what_azure_filtered_whole_has_no_message_and_is_no_error(openai: OpenAIAdapter, head: Any, info: Any) -> None:
-    body = b'{"choices": [{"finish_reason": "content_filter", "content_filter_results": {}}]}'
-    answer = _read(openai, head(), body, info())
-    assert (answer.message, answer.finish) == (AssistantMessage(""), "content_filter")
-
-
-def _thoughtful(total_tokens: int | None) -> dict[str, Any]:
-    counts = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": total_tokens}
-    return {**counts, "completion_tokens_details": {"reasoning_tokens": 3}}
-
-
-@pytest.mark.parametrize(
-    ("usage", "counts"),
-    [
-        (None, (None, None, None, None)),
-        ({}, (None, None, None, None)),
-        ({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}, (1, 2, None, None)),
-        (
-            {
-                "prompt_tokens": 10**20,
-                "completion_tokens": 2,
-                "completion_tokens_details": {"reasoning_tokens": 1, "audio_tokens": 0},
-                "prompt_tokens_details": {"cached_tokens": 0},
-            },
-            (10**20, 2, 1, 0),
-        ),
-        ({"prompt_tokens_details": None, "completion_tokens_details": {}}, (None, None, None, None)),
-        (_thoughtful(total_tokens=15), (10, 5, 3, None)),
-        (_thoughtful(total_tokens=18), (10, 8, 3, None)),  # xAI counts thoughts beside the completion
-        (_thoughtful(total_tokens=None), (10, 5, 3, None)),
-        (_thoughtful(total_tokens=99), (10, 5, 3, None)),
-    ],
-)
-def test_what_an_answer_cost_is_read(openai: OpenAIAdapter, usage: Any, counts: Any, head: Any, info: Any) -> None:
-    body = json.dumps(json.loads(_body(content="x")) | {"usage": usage}).encode()
-    metadata = _read(openai, head(x_request_id="q"), body, info()).metadata
-    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
-    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage, "q")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{}",
-        b'{"choices": []}',
-        b'{"choices": null}',
-        b'{"choices": {}}',
-        b'{"choices": [{}]}',
-        b'{"choices": [{"message": {"content": "x"}}]}',
-        b'{"choices": [{"finish_reason": "stop"}]}',
-        b'{"choices": [{"message": null, "finish_reason": "stop"}]}',
-        b'{"error": {"message": "no"}}',
-        _body(None, content="x"),
-        _body(5, content="x"),
-        _body(content=5),
-        _body(content=["x"]),
-        _body(content="x", tool_calls={}),
-        _body(tool_calls=[{}]),
-        _body(),
-        _body(content=None),
-        _body(content=None, tool_calls=[], refusal=""),
-        _body(content=None, reasoning="h"),
-        _body("tool_calls", content="x"),
-        _body("tool_calls", content="x", tool_calls=[]),
-        _body("function_call", content=None, function_call={"name": "f", "arguments": "{}"}),
-        _body(tool_calls=[_tool_call(5)]),  # type: ignore[arg-type]
-        _body(tool_calls=[_tool_call(name=None)]),
-        _body(tool_calls=[_tool_call(name="")]),
-        _body(tool_calls=[_tool_call(arguments={})]),
-        _body(content="x")[:-1],
-        _body(content="x") + b"{}",
-        _body(content="x")[:-1] + b', "usage": 5}',
-        _body(content="x")[:-1] + b', "usage": {"prompt_tokens": "many"}}',
-        b'{"choices": [{"message": {"content": "\\ud800"}, "finish_reason": "stop"}]}',
-        b'data: {"choices": []}\n\ndata: [DONE]\n\n',
-    ],
-)
-def test_an_answer_that_is_not_openai_s_is_an_error(openai: OpenAIAdapter, body: bytes, head: Any, info: Any) -> None:
-    first = next(openai.read_response(head(), body, info()))
-    assert isinstance(first, ErrorEvent)
-    assert first.error.message.startswith("openai answered 200 with a body that cannot be read")
 
 
 def test_an_answer_can_be_appended_and_sent_again(

@@ -1,4 +1,4 @@
-"""Whole calls over the network: events as their bytes come, time limits, cancellation, retries."""
+"""Whole calls over the network: events as their bytes come, time limits, cancellation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from contextlib import aclosing, closing
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 
 from art_sdk import (
@@ -21,21 +20,16 @@ from art_sdk import (
     BaseAdapter,
     EndEvent,
     ErrorEvent,
-    InvalidConfig,
-    LLMProviderError,
     MetadataEvent,
     OpenAIAdapter,
     StreamEvent,
     Timeouts,
     TokenEvent,
 )
-from art_sdk.http.exchange import Retries
-from art_sdk.http.time_limits import CallClock
 
 USER = [{"role": "user", "content": "hello"}]
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 WAYS = pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
-# httpx2 leaves generators of its own to the garbage collector, which trio says aloud; the connection is closed by then
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <async_generator object (PoolByteStream|.*ByteStream|.*ResponseStream):"
     "pytest.PytestUnraisableExceptionWarning"
@@ -90,9 +84,6 @@ def timers() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
-# Events come with their bytes.
-
-
 @pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
 def test_an_event_is_given_before_the_next_byte_is_sent(serve: Serve, way: str) -> None:
     heard = threading.Event()
@@ -141,9 +132,6 @@ def test_a_stream_that_was_read_to_its_end_leaves_its_connection_for_the_next(se
     else:
         anyio.run(run, backend=way)
     assert (server.connections, server.requests) == (1, 3)
-
-
-# Time limits.
 
 
 def _waits(connection: socket.socket, stop: threading.Event) -> None:
@@ -261,9 +249,6 @@ def test_the_whole_call_s_time_runs_on_while_an_event_is_held(serve: Serve, way:
     assert kinds(events)[-2:] == [ErrorEvent, EndEvent]
 
 
-# Leaving early.
-
-
 @WAYS
 def test_closing_the_events_closes_the_connection_at_once_and_leaves_nothing(serve: Serve, way: str) -> None:
     server = serve(_drips(says("b")))
@@ -354,159 +339,3 @@ def test_many_calls_at_once_do_not_mix(serve: Serve, backend: str) -> None:
     anyio.run(run, backend=backend)
     assert [len(set(text.split(";")[:-1])) for text in texts] == [1] * 20
     assert [text.count(";") for text in texts] == [5] * 20
-
-
-# Retries.
-
-Answer = httpx2.Response | Exception
-
-
-def answering(*answers: Answer) -> tuple[Any, list[httpx2.Request]]:
-    """A transport that gives the answers one after the other, and the requests that it was sent."""
-    sent: list[httpx2.Request] = []
-
-    def handle(request: httpx2.Request) -> httpx2.Response:
-        sent.append(request)
-        answer = answers[len(sent) - 1]
-        if isinstance(answer, Exception):
-            raise answer
-        return httpx2.Response(answer.status_code, headers=answer.headers, content=answer.content)
-
-    return httpx2.MockTransport(handle), sent
-
-
-def ok(body: bytes = says("hi") + FINISH) -> httpx2.Response:
-    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
-
-
-def no(status: int = 503, **headers: str) -> httpx2.Response:
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx2.Response(status, headers=fields, content=b'{"error": {"message": "no"}}')
-
-
-OVERLOAD = frame('{"error": {"message": "no", "code": 503}}')
-QUESTIONABLE = frame('{"error": {"message": "no", "code": 400}}')
-SENT: dict[str, tuple[int, list[Answer], int, bool]] = {
-    "none by default": (0, [no()], 1, False),
-    "one": (1, [no(), ok()], 2, True),
-    "as many as allowed": (2, [no(), no(429), no(529)], 3, False),
-    "the network's faults": (3, [httpx2.ConnectError("x"), httpx2.ReadTimeout("x"), ok()], 3, True),
-    "what cannot get better": (3, [no(400)], 1, False),
-    "a base_url that cannot work": (3, [httpx2.UnsupportedProtocol("x")], 1, False),
-    "an error told before the first token": (3, [ok(OVERLOAD), ok()], 2, True),
-    "a stream that stops before its first token": (3, [ok(b": hello\n\n"), ok()], 2, True),
-    "an error that the code calls final": (3, [ok(QUESTIONABLE)], 1, False),
-    "a stream that cannot be read": (3, [ok(frame("hello"))], 1, False),
-    "an error after the first token": (
-        3,
-        [ok(says("a") + frame('{"error": {"message": "no", "code": 503}}'))],
-        1,
-        False,
-    ),
-    "a stream that stops after its first token": (3, [ok(says("a"))], 1, False),
-}
-
-
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that were waited, without waiting."""
-    found: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        found.append(seconds)
-
-    monkeypatch.setattr(anyio, "sleep", sleep)
-    monkeypatch.setattr(time, "sleep", found.append)
-    return found
-
-
-def call(answers: list[Answer], way: str, **more: Any) -> tuple[list[StreamEvent], list[httpx2.Request]]:
-    mock, sent = answering(*answers)
-    client = httpx2.Client(transport=mock) if way == "sync" else httpx2.AsyncClient(transport=mock)
-    return gather(OpenAIAdapter(api_key="key", http_client=client, **more), way), sent
-
-
-@WAYS
-@pytest.mark.parametrize(("allowed", "answers", "requests", "is_good"), SENT.values(), ids=SENT)
-def test_a_call_is_tried_again_only_where_that_may_help_and_nothing_was_given(
-    waits: list[float],
-    allowed: int,
-    answers: list[Answer],
-    requests: int,
-    is_good: bool,  # noqa: FBT001
-    way: str,
-) -> None:
-    events, sent = call(answers, way, retries=allowed)
-    assert len(sent) == requests
-    assert isinstance(events[-1], EndEvent)
-    assert (events[-1].finish == "stop") is is_good
-    assert sum(isinstance(event, EndEvent) for event in events) == 1
-    assert len({request.content for request in sent}) == 1
-    assert len(waits) == requests - 1
-
-
-@WAYS
-def test_unstreamed_calls_are_tried_again_too(waits: list[float], way: str) -> None:
-    body = b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}'
-    mock, sent = answering(no(), httpx2.Response(200, content=body))
-    client = httpx2.Client(transport=mock) if way == "sync" else httpx2.AsyncClient(transport=mock)
-    events = gather(OpenAIAdapter(api_key="key", http_client=client, retries=1), way, stream=False)
-    assert (len(sent), kinds(events)) == (2, [TokenEvent, MetadataEvent, EndEvent])
-
-
-@WAYS
-def test_the_provider_s_own_wait_is_kept_and_otherwise_it_doubles(waits: list[float], way: str) -> None:
-    call([no(retry_after="7"), no(retry_after_ms="20"), *[no(retry_after="0")] * 5, ok()], way, retries=7)
-    own, short, *rest = waits
-    assert (own, short) == (7.0, 0.02)
-    for number, wait in enumerate(rest, 2):
-        longest = min(0.5 * 2**number, 8.0)
-        assert longest * 0.75 <= wait <= longest
-
-
-@WAYS
-@pytest.mark.parametrize(
-    ("asked", "whole_call"),
-    [("31", 30.0), ("61", None), ("3600", None)],
-    ids=["the call's time", "a minute", "an hour"],
-)
-def test_a_wait_that_is_too_long_is_not_begun(
-    waits: list[float], way: str, asked: str, whole_call: float | None
-) -> None:
-    events, sent = call([no(429, retry_after=asked)], way, retries=3, timeouts=Timeouts(whole_call=whole_call))
-    assert (len(sent), waits) == (1, [])
-    assert isinstance(events[0], ErrorEvent)
-    assert isinstance(events[0].error, LLMProviderError)
-    assert events[0].error.retry_after == float(asked)
-
-
-@WAYS
-def test_the_whole_call_s_time_runs_through_all_tries(serve: Serve, way: str) -> None:
-    def refuses(connection: socket.socket, stop: threading.Event) -> None:
-        connection.sendall(b"HTTP/1.1 503 No\r\ncontent-length: 0\r\nretry-after-ms: 100\r\n\r\n")
-
-    server = serve(refuses)
-    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=0.45), retries=100)
-    adapter._transport._sync_client()
-    adapter._transport._async_client()
-    began = time.monotonic()
-    events = gather(adapter, way)
-    assert time.monotonic() - began < 0.7
-    assert kinds(events) == [ErrorEvent, EndEvent]
-    assert 3 <= server.requests <= 5
-
-
-@pytest.mark.parametrize("given", [-1, 1.5, True, "2", None])
-def test_retries_are_a_whole_number(given: Any) -> None:
-    with pytest.raises(InvalidConfig, match="retries must be a whole number, 0 or more, is "):
-        OpenAIAdapter(api_key="key", retries=given)
-
-
-def test_the_wait_before_a_retry_varies_by_chance_and_an_answer_is_not_retried() -> None:
-    clock = CallClock(Timeouts())
-    error = LLMProviderError("no", provider="acme", is_retryable=True)
-    failed = ErrorEvent(thread_id="t", error=error)
-    waits = [Retries(1, clock).wait_after(failed) or 0 for _ in range(50)]
-    assert len({*waits}) > 1
-    assert all(0.375 <= wait <= 0.5 for wait in waits)
-    assert Retries(1, clock).wait_after(EndEvent(thread_id="t", message=None, finish="stop")) is None

@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 from art_sdk import (
-    ArtStandardPrompt,
-    AssistantMessage,
     CallInfo,
     Completion,
-    ErrorEvent,
-    FunctionCall,
     GeminiAdapter,
     PromptTranslationFailed,
     ResponseHead,
-    ToolCall,
     fold,
 )
 
@@ -345,132 +340,6 @@ def _body(*parts: Any, finish: Any = "STOP", **more: Any) -> bytes:
 
 def _read(adapter: GeminiAdapter, head: ResponseHead, body: bytes, info: CallInfo) -> Completion:
     return fold(adapter.read_response(head, body, info))
-
-
-@pytest.mark.parametrize(
-    ("parts", "message", "thinking"),
-    [
-        ([{"text": "a "}, {"text": "b\n"}], AssistantMessage("a b\n"), ""),
-        (
-            [{"text": "h", "thought": True}, {"text": "a", "thoughtSignature": "="}],
-            AssistantMessage("a", extensions={"gemini-generate": {"text": "="}}),
-            "h",
-        ),
-        (
-            [{"functionCall": {"name": "f", "id": "z"}, "thoughtSignature": "+"}],
-            AssistantMessage(
-                None, (ToolCall("z", FunctionCall("f", "{}")),), extensions={"gemini-generate": {"calls": {"0": "+"}}}
-            ),
-            "",
-        ),
-        ([{"text": ""}], AssistantMessage(""), ""),
-        ([], AssistantMessage(""), ""),
-        ([{"text": "h", "thought": True}], AssistantMessage(""), "h"),
-        (
-            [{"functionCall": {"name": "f", "args": {"n": 10**30}, "id": "z"}}, {"functionCall": {"name": "g"}}],
-            AssistantMessage(
-                None,
-                (
-                    ToolCall("z", FunctionCall("f", '{"n":1000000000000000000000000000000}')),
-                    ToolCall("call_7", FunctionCall("g", "{}")),
-                ),
-            ),
-            "",
-        ),
-    ],
-)
-def test_an_answer_is_read_as_its_message(
-    gemini: GeminiAdapter,
-    parts: Any,
-    message: AssistantMessage,
-    thinking: str,
-    head: Any,
-    info: Any,
-    five_calls: ArtStandardPrompt,
-) -> None:
-    answer = _read(gemini, head(), _body(*parts), info(prompt=five_calls))
-    assert (answer.message, answer.thinking, answer.metadata.request_id) == (message, thinking, "b")
-
-
-@pytest.mark.parametrize(
-    ("raw", "parts", "reason"),
-    [
-        ("STOP", [{"text": "a"}], "stop"),
-        ("STOP", [{"functionCall": {"name": "f"}}], "tool_calls"),
-        ("MAX_TOKENS", [{"functionCall": {"name": "f"}}], "length"),
-        ("SAFETY", [], "content_filter"),
-        ("RECITATION", [], "content_filter"),
-        ("MALFORMED_FUNCTION_CALL", [], "other"),
-        ("SOMETHING_NEW", [{"text": "a"}], "other"),
-    ],
-)
-def test_why_an_answer_ended_is_read(
-    gemini: GeminiAdapter, raw: str, parts: Any, reason: str, head: Any, info: Any
-) -> None:
-    answer = _read(gemini, head(), _body(*parts, finish=raw), info())
-    assert (answer.finish, answer.metadata.raw_stop_reason) == (reason, raw)
-
-
-def test_a_candidate_without_content_is_an_empty_answer_with_a_reason(
-    gemini: GeminiAdapter, head: Any, info: Any
-) -> None:
-    answer = _read(gemini, head(), b'{"candidates": [{"finishReason": "MAX_TOKENS"}]}', info())
-    assert (answer.message, answer.finish) == (AssistantMessage(""), "length")
-
-
-def test_a_blocked_prompt_is_a_content_filter(gemini: GeminiAdapter, head: Any, info: Any) -> None:
-    answer = _read(gemini, head(), b'{"promptFeedback": {"blockReason": "SAFETY"}}', info())
-    assert (answer.finish, answer.metadata.raw_stop_reason, answer.message.content) == ("content_filter", "SAFETY", "")
-
-
-@pytest.mark.parametrize(
-    ("usage", "counts"),
-    [
-        (None, (None, None, None, None)),
-        ({}, (None, None, None, None)),
-        ({"promptTokenCount": 1, "candidatesTokenCount": 2}, (1, 2, None, None)),
-        ({"thoughtsTokenCount": 3, "cachedContentTokenCount": 0}, (None, 3, 3, 0)),
-        ({"candidatesTokenCount": 2, "thoughtsTokenCount": 3, "trafficType": "X"}, (None, 5, 3, None)),
-    ],
-)
-def test_what_an_answer_cost_is_read(gemini: GeminiAdapter, usage: Any, counts: Any, head: Any, info: Any) -> None:
-    metadata = _read(gemini, head(x_request_id="q"), _body({"text": "x"}, usageMetadata=usage), info()).metadata
-    found = (metadata.input_tokens, metadata.output_tokens, metadata.thinking_tokens, metadata.cached_tokens)
-    assert (found, metadata.provider_raw_usage, metadata.request_id) == (counts, usage, "q")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{}",
-        b'{"candidates": []}',
-        b'{"candidates": [{}]}',
-        b'{"candidates": [{"content": {"parts": [{"text": "half"}]}}]}',
-        b'{"candidates": [null]}',
-        b'{"promptFeedback": {}}',
-        b'{"error": {"code": 500, "message": "no"}}',
-        b'[{"candidates": []}]',
-        _body({"text": 5}),
-        _body({"functionCall": {}}),
-        _body({"functionCall": {"name": ""}}),
-        _body({"functionCall": {"name": "f", "args": []}}),
-        _body({"functionCall": {"name": "f", "id": 5}}),
-        _body({"text": "x", "thoughtSignature": 5}),
-        _body("x"),
-        _body({}),
-        _body({"inlineData": {"mimeType": "image/png", "data": ""}}),
-        b'{"candidates": [{"finishReason": "STOP"}]}',
-        _body({"text": "x"}, finish=5),
-        _body({"text": "x"}, usageMetadata=[]),
-        _body({"text": "x"}, usageMetadata={"promptTokenCount": "many"}),
-        _body({"text": "x"})[:-1],
-        b'data: {"candidates": []}\n\n',
-    ],
-)
-def test_an_answer_that_is_not_gemini_s_is_an_error(gemini: GeminiAdapter, body: bytes, head: Any, info: Any) -> None:
-    first = next(gemini.read_response(head(), body, info()))
-    assert isinstance(first, ErrorEvent)
-    assert first.error.message.startswith("gemini answered 200 with a body that cannot be read")
 
 
 def test_an_answer_can_be_appended_and_sent_again(

@@ -60,13 +60,13 @@ OTHER = {
 
 
 @pytest.mark.parametrize("what", SAME)
-def test_answers_that_differ_in_ids_and_times_alone_say_the_same(what: str):
+def test_answers_that_differ_only_in_ids_and_times_are_the_same(what: str):
     one, other = SAME[what]
     assert is_same_recording((exchange(one),), (exchange(other),))
 
 
 @pytest.mark.parametrize("what", OTHER)
-def test_answers_that_differ_in_more_do_not(what: str):
+def test_answers_that_differ_in_more_are_not_the_same(what: str):
     one, other = OTHER[what]
     assert not is_same_recording((exchange(one),), (exchange(other),))
 
@@ -79,11 +79,11 @@ CHANGED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", CHANGED)
-def test_of_all_else_nothing_is_fleeting(what: str):
+def test_any_other_difference_counts(what: str):
     assert not is_same_recording((exchange(CHUNK),), (exchange(CHUNK, **CHANGED[what]),))
 
 
-def test_what_is_recorded_again_with_other_ids_leaves_the_file_as_it_was(tmp_path: Path):
+def test_a_new_recording_with_other_ids_leaves_the_file_as_it_was(tmp_path: Path):
     known = Provenance(
         source="local engine", date="2026-01-02", adapter="a", model="m", scenario="s", digest="d", suite="0"
     )

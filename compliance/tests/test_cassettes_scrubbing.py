@@ -1,4 +1,4 @@
-"""No key of any provider, in any place, is ever written; and what scrubbing would miss is refused by a second look."""
+"""No provider's key is ever written, wherever it is; a scan of the file finds what the scrubbing would miss."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import json
 import re
 import string
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from art_compliance.cassettes import BadCassette, Exchange, HoldsSecret, Provenance, load_cassette, write_cassette
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
+from art_compliance.cassettes.writing import render
 
 PROVENANCE = Provenance(
     source="provider", date="2026-01-02", adapter="a:B", model="m", scenario="one", digest="sha256:0", suite="0"
@@ -138,10 +141,10 @@ FORMED = [place for place in PLACES if place != "base64"]
 @pytest.mark.parametrize("place", FORMED)
 @settings(max_examples=20, deadline=None)
 @given(key=keys().filter(lambda key: any(key.startswith(head) for head, _, _ in FORMS.values())))
-def test_a_key_that_nobody_named_is_known_by_its_form(place: str, key: str):
-    told = Scrubber().exchange(PLACES[place](key))
-    assert key not in str(told)
-    assert key.encode() not in told.request_body + told.answer_body
+def test_an_unknown_key_is_removed_because_of_its_form(place: str, key: str):
+    scrubbed = Scrubber().exchange(PLACES[place](key))
+    assert key not in str(scrubbed)
+    assert key.encode() not in scrubbed.request_body + scrubbed.answer_body
 
 
 OTHERS = {
@@ -158,19 +161,21 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_what_says_whose_account_it_was_is_taken_out(what: str):
+def test_what_identifies_an_account_is_removed(what: str):
     secret, text = OTHERS[what]
     body = json.dumps({"error": {"message": text, "code": 403}}).encode()
-    told = Scrubber().exchange(exchange(status=403, answer_body=body))
-    assert secret not in told.answer_body.decode()
-    assert json.loads(told.answer_body)["error"]["code"] == 403
+    scrubbed = Scrubber().exchange(exchange(status=403, answer_body=body))
+    assert secret not in scrubbed.answer_body.decode()
+    assert json.loads(scrubbed.answer_body)["error"]["code"] == 403
 
 
-def test_an_errors_account_fields_are_taken_out_and_a_conversations_own_are_kept():
+def test_account_fields_are_removed_from_errors_and_kept_in_conversations():
     fields = {"details": [{"metadata": {"consumer": "projects/4711", "organization": "ACME"}}]}
     conversation = {"choices": [{"message": {"organization": "ACME"}}], "organization": "mine"}
-    told = Scrubber().exchange(exchange(status=403, answer_body=json.dumps(fields).encode()))
-    assert json.loads(told.answer_body) == {"details": [{"metadata": {"consumer": REDACTED, "organization": REDACTED}}]}
+    scrubbed = Scrubber().exchange(exchange(status=403, answer_body=json.dumps(fields).encode()))
+    assert json.loads(scrubbed.answer_body) == {
+        "details": [{"metadata": {"consumer": REDACTED, "organization": REDACTED}}]
+    }
     kept = json.loads(Scrubber().body(json.dumps(conversation).encode()))
     assert kept == {"choices": [{"message": {"organization": "ACME"}}], "organization": REDACTED}
 
@@ -185,13 +190,13 @@ WORDS = [
 
 
 @pytest.mark.parametrize("text", WORDS)
-def test_words_and_signatures_are_no_secrets(text: str):
+def test_words_and_signatures_are_not_secrets(text: str):
     body = json.dumps({"content": text}).encode()
     assert Scrubber().body(body) == body
     assert find_leaks(body.decode()) == []
 
 
-def test_a_body_that_is_no_text_is_scrubbed_and_otherwise_kept_to_the_byte():
+def test_a_binary_body_is_scrubbed_and_otherwise_kept_byte_for_byte():
     key = b"sk-proj-abcdefghijklmnop0123456789"
     body = bytes(range(256)) + key + bytes(range(255, -1, -1))
     assert Scrubber().body(body) == body.replace(key, REDACTED.encode())
@@ -207,19 +212,19 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("what", STREAMS)
-def test_each_line_of_a_stream_is_looked_at_by_its_fields(what: str):
+def test_each_line_of_a_stream_is_scrubbed_by_its_fields(what: str):
     given_, scrubbed = STREAMS[what]
     assert Scrubber().body(given_.encode()).decode() == scrubbed
 
 
-def test_headers_are_kept_by_a_list_of_what_is_harmless():
+def test_only_harmless_headers_are_kept():
     noise = {"cf-ray": "8a-FRA", "openai-organization": "acme", "x-request-id": "r", "content-type": "text/plain"}
-    told = Scrubber().exchange(exchange(answer_headers=noise, request_headers={**noise, "user-agent": "me"}))
-    assert told.answer_headers == told.request_headers == {"content-type": "text/plain"}
+    scrubbed = Scrubber().exchange(exchange(answer_headers=noise, request_headers={**noise, "user-agent": "me"}))
+    assert scrubbed.answer_headers == scrubbed.request_headers == {"content-type": "text/plain"}
 
 
 @given(text=st.text())
-def test_what_holds_nothing_of_that_kind_is_kept_to_the_byte(text: str):
+def test_a_body_without_secrets_is_kept_byte_for_byte(text: str):
     body = json.dumps({"messages": [{"role": "user", "content": "x" + text.replace("@", " ").replace("-", " ")}]})
     if find_leaks(body):
         return
@@ -253,19 +258,19 @@ CODED = {
 
 
 @pytest.mark.parametrize("how", CODED)
-def test_what_is_spelled_by_escapes_is_found_in_its_line(how: str):
+def test_an_escaped_secret_is_found_in_its_line(how: str):
     kind, text = CODED[how]
     (leak,) = find_leaks(f"100 %\n{text}\n")
     assert (leak.kind, leak.line) == (kind, 2)
 
 
-def test_a_word_of_a_few_letters_is_no_secret_although_it_was_the_key():
+def test_a_short_word_is_not_a_secret_even_if_it_is_the_key():
     assert find_leaks("one key for all", ["key"]) == []
     assert find_leaks("one-key-for-all", ["one-key-for-all"])[0].kind == "the key that it was recorded with"
 
 
 @pytest.mark.parametrize("kind", SLIPS)
-def test_what_scrubbing_misses_is_refused_and_named_by_place_and_kind(
+def test_a_missed_secret_is_an_error_that_names_its_place_and_kind(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
@@ -285,7 +290,7 @@ WRONG_BODIES = {
 
 
 @pytest.mark.parametrize("what", WRONG_BODIES)
-def test_what_cannot_be_decompressed_cannot_be_searched_and_is_not_written(what: str, tmp_path: Path):
+def test_a_body_that_cannot_be_decompressed_is_not_written(what: str, tmp_path: Path):
     side, message = WRONG_BODIES[what]
     torn = {f"{side}_headers": {"content-encoding": "gzip"}, f"{side}_body": b"\x1f\x8b torn"}
     with pytest.raises(BadCassette, match=re.escape(message)):
@@ -293,15 +298,18 @@ def test_what_cannot_be_decompressed_cannot_be_searched_and_is_not_written(what:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_would_not_say_what_was_recorded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("art_compliance.cassettes.writing._body", lambda body: body.decode().strip())
+def test_a_file_that_would_lose_what_was_recorded_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def render_stripped(exchanges: Iterable[Exchange], provenance: Provenance) -> str:
+        return render([structs.replace(one, answer_body=one.answer_body.strip()) for one in exchanges], provenance)
+
+    monkeypatch.setattr("art_compliance.cassettes.writing.render", render_stripped)
     write_cassette(tmp_path / "one.yaml", [exchange(answer_body=b"a")], PROVENANCE)
     with pytest.raises(BadCassette, match="not written: the file would not contain what was recorded"):
         write_cassette(tmp_path / "two.yaml", [exchange(answer_body=b"a ")], PROVENANCE)
     assert [path.name for path in tmp_path.iterdir()] == ["one.yaml"]
 
 
-def test_the_key_that_was_used_is_known_whatever_its_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_key_of_the_recording_is_found_in_every_spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
     for text in ("plain 0123456789abcdef here", base64.b64encode(b"0123456789abcdef").decode()):
         body = json.dumps({"a": text}).encode()
@@ -313,7 +321,7 @@ def test_the_key_that_was_used_is_known_whatever_its_form(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("header", ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "set-cookie"])
-def test_a_header_with_a_key_is_refused_whatever_stands_in_it(
+def test_a_header_for_a_key_is_an_error_whatever_its_value(
     header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
@@ -321,10 +329,10 @@ def test_a_header_with_a_key_is_refused_whatever_stands_in_it(
         write_cassette(tmp_path / "one.yaml", [exchange(request_headers={header: "tiny"})], PROVENANCE)
 
 
-def test_a_long_body_is_scrubbed_in_time_that_grows_with_its_length():
+def test_a_long_body_is_scrubbed_in_linear_time():
     body = json.dumps({"image": "A" * 3_000_000, "to": "jane@acme.com"}).encode()
     began = time.perf_counter()
-    told = Scrubber().body(body).decode()
-    assert find_leaks(told) == []
+    scrubbed = Scrubber().body(body).decode()
+    assert find_leaks(scrubbed) == []
     assert time.perf_counter() - began < 10
-    assert "jane" not in told
+    assert "jane" not in scrubbed

@@ -12,8 +12,10 @@ import io
 import os
 import re
 import socket
+import subprocess
 import tarfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ OPAQUE = {
 """What a recorded request holds beyond the standard format, by JSON pointer. Nothing else may be opaque."""
 
 REFUSALS = {
-    "have a block at 4, where none can stand": "texts between the provider's own blocks: a message has one text",
+    "a block at the impossible place": "texts between the provider's own blocks: a message has one text",
 }
 """Why our adapter may refuse what a provider took."""
 
@@ -135,7 +137,7 @@ def differences(one: Recorded) -> list[str]:
 
 
 def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(packaged: tuple[Found, ...]):
-    assert {one.name: told for one in accepted_elsewhere(packaged) if (told := differences(one))} == {}
+    assert {one.name: found for one in accepted_elsewhere(packaged) if (found := differences(one))} == {}
 
 
 def test_a_decoding_without_its_last_message_is_not_taken_for_the_same(packaged: tuple[Found, ...]):
@@ -192,8 +194,8 @@ def sdist(folder: Path, files: dict[str, bytes], **changed: Any) -> Package:
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     digest = hashlib.sha256(raw.getvalue()).hexdigest()
-    told = {"sha256": digest, "paths": ("tests/*.yaml*",), "holds": 1, "licence": "MIT", **changed}
-    package = Package(name="no-such-package-of-ours", version="1", **told)
+    fields = {"sha256": digest, "paths": ("tests/*.yaml*",), "holds": 1, "licence": "MIT", **changed}
+    package = Package(name="no-such-package-of-ours", version="1", **fields)
     kept_at = folder / package.sha256[:16]
     kept_at.mkdir()
     (kept_at / "p-1.tar.gz").write_bytes(raw.getvalue())
@@ -214,73 +216,90 @@ responses:
 """
 
 
-def test_cassettes_are_read_out_of_the_distribution_in_both_forms(tmp_path: Path):
+MISSING = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+
+
+def replace_pip(
+    monkeypatch: pytest.MonkeyPatch, download: Callable[[Path], None] | None = None, *, stderr: str = "", code: int = 0
+) -> None:
+    """Runs `download` with the folder that pip would download into."""
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        if download is not None:
+            download(Path(command[command.index("--dest") + 1]))
+        return subprocess.CompletedProcess(command, code, "", stderr)
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+
+def test_cassettes_of_both_formats_are_read_from_the_distribution(tmp_path: Path):
     files = {"tests/a.yaml": ONE, "tests/b.yaml.gz": gzip.compress(TWO_LISTS), "docs/c.yaml": b"no: cassette"}
     package = sdist(tmp_path, files)
     assert [found.file for found in read_package(package, tmp_path)] == ["tests/a.yaml", "tests/b.yaml.gz"]
 
 
-def test_what_its_authors_say_was_made_up_is_left_out(tmp_path: Path):
+def test_made_up_cassettes_are_left_out(tmp_path: Path):
     package = sdist(tmp_path, {"tests/a.yaml": b"# made by hand" + ONE, "tests/b.yaml": ONE}, made_up="made by hand")
     assert [found.file for found in read_package(package, tmp_path)] == ["tests/b.yaml"]
 
 
-def test_a_distribution_that_is_not_the_pinned_one_is_refused_and_removed(tmp_path: Path):
+def test_a_distribution_with_another_digest_is_removed(tmp_path: Path):
     package = sdist(tmp_path, {"tests/a.yaml": ONE}, sha256="0" * 64)
     with pytest.raises(HarnessError, match=r"the file's sha256 is .*, not the pinned 0000"):
         fetch(package, tmp_path)
     assert not list(tmp_path.rglob("*.tar.gz"))
 
 
-def test_an_index_that_does_not_have_it_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_distribution_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
     with pytest.raises(Unreachable, match=r"no-such-package-of-ours 1: pip download exited with 1: ERROR: No matching"):
-        fetch(package, tmp_path)
+        fetch(MISSING, tmp_path)
 
 
-def test_an_index_that_does_not_answer_is_told_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreachable_index_is_reported_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with socket.create_server(("127.0.0.1", 0)) as free:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/simple"
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", nobody)
     monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
     with pytest.raises(Unreachable, match=r"-of-ours 1: the package index cannot be reached: .*Connection refused"):
-        fetch(package, tmp_path)
+        fetch(MISSING, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reason",
     [
         "by 'NewConnectionError('<pip.HTTPConnection object at 0x7f>: Failed: [Errno 111] Refused')': /simple/x/",
         "by 'NewConnectionError(\"HTTPConnection(host='::1', port=9): Failed: [Errno 111] Refused\")': /simple/x/",
         "by 'Failed: [Errno 111] Refused': /simple/x/",
     ],
 )
-def test_the_reason_is_told_without_the_objects_around_it(said: str):
-    warning = f"WARNING: Retrying (Retry(total=0)) after connection broken {said}\nERROR: No matching distribution"
-    assert corpus._explain(warning, 1) == "the package index cannot be reached: Failed: [Errno 111] Refused"
+def test_the_reason_is_shown_without_the_objects_around_it(
+    reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    warning = f"WARNING: Retrying (Retry(total=0)) after connection broken {reason}\nERROR: No matching distribution"
+    replace_pip(monkeypatch, stderr=warning, code=1)
+    expected = "no-such-package-of-ours 1: the package index cannot be reached: Failed: [Errno 111] Refused"
+    with pytest.raises(Unreachable, match=f"^{re.escape(expected)}$"):
+        fetch(MISSING, tmp_path)
 
 
-def test_an_index_client_that_does_not_come_back_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_download_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(corpus, "TIMEOUT", 0.01)
-    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
     with pytest.raises(Unreachable, match="pip did not finish: TimeoutExpired"):
-        fetch(package, tmp_path)
+        fetch(MISSING, tmp_path)
 
 
-def test_an_index_client_that_leaves_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(corpus, "_download", lambda *_: None)
-    package = Package(name="no-such-package-of-ours", version="1", sha256="1" * 64, licence="MIT", paths=(), holds=0)
+def test_a_download_without_a_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    replace_pip(monkeypatch)
     with pytest.raises(Unreachable, match="pip download left no file in "):
-        fetch(package, tmp_path)
+        fetch(MISSING, tmp_path)
     assert list(tmp_path.rglob("downloading")) == []
 
 
 @pytest.mark.parametrize("content", [b"just a text", b"requests: [1]", b"interactions: 7"])
-def test_a_file_that_is_no_cassette_holds_no_calls(content: bytes, tmp_path: Path):
+def test_a_file_that_is_not_a_cassette_has_no_calls(content: bytes, tmp_path: Path):
     assert read_package(sdist(tmp_path, {"tests/a.yaml": content}), tmp_path) == ()
 
 
@@ -296,7 +315,7 @@ OF_A_DIALECT = {
 
 
 @pytest.mark.parametrize("uri", OF_A_DIALECT)
-def test_a_recorded_call_is_of_the_dialect_of_its_url_else_of_its_package(uri: str, tmp_path: Path):
+def test_the_dialect_of_a_call_comes_from_its_url_or_its_package(uri: str, tmp_path: Path):
     package, body, dialect = OF_A_DIALECT[uri]
     (found,) = read_package(sdist(tmp_path, {"tests/cassettes/a.yaml": ONE}), tmp_path)
     assert found.id == "no-such-package-of-ours/cassettes/a-0"
@@ -304,33 +323,33 @@ def test_a_recorded_call_is_of_the_dialect_of_its_url_else_of_its_package(uri: s
     assert corpus.dialect_of(structs.replace(found, package=package, exchange=exchange)) == dialect
 
 
-def test_whoever_comes_second_waits_for_the_first_and_a_lock_that_was_left_is_nobody_s(
+def test_a_second_download_waits_for_the_first_and_ignores_an_abandoned_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     package = sdist(tmp_path, {"tests/a.yaml": ONE})
     kept_at = tmp_path / package.sha256[:16]
     whole = (kept_at / "p-1.tar.gz").rename(tmp_path / "whole")
     lock = kept_at / "downloading"
-    asked: list[Path] = []
+    drafts: list[Path] = []
 
-    def download(_: Package, draft: Path) -> None:
-        asked.append(draft)
+    def download(draft: Path) -> None:
+        drafts.append(draft)
         (draft / "p-1.tar.gz").write_bytes(whole.read_bytes())
 
     def first_is_done(_: float) -> None:
         (kept_at / "p-1.tar.gz").write_bytes(whole.read_bytes())
         lock.unlink()
 
-    monkeypatch.setattr(corpus, "_download", download)
+    replace_pip(monkeypatch, download)
     monkeypatch.setattr(corpus.time, "sleep", first_is_done)
     lock.touch()
     assert fetch(package, tmp_path) == kept_at / "p-1.tar.gz"
-    assert asked == []
+    assert drafts == []
     (kept_at / "p-1.tar.gz").unlink()
     lock.touch()
     os.utime(lock, (0, 0))
     assert fetch(package, tmp_path) == kept_at / "p-1.tar.gz"
-    assert len(asked) == 1
+    assert len(drafts) == 1
     assert [path.name for path in kept_at.iterdir()] == ["p-1.tar.gz"]
 
 
@@ -350,14 +369,14 @@ def test_the_cache_is_the_users():
     assert cache_folder({}).parts[-3:] == (".cache", "art-compliance", "corpus")
 
 
-def test_a_bad_list_of_packages_is_refused_with_its_field(tmp_path: Path):
+def test_an_error_in_the_list_of_packages_names_the_field(tmp_path: Path):
     path = tmp_path / "corpus.toml"
     path.write_text('[[package]]\nname = "a"\nversion = 1\n', encoding="utf-8")
     with pytest.raises(HarnessError, match=r"corpus\.toml: Expected `str`, got `int` - at `\$\[0\]\.version`"):
         load_packages(path)
 
 
-def test_the_command_says_what_there_is_and_what_is_not_to_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_reports_what_it_cannot_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("ART_CORPUS_CACHE", str(tmp_path))
     result = CliRunner().invoke(app, ["corpus"])

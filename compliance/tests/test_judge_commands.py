@@ -23,27 +23,27 @@ def judge(payload, *more: str):
     return art("judge", "--dialect", "anthropic-messages", *more, given=json.dumps(payload))
 
 
-def test_a_good_request_ends_with_0(tmp_path):
+def test_a_good_request_exits_with_0(tmp_path):
     file = tmp_path / "request.json"
     file.write_text(json.dumps(GOOD))
-    told = art("judge", "--dialect", "anthropic-messages", str(file))
-    assert (told.exit_code, told.output) == (0, "nothing found\n")
+    result = art("judge", "--dialect", "anthropic-messages", str(file))
+    assert (result.exit_code, result.output) == (0, "nothing found\n")
 
 
-def test_a_wrong_request_ends_with_1_and_every_finding_names_place_and_source():
-    told = judge(WRONG)
-    assert told.exit_code == 1
-    assert "reject  /messages/0/content/0/txt\n        unknown field 'txt'; did you mean 'text'?" in told.output
-    assert "wire.request-is-of-the-schema; anthropic 2." in told.output
+def test_a_wrong_request_exits_with_1_and_each_finding_has_a_place_and_a_source():
+    result = judge(WRONG)
+    assert result.exit_code == 1
+    assert "reject  /messages/0/content/0/txt\n        unknown field 'txt'; did you mean 'text'?" in result.output
+    assert "wire.request-is-of-the-schema; anthropic 2." in result.output
 
 
-def test_a_note_alone_ends_with_0():
-    told = judge({**GOOD, "temperature": 0.5})
-    assert told.exit_code == 0
-    assert told.output.startswith("note    /temperature")
+def test_a_request_with_only_notes_exits_with_0():
+    result = judge({**GOOD, "temperature": 0.5})
+    assert result.exit_code == 0
+    assert result.output.startswith("note    /temperature")
 
 
-def test_the_url_says_whose_fields_count():
+def test_the_url_decides_whose_fields_are_known():
     payload = json.dumps({**GOOD, "thinking": {"type": "enabled"}})
     ways = [("https://api.deepseek.com/chat/completions", 0), ("https://api.openai.com/v1/chat/completions", 1)]
     for url, code in ways:
@@ -51,7 +51,7 @@ def test_the_url_says_whose_fields_count():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "given", "told"),
+    ("arguments", "given", "message"),
     [
         (("judge",), "{}", "name the wire format with --dialect; known: anthropic-messages"),
         (("judge", "--dialect", "poem"), "{}", "there is no judge for the dialect 'poem'; known: anthropic-messages"),
@@ -62,16 +62,16 @@ def test_the_url_says_whose_fields_count():
         (("wire", "rebuild", "poem"), None, "no schema 'poem' is made from an SDK; there are"),
     ],
 )
-def test_bad_input_ends_with_2_and_one_message(arguments, given, told):
+def test_bad_input_exits_with_2_and_one_message(arguments, given, message):
     result = art(*arguments, given=given)
     assert result.exit_code == 2
-    assert told in result.output
+    assert message in result.output
     assert len(result.output.splitlines()) == 1
 
 
 @pytest.fixture
 def other_sdk(monkeypatch, tmp_path):
-    """The schemas lie elsewhere, and that of `openai-chat` was made of another version."""
+    """Schemas in a folder of their own, where that of `openai-chat` was made from another version."""
     schema = rebuild.before("openai-chat")
     changed = {**schema, "properties": {**schema["properties"], "beam_width": {"type": "integer"}}}
     (tmp_path / "wire").mkdir()
@@ -81,21 +81,23 @@ def other_sdk(monkeypatch, tmp_path):
     return tmp_path / "wire" / "openai-chat.schema.json"
 
 
-def test_rebuilding_writes_and_tells_what_changed(other_sdk):
-    told = art("wire", "rebuild", "openai-chat")
-    assert told.exit_code == 0
-    assert told.output.startswith('openai-chat: 1 changed\n    /properties/beam_width: {"type": "integer"} -> nothing')
+def test_rebuilding_writes_and_prints_what_changed(other_sdk):
+    result = art("wire", "rebuild", "openai-chat")
+    assert result.exit_code == 0
+    assert result.output.startswith(
+        'openai-chat: 1 changed\n    /properties/beam_width: {"type": "integer"} -> nothing'
+    )
     assert "beam_width" not in other_sdk.read_text()
     assert art("wire", "rebuild", "openai-chat").output == "openai-chat: unchanged\n"
 
 
-def test_a_check_writes_nothing_and_ends_with_1(other_sdk):
+def test_rebuild_with_check_writes_nothing_and_exits_with_1(other_sdk):
     assert art("wire", "rebuild", "openai-chat", "--check").exit_code == 1
     assert "beam_width" in other_sdk.read_text()
 
 
-def test_an_sdk_that_is_not_there_is_named(monkeypatch):
+def test_a_missing_sdk_is_named(monkeypatch):
     monkeypatch.setattr(rebuild, "distribution", lambda name: (_ for _ in ()).throw(rebuild.PackageNotFoundError(name)))
-    told = art("wire", "rebuild", next(iter(SOURCES)))
-    assert told.exit_code == 2
-    assert "is not installed; install: pip install 'art-adapter-sdk[judges]'" in told.output
+    result = art("wire", "rebuild", next(iter(SOURCES)))
+    assert result.exit_code == 2
+    assert "is not installed; install: pip install 'art-adapter-sdk[judges]'" in result.output

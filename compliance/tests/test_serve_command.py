@@ -58,17 +58,17 @@ def stopped(process: subprocess.Popen[str]) -> tuple[str, str]:
     return process.communicate(timeout=10)
 
 
-def test_each_request_is_told_with_what_is_wrong_and_what_was_answered():
+def test_each_request_is_printed_with_its_findings_and_its_answer():
     with served("--dialect", "anthropic-messages") as (process, url):
         wrong = GOOD | {"messages": [{"role": "user", "content": "hi", "nam": "x"}]}
         assert httpx2.post(f"{url}/messages", json=wrong, headers=HEADERS).status_code == 400
         assert httpx2.post(f"{url}/messages", json=GOOD | {"tools": [TOOL]}, headers=HEADERS).status_code == 200
-        told, trouble = stopped(process)
-    assert told.splitlines() == [
+        output, trouble = stopped(process)
+    assert output.splitlines() == [
         f"POST /v1/messages  {len(json.dumps(wrong, separators=(',', ':')))} bytes",
         "    reject  /messages/0/nam",
         "            unknown field 'nam'; known fields: content, role",
-        next(line for line in told.splitlines() if "wire.request-is-of-the-schema; anthropic" in line),
+        next(line for line in output.splitlines() if "wire.request-is-of-the-schema; anthropic" in line),
         "    answered 400",
         f"POST /v1/messages  {len(json.dumps(GOOD | {'tools': [TOOL]}, separators=(',', ':')))} bytes",
         '    answered 200: look({"at":"written"}) (tool_calls)',
@@ -77,27 +77,27 @@ def test_each_request_is_told_with_what_is_wrong_and_what_was_answered():
     assert (process.returncode, trouble) == (0, "")
 
 
-def test_a_client_that_hangs_does_not_keep_it_from_ending():
+def test_a_client_that_hangs_does_not_block_the_exit():
     with served("--dialect", "anthropic-messages", "--fault", "hang-after-head") as (process, url):
         with pytest.raises(httpx2.ReadTimeout):
             httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=0.5)
-        told, trouble = stopped(process)
-    assert "    answered 200: 'This answer" in told
-    assert told.endswith(", fault: hang-after-head\nstopped\n")
+        output, trouble = stopped(process)
+    assert "    answered 200: 'This answer" in output
+    assert output.endswith(", fault: hang-after-head\nstopped\n")
     assert (process.returncode, trouble) == (0, "")
 
 
-def test_every_dialect_is_served_where_none_is_named():
+def test_every_dialect_is_served_by_default():
     with served() as (process, url):
         chat = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
         headers = {"authorization": "Bearer any"}
         assert httpx2.post(f"{url}/v1/chat/completions", json=chat, headers=headers).status_code == 200
         assert httpx2.post(f"{url}/v1/messages", json=GOOD | {"stream": True}, headers=HEADERS).status_code == 200
-        told, _ = stopped(process)
-    assert (told.count("answered 200: "), told.count("answered 200 streamed: ")) == (1, 1)
+        output, _ = stopped(process)
+    assert (output.count("answered 200: "), output.count("answered 200 streamed: ")) == (1, 1)
 
 
-def test_a_port_that_is_taken_and_unknown_names_are_told():
+def test_a_port_in_use_and_unknown_names_are_errors():
     with LoopbackServer(lambda _: pytest.fail("nobody asks")) as server:
         port = server.url.rsplit(":", 1)[1]
         taken = CliRunner().invoke(app, ["serve", "--port", port])
@@ -114,6 +114,6 @@ def test_a_port_that_is_taken_and_unknown_names_are_told():
 
 
 def test_the_faults_are_listed():
-    told = CliRunner().invoke(app, ["serve", "--faults"])
-    assert told.exit_code == 0
-    assert all(f"{fault.id}\n    {fault.words}\n" in told.output for fault in FAULTS.values())
+    result = CliRunner().invoke(app, ["serve", "--faults"])
+    assert result.exit_code == 0
+    assert all(f"{fault.id}\n    {fault.words}\n" in result.output for fault in FAULTS.values())

@@ -355,7 +355,7 @@ def by_kind(streamed: Any, whole: Any) -> Any:
         (by_kind(OSError("no line"), answer_events()), ["OSError: no line"]),
         (by_kind(Refusal("why"), answer_events()), ["NO"]),
         (by_kind(OSError("no line"), Refusal("why")), ["OSError: no line"]),
-        (AsksPlainly, ["did not ask the provider for a stream"]),
+        (AsksPlainly, ["ask for a stream"]),
     ],
 )
 def test_a_streamed_answer_that_is_not_read_or_not_asked_for_is_found(make: Any, fragments: list[str]):

@@ -51,19 +51,19 @@ TOLD_WRONG = {
         each("END", message={"role": "assistant", "content": None}),
         "answer-one-call",
         "replay.message-is-whole",
-        "the 1 calls of TOOL_CALL are not the 0 of the message",
+        "0 of the message",
     ),
     "no text": (
         lambda events: [*each("END", message={"role": "assistant", "content": None})(events[1:])],
         "answer-text",
         "replay.message-is-whole",
-        "a text of the recorded answer is not whole in the tokens: ",
+        "a text of the recorded answer",
     ),
     "no counts": (
         each("METADATA", metadata={"stop_reason": "stop"}),
         "answer-text",
         "replay.tokens-are-counted",
-        "input_tokens is None, but the recorded answer counts ",
+        "input_tokens is None",
     ),
     "no end": (lambda events: events[:-1], "answer-text", "replay.events-keep-their-order", "END"),
 }
@@ -91,7 +91,7 @@ def test_what_is_cut_otherwise_and_told_otherwise_is_found(tmp_path: Path):
             return reader
 
     told = findings(replayed(tmp_path, Eager, "streamed"), "replay.cuts-change-nothing")
-    assert "cut at other places, the answer differs in " in told
+    assert "differs in the " in told
 
 
 def test_an_answer_that_counts_nothing_is_not_held_against_the_adapter(tmp_path: Path):
@@ -116,9 +116,7 @@ def test_a_call_that_is_read_otherwise_is_found(adapter: str, name: str, old: st
     change = lambda events: json.loads(json.dumps(events).replace(old, new))  # noqa: E731 - a function of two words
     wrong = spoiled(lambda one: change_events(one, change), ADAPTERS[adapter])
     found = findings(replayed(tmp_path, wrong, name), "replay.message-is-whole")
-    recorded, told = found.split(", but TOOL_CALL has ")
-    assert (old in recorded, new in recorded) == (True, False)
-    assert (old in told, new in told) == (False, True)
+    assert 0 < found.index(old) <= found.rindex(old) < found.index(new)  # the recorded calls first
 
 
 OTHER = [{"role": "user", "content": "Nobody recorded this."}]

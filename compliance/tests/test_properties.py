@@ -24,7 +24,7 @@ from art_compliance.miniatures import MINIATURES
 from art_compliance.miniatures.content import drops_system_messages, trims_user_text
 from art_compliance.run.report import Report
 from art_compliance.run.rerun import Rerun
-from art_compliance.run.sensitivity import describe_sight, look
+from art_compliance.run.sensitivity import describe_outcomes, measure_sensitivity
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
 PROPERTIES = Selection(checks=tuple(name for name in CHECKS if name.startswith("properties.")))
@@ -205,27 +205,28 @@ def test_a_factory_that_cannot_be_had_elsewhere_is_not_judged_there():
 
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-stand-whole"))
-    told = {one.miniature: one for one in look(OpenAIAdapter, name="openai", selection=few)}
+    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=few)}
     assert len(told) == len(MINIATURES)
-    assert told["drops-system-messages"].sight == "caught"
+    assert told["drops-system-messages"].outcome == "caught"
     assert told["drops-system-messages"].by.startswith("translation.system-text-survives on ")
-    assert told["takes-thinking-for-text"].sight == "not applicable"
-    lines = list(describe_sight(list(told.values())))
+    assert told["takes-thinking-for-text"].outcome == "not applicable"
+    lines = list(describe_outcomes(list(told.values())))
     assert lines[-1].startswith("sensitivity: ")
 
 
 def test_a_fault_that_is_the_adapters_own_is_not_caught():
     few = Selection(checks=("translation.system-text-survives",))
     told = {
-        one.miniature: one.sight for one in look(drops_system_messages.of(OpenAIAdapter), name="wrong", selection=few)
+        one.miniature: one.outcome
+        for one in measure_sensitivity(drops_system_messages.of(OpenAIAdapter), name="wrong", selection=few)
     }
     assert told["drops-system-messages"] == "not applicable"
 
 
 def test_a_fault_that_the_run_cannot_see_is_missed():
-    told = {one.miniature: one for one in look(AnthropicAdapter, name="anthropic", selection=BLIND)}
-    assert told["sends-an-empty-tools-list"].sight == "missed"  # no rule against it is known at Anthropic
-    assert "  missed          sends-an-empty-tools-list: Where there" in "\n".join(describe_sight([*told.values()]))
+    told = {one.miniature: one for one in measure_sensitivity(AnthropicAdapter, name="anthropic", selection=BLIND)}
+    assert told["sends-an-empty-tools-list"].outcome == "missed"  # no rule against it is known at Anthropic
+    assert "  missed          sends-an-empty-tools-list: Where there" in "\n".join(describe_outcomes([*told.values()]))
 
 
 BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",))
@@ -233,13 +234,13 @@ BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",
 
 def test_what_nothing_of_is_kept_cannot_be_forgotten():
     later = Selection(checks=("properties.conversations-go-on",), scenarios=("generated-dialogues",))
-    told = {one.miniature: one for one in look(OpenAIAdapter, name="openai", selection=later)}
+    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=later)}
     assert told["forgets-signatures-later"].by == "it changes nothing on this adapter"
 
 
 def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
-    told = {one.miniature: one for one in look(OpenAIAdapter, name="openai", selection=SECRETIVE)}
-    assert (told["prints-its-headers"].sight, told["logs-its-headers"].sight) == ("caught", "caught")
+    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=SECRETIVE)}
+    assert (told["prints-its-headers"].outcome, told["logs-its-headers"].outcome) == ("caught", "caught")
     assert capfd.readouterr() == ("", "")
 
 
@@ -248,9 +249,9 @@ SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",
 
 def test_faults_of_prompt_and_options_are_put_around_a_black_box():
     few = Selection(checks=("translation.system-text-survives", "wire.request-is-of-the-schema"))
-    told = {one.miniature: one for one in look(BlackBox, name="black", selection=few)}
-    assert told["drops-system-messages"].sight == "caught"
-    assert told["sends-an-unknown-field"].sight == "not applicable"
+    told = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
+    assert told["drops-system-messages"].outcome == "caught"
+    assert told["sends-an-unknown-field"].outcome == "not applicable"
     assert "it has no translate" in told["sends-an-unknown-field"].by
 
 

@@ -21,6 +21,7 @@ from art_compliance.commands.lists import (
 from art_compliance.commands.serve import serve_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
+    "certify": certify_command,
     "record": record_command,
     "replay": replay_command,
     "doctor": doctor_command,
@@ -28,7 +29,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "judge": judge_command,
     "serve": serve_command,
     "exam": exam_command,
-    "certify": certify_command,
     "checks": checks_command,
     "scenarios": scenarios_command,
     "schema": schema_command,

@@ -42,7 +42,7 @@ def record_command(
     engine: Annotated[str | None, typer.Option(help="With --local-engine: its name and version.")] = None,
     from_strict_provider: Annotated[
         bool,
-        typer.Option("--from-strict-provider", help="Record the suite's own provider, which proves little."),
+        typer.Option("--from-strict-provider", help="Let the suite's own provider answer."),
     ] = False,
 ) -> None:
     """Call an adapter with scenarios, and keep requests and answers in <into>/<provider>/<scenario>.yaml."""

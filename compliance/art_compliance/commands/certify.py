@@ -21,7 +21,7 @@ from art_compliance.run.report import Report, Result, write_reports
 from art_compliance.run.reproducing import write_repros
 from art_compliance.run.runner import certify
 from art_compliance.run.selection import Selection, find_cassettes
-from art_compliance.run.sensitivity import Seen, describe_sight, look
+from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
 from art_compliance.run.summary import describe_counts, describe_failures
 from art_compliance.subject.factories import find_factory
 
@@ -59,7 +59,7 @@ def certify_command(
         live=find_access(key_from, base_url, model) if live else None,
     )
     if sensitivity:
-        _measure_sensitivity(names, dialect, selection, seed or 0)
+        _print_sensitivity(names, dialect, selection, seed or 0)
         return
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile), kept=KEPT)
@@ -89,19 +89,21 @@ def _certify(
     return report
 
 
-def _measure_sensitivity(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
+def _print_sensitivity(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
     for name in names:
         with _progress() as progress:
             task = progress.add_task(name, total=len(MINIATURES), now="")
             show = partial(_advance, progress, task)
-            seen = look(find_factory(name), name=name, dialect=dialect, selection=selection, seed=seed, on_seen=show)
+            outcomes = measure_sensitivity(
+                find_factory(name), name=name, dialect=dialect, selection=selection, seed=seed, on_outcome=show
+            )
         say(name)
-        for line in describe_sight(seen):
+        for line in describe_outcomes(outcomes):
             say(line)
 
 
-def _advance(progress: Progress, task: TaskID, seen: Seen) -> None:
-    progress.update(task, advance=1, now=seen.miniature)
+def _advance(progress: Progress, task: TaskID, outcome: FaultOutcome) -> None:
+    progress.update(task, advance=1, now=outcome.miniature)
 
 
 def _progress() -> Progress:

@@ -32,47 +32,48 @@ from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk.json_data import is_object
 
-Sight = Literal["caught", "missed", "not applicable"]
+Plan = list[tuple[Check, Scenario]]
+Outcome = Literal["caught", "missed", "not applicable"]
 
 _SEARCH: Final = Search(profile=Profile(name="sensitivity", examples=100, seconds=5.0, shrink_seconds=0.1))
 _FAILS: Final = frozenset({"fail", "harness error"})
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class FaultOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of one fault: `by` is the check and the scenario that caught it, or why it does not apply."""
 
     miniature: str
     wrong: str
-    sight: Sight
+    outcome: Outcome
     by: str
 
 
-def look(
+def measure_sensitivity(
     make: Factory,
     *,
     name: str,
     dialect: str | None = None,
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int = 0,
-    on_seen: Callable[[Seen], None] | None = None,
-) -> list[Seen]:
+    on_outcome: Callable[[FaultOutcome], None] | None = None,
+) -> list[FaultOutcome]:
     """Which faults a run of the selection would find. Raises HarnessError for an adapter that cannot be made."""
     selection = with_own_cassettes(selection, make)
     plan = selection.plan()
-    seen: list[Seen] = []
+    outcomes: list[FaultOutcome] = []
     with open_subject(make, name=name, dialect=dialect) as subject:
         right = Session(subject, seed, _SEARCH, selection)
         for miniature in MINIATURES:
-            seen.append(_look(miniature, right, plan, selection))
-            if on_seen is not None:
-                on_seen(seen[-1])
-    return seen
+            outcomes.append(_try_fault(miniature, right, plan, selection))
+            if on_outcome is not None:
+                on_outcome(outcomes[-1])
+    return outcomes
 
 
-def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario]], selection: Selection) -> Seen:
+def _try_fault(miniature: Miniature, right: Session, plan: Plan, selection: Selection) -> FaultOutcome:
     known = right.subject
     if not any(check.id in miniature.fails for check, _ in plan):
-        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
+        return _outcome(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} is not run")
     only = Search(profile=_SEARCH.profile, only=miniature.fails)
     try:
         make = miniature.of(known.make)
@@ -80,7 +81,7 @@ def _look(miniature: Miniature, right: Session, plan: list[tuple[Check, Scenario
             return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
         why = f"it cannot be applied to this adapter: {str(error).partition(': ')[2]}"
-        return _seen(miniature, "not applicable", why)
+        return _outcome(miniature, "not applicable", why)
 
 
 @contextmanager
@@ -91,28 +92,28 @@ def _silenced() -> Generator[None]:
         yield
 
 
-def _compare(miniature: Miniature, wrong: Session, right: Session, plan: list[tuple[Check, Scenario]]) -> Seen:
+def _compare(miniature: Miniature, wrong: Session, right: Session, plan: Plan) -> FaultOutcome:
     chosen = [(check, scenario) for check, scenario in plan if check.id in miniature.fails]
     for check, scenario in chosen:
         failed = wrong.run(check, scenario).verdict in _FAILS
         if failed and right.run(check, scenario).verdict not in _FAILS:
-            return _seen(miniature, "caught", f"{check.id} on {scenario.id}")
+            return _outcome(miniature, "caught", f"{check.id} on {scenario.id}")
     if not chosen:
-        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
-    if not _bites(wrong.subject, right.subject, chosen, right.seed):
-        return _seen(miniature, "not applicable", "it changes nothing on this adapter")
+        return _outcome(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
+    if not _changes_anything(wrong.subject, right.subject, chosen, right.seed):
+        return _outcome(miniature, "not applicable", "it changes nothing on this adapter")
     silent = all(right.run(*one).verdict != "pass" for one in chosen)
     if silent:
-        return _seen(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
-    return _seen(miniature, "missed", ", ".join(sorted(miniature.fails)))
+        return _outcome(miniature, "not applicable", f"{', '.join(sorted(miniature.fails))} does not apply to it")
+    return _outcome(miniature, "missed", ", ".join(sorted(miniature.fails)))
 
 
-def _bites(wrong: Subject, right: Subject, chosen: list[tuple[Check, Scenario]], seed: int) -> bool:
+def _changes_anything(wrong: Subject, right: Subject, chosen: Plan, seed: int) -> bool:
     """Whether the fault changes a request or a reply; if that cannot be observed, it is assumed."""
-    return any(_shows(wrong, right, check, scenario, seed) for check, scenario in chosen)
+    return any(_changes_one(wrong, right, check, scenario, seed) for check, scenario in chosen)
 
 
-def _shows(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
+def _changes_one(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
     if check.stage.name in ("faults", "load", "replay") or (check.once and check.stage.name == "stream"):
         return True
     requests = [Request(scenario.prompt, scenario.call_options())]
@@ -161,17 +162,17 @@ def _differs(wrong: Subject, right: Subject, request: Request) -> bool:
     return type(one) is not type(other)
 
 
-def _seen(miniature: Miniature, sight: Sight, by: str) -> Seen:
-    return Seen(miniature=miniature.id, wrong=miniature.wrong, sight=sight, by=by)
+def _outcome(miniature: Miniature, outcome: Outcome, by: str) -> FaultOutcome:
+    return FaultOutcome(miniature=miniature.id, wrong=miniature.wrong, outcome=outcome, by=by)
 
 
-def describe_sight(seen: list[Seen]) -> Iterator[str]:
+def describe_outcomes(outcomes: list[FaultOutcome]) -> Iterator[str]:
     """The faults that were missed, those that do not apply, and how many were caught."""
-    for sight in ("missed", "not applicable"):
-        for one in seen:
-            if one.sight == sight:
-                yield f"  {sight:<14}  {one.miniature}: {one.wrong} ({one.by})"
-    caught = sum(one.sight == "caught" for one in seen)
-    missed = sum(one.sight == "missed" for one in seen)
-    apart = len(seen) - caught - missed
+    for outcome in ("missed", "not applicable"):
+        for one in outcomes:
+            if one.outcome == outcome:
+                yield f"  {outcome:<14}  {one.miniature}: {one.wrong} ({one.by})"
+    caught = sum(one.outcome == "caught" for one in outcomes)
+    missed = sum(one.outcome == "missed" for one in outcomes)
+    apart = len(outcomes) - caught - missed
     yield f"sensitivity: {caught} of {caught + missed} faults would have been caught; {apart} do not apply"

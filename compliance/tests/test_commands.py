@@ -38,7 +38,7 @@ def test_every_reference_adapter_is_judged_and_reported(art, tmp_path: Path):
     assert levels["tools"]["passed"] > 30
 
 
-def test_an_adapter_that_fails_is_told_from_a_suite_that_cannot_work(art, tmp_path: Path):
+def test_a_failing_adapter_ends_with_1_and_a_suite_that_cannot_work_with_2(art, tmp_path: Path):
     (tmp_path / "wrong_adapter.py").write_text(
         "from art_compliance.miniatures.content import trims_user_text\n"
         "from art_sdk import GeminiAdapter\n"
@@ -51,7 +51,7 @@ def test_an_adapter_that_fails_is_told_from_a_suite_that_cannot_work(art, tmp_pa
     assert art("certify", "wrong_adapter:Gone").exit_code == 2
 
 
-def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
+def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "my-prompt.json").write_text(
         json.dumps(
@@ -69,7 +69,7 @@ def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("certify",), "name an adapter"),
         (("certify", "openai", "--check", "x"), "there is no check 'x'"),
@@ -77,19 +77,19 @@ def test_scenarios_of_ones_own_are_run_as_well(art, tmp_path: Path):
         (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_code_2(art, arguments, told):
+def test_what_cannot_be_done_ends_with_a_message_and_code_2(art, arguments, message):
     result = art(*arguments)
     assert result.exit_code == 2
-    assert told in result.output
+    assert message in result.output
     assert "Traceback" not in result.output
 
 
-def test_checks_and_scenarios_are_listed_with_what_they_are_for(art):
+def test_checks_and_scenarios_are_listed_with_their_purpose(art):
     assert "translation.is-total\n    For every well-shaped prompt" in art("checks").output
     assert "simple-chat/one-question\n    The smallest useful prompt" in art("scenarios").output
 
 
-def test_a_schema_is_printed_as_it_is_kept(art):
+def test_a_schema_is_printed_as_it_is_in_its_file(art):
     kept = data_folder("fixtures") / "schemas" / "scenario.schema.json"
     assert art("schema", "scenario").output == kept.read_text(encoding="utf-8")
 
@@ -97,11 +97,11 @@ def test_a_schema_is_printed_as_it_is_kept(art):
 def test_a_rule_is_explained_with_a_request_that_breaks_it(art):
     result = art("explain", "openai.tools-nonempty")
     assert result.exit_code == 0
-    for told in ("empty array. Expected", "vllm/pull/39780", "observed", "reject: the provider", '"tools": []'):
-        assert told in result.output
+    for part in ("empty array. Expected", "vllm/pull/39780", "observed", "reject: the provider", '"tools": []'):
+        assert part in result.output
 
 
-def test_rules_are_listed_and_one_that_is_none_is_answered_with_near_ones(art):
+def test_rules_are_listed_and_an_unknown_one_gets_suggestions(art):
     assert "openai.tools-nonempty" in art("explain").output.splitlines()
     result = art("explain", "openai.tools-empty")
     assert result.exit_code == 2
@@ -113,10 +113,10 @@ def test_the_page_of_rules_is_printed(art):
     assert "### openai.tools-nonempty" in art("explain", "--page").output
 
 
-def test_the_version_is_told(art):
+def test_the_version_is_printed(art):
     assert art("version").output.strip()[0].isdigit()
 
 
-def test_a_module_that_no_extra_brings_is_not_explained_away():
+def test_a_missing_module_of_the_authors_own_is_not_explained_as_a_missing_extra():
     with pytest.raises(ModuleNotFoundError):
         explain_missing(ModuleNotFoundError("No module named 'my_own'", name="my_own"))

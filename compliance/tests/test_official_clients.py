@@ -1,8 +1,8 @@
 """Black boxes that nobody here wrote: the providers' official clients, thinly wrapped, judged by their traffic alone.
 
-A wrapper has 40 lines at most; `tell`, which makes events of what a client gives, serves them all. They take chats of
-texts, and refuse whatever else is asked of them. What the clients let through, the wrappers must look for themselves:
-each such line says so, and without it the suite says it.
+A wrapper has at most 40 lines; `write_events`, which makes events from what a client returns, serves them all. The
+wrappers accept conversations of texts and refuse everything else. Where a client misses a mistake, its wrapper must
+catch it: each such line says so, and without it the suite reports a failure.
 """
 
 from __future__ import annotations
@@ -49,31 +49,33 @@ class OpenAIClient:
         await self.client.close()
 
     def call(self, prompt: Any, options: Any) -> Any:
-        given, own = what_is_taken(self, prompt, options)
-        said = [{name: message[name] for name in ("role", "content", "name") if name in message} for message in prompt]
-        if not all(re.fullmatch(r"[^\s<|\\/>]+", message.get("name", "none")) for message in said):
-            raise PromptTranslationFailed("such names are not taken")
-        request = {"model": options.get("model") or self.model, "messages": said, **given, "extra_body": own}
+        given, own = read_options(self, prompt, options)
+        messages = [
+            {name: message[name] for name in ("role", "content", "name") if name in message} for message in prompt
+        ]
+        if not all(re.fullmatch(r"[^\s<|\\/>]+", message.get("name", "none")) for message in messages):
+            raise PromptTranslationFailed("such names are not accepted")
+        request = {"model": options.get("model") or self.model, "messages": messages, **given, "extra_body": own}
         request["timeout"] = patience(options)
         if options.get("stream"):
             request |= {"stream": True, "stream_options": {"include_usage": True}}
-        return tell(self.pieces(request), options, self.client.api_key)
+        return write_events(self.pieces(request), options, self.client.api_key)
 
     async def pieces(self, request: Any) -> Any:
         finish = usage = None
         async for chunk in read(await self.client.chat.completions.create(**request)):
             usage = chunk.usage or usage
             for choice in chunk.choices:
-                said, finish = choice.delta if "stream" in request else choice.message, choice.finish_reason or finish
-                yield said.content or said.refusal or ""
-        hold_end(finish)
+                part, finish = choice.delta if "stream" in request else choice.message, choice.finish_reason or finish
+                yield part.content or part.refusal or ""
+        check_end(finish)
         known = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens} if usage else {}
         cached = usage and usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
         yield {**known, "cached_tokens": cached, "stop_reason": FINISHES.get(finish, "other")}
 
 
 class AnthropicClient:
-    """`anthropic.AsyncAnthropic`. It adds `/v1` itself, and has no parameters for sampling any more."""
+    """`anthropic.AsyncAnthropic`. It adds `/v1` itself, and no longer has parameters for sampling."""
 
     dialect, capabilities, losses = "anthropic-messages", ("system", "streaming"), ("message_name",)
     repairs, tokens, most = ("hoists_late_system", "drops_blank_text"), "max_tokens", (1, 1)
@@ -87,27 +89,27 @@ class AnthropicClient:
         await self.client.close()
 
     def call(self, prompt: Any, options: Any) -> Any:
-        given, own = what_is_taken(self, prompt, options)
+        given, own = read_options(self, prompt, options)
         if {*given} >= {"temperature", "top_p"}:
-            raise PromptTranslationFailed("one of temperature and top_p is taken, not both")
+            raise PromptTranslationFailed("temperature and top_p cannot be combined")
         turns = [(message["role"], blocks(message["content"])) for message in prompt]
-        hold_systems(turns, options)
+        check_systems(turns, options)
         request = {"max_tokens": given.pop("max_tokens", 4096), "extra_body": own | given, "timeout": patience(options)}
         request |= {"messages": [{"role": role, "content": parts} for role, parts in turns if role != "system"]}
         request |= {"system": [part for role, parts in turns if role == "system" for part in parts]}
         request |= {"model": options.get("model") or self.model, "stream": bool(options.get("stream"))}
-        return tell(self.pieces(request), options, self.client.api_key)
+        return write_events(self.pieces(request), options, self.client.api_key)
 
     async def pieces(self, request: Any) -> Any:
         usage, reason = {}, None
         async for event in read(await self.client.messages.create(**request)):
-            told = event.message if event.type == "message_start" else event
-            usage |= {name: value for name, value in vars(getattr(told, "usage", told)).items() if value is not None}
+            owner = event.message if event.type == "message_start" else event
+            usage |= {name: value for name, value in vars(getattr(owner, "usage", owner)).items() if value is not None}
             reason = getattr(getattr(event, "delta", event), "stop_reason", None) or reason
             for block in [*getattr(event, "content", ()), getattr(event, "delta", None)]:
                 if getattr(block, "type", None) in {"text", "text_delta"}:
-                    yield "" + block.text  # the client takes a text without text
-        hold_end(reason)
+                    yield "" + block.text  # the client accepts a text block without text
+        check_end(reason)
         whole = usage["input_tokens"] + usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
         known = {"input_tokens": whole, "cached_tokens": usage["cache_read_input_tokens"]}
         yield {**known, "output_tokens": usage["output_tokens"], "stop_reason": REASONS.get(reason, "other")}
@@ -127,35 +129,35 @@ class GeminiClient:
         self.model, self.aclose = model or "gemini-2.5-flash", self.http.aclose
 
     def call(self, prompt: Any, options: Any) -> Any:
-        given, own = what_is_taken(self, prompt, options)
-        hold_fields(given, own)
-        said = [(message["role"], texts(message["content"])) for message in prompt]
-        turns = [(role, [{"text": text} for text in told if text or role == "system"]) for role, told in said]
-        hold_systems(turns, options)
+        given, own = read_options(self, prompt, options)
+        check_fields(given, own)
+        given_texts = [(message["role"], texts(message["content"])) for message in prompt]
+        turns = [(role, [{"text": text} for text in parts if text or role == "system"]) for role, parts in given_texts]
+        check_systems(turns, options)
         system = [part for role, parts in turns if role == "system" for part in parts]
         http = {"timeout": int(1000 * patience(options).read), "extra_body": own or None}
         config = {**given, "http_options": http, "system_instruction": {"parts": system} if system else None}
         request = {"model": quote(options.get("model") or self.model, safe=":@"), "config": config}
         request |= {"contents": [{"role": ROLES[role], "parts": parts} for role, parts in turns if role in ROLES]}
-        return tell(self.pieces(request, streamed=bool(options.get("stream"))), options, self.key)
+        return write_events(self.pieces(request, streamed=bool(options.get("stream"))), options, self.key)
 
     async def pieces(self, request: Any, *, streamed: bool) -> Any:
         models, usage, reason = self.client.aio.models, None, None
         ask = models.generate_content_stream if streamed else models.generate_content
-        async for chunk in read_of_google(ask(**request)):
+        async for chunk in read_google(ask(**request)):
             usage = chunk.usage_metadata or usage
             for candidate in chunk.candidates or ():
                 reason = candidate.finish_reason or reason
                 for part in (candidate.content and candidate.content.parts) or ():
                     yield "" if part.thought else part.text or ""
             reason = "SAFETY" if chunk.prompt_feedback and chunk.prompt_feedback.block_reason else reason
-        hold_end(reason)
+        check_end(reason)
         known = {"input_tokens": usage.prompt_token_count, "cached_tokens": usage.cached_content_token_count}
         known |= {"output_tokens": (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)}
         yield {**known, "stop_reason": ENDS.get(reason, "other")}
 
 
-def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_options(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options by the provider's names, and the provider's own fields."""
     books = {"thread_id", "trace_id", "session_id", "user_id", "call_context", "timeouts", "late_system", "stream"}
     own = options.get("provider", {}).get(wrapper.dialect, {})
@@ -165,34 +167,34 @@ def what_is_taken(wrapper: Any, prompt: Any, options: Any) -> tuple[dict[str, An
     other = given.keys() - books - {"model", "provider", *names}
     too_much = any(not 0 <= given.get(name, 0) <= most for name, most in zip(names, wrapper.most, strict=False))
     if other or too_much or own.keys() & {"model", "messages", "system", "stream", "stream_options", *named}:
-        raise PromptTranslationFailed("such options are not taken")
+        raise PromptTranslationFailed("such options are not accepted")
     for message in prompt:
         known = {"role", "content", "name"} | {name for name, value in message.items() if value == []}
         extended = wrapper.dialect in message.get("extensions", {}) or message.keys() - known - {"extensions"}
         if message["role"] not in {"system", "user", "assistant"} or extended or not texts(message["content"]):
-            raise PromptTranslationFailed("texts alone are taken")
+            raise PromptTranslationFailed("only texts are accepted")
     if not prompt or prompt[-1]["role"] == "assistant":
-        raise PromptTranslationFailed("an answer is not continued")
+        raise PromptTranslationFailed("answers cannot be continued")
     return named, own
 
 
-def hold_systems(turns: Any, options: Any) -> None:
-    """A system message stands first, and not alone; a later one goes there where that is asked for."""
+def check_systems(turns: Any, options: Any) -> None:
+    """A system message must come first, and not alone. A later one is moved there if the caller requests it."""
     first = next((at for at, (role, _) in enumerate(turns) if role != "system"), len(turns))
     late = options.get("late_system") != "hoist" and any(role == "system" for role, _ in turns[first:])
     if late or first == len(turns) or not all(parts for _, parts in turns):
-        raise PromptTranslationFailed("a system message stands first, and not alone; a text is not blank")
+        raise PromptTranslationFailed("a system message must come first and not alone, and must not be blank")
 
 
 def patience(options: Any) -> openai.Timeout:
-    """Both clients have httpx2's limits: one for each read, whichever it is. `tell` keeps that of the whole call."""
+    """Both clients have httpx2's limits, one for every read. `write_events` enforces the limit of the whole call."""
     limits = options.get("timeouts") or {}
     reads = [limits[name] for name in ("first_byte", "between_bytes") if limits.get(name)]
     return openai.Timeout(600, connect=limits.get("connect"), read=min(reads, default=600))
 
 
 def texts(content: Any) -> list[str]:
-    """The texts of a message; none where it has anything else."""
+    """The texts of a message; none if it has anything else."""
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
     return [part["text"] for part in parts] if all(part["type"] == "text" for part in parts) else []
 
@@ -201,19 +203,19 @@ def blocks(content: Any) -> list[dict[str, str]]:
     return [{"type": "text", "text": text} for text in texts(content) if text.strip()]
 
 
-def hold_end(reason: Any) -> None:
-    """The clients take an answer that stops before its end for a whole one."""
+def check_end(reason: Any) -> None:
+    """The clients accept an answer that stops before its end."""
     if not isinstance(reason, str):
-        raise TypeError("it does not say why it ended")
+        raise TypeError("the answer has no finish reason")
 
 
 async def read(answer: Any) -> Any:
-    """The chunks of a stream, which is closed in the end; or a whole answer as its only chunk."""
+    """The chunks of a stream, which is closed at the end, or a whole answer as the only chunk."""
     if not hasattr(answer, "__aiter__"):
         yield answer
         return
     async with answer:
-        hold_stream(answer.response)
+        check_stream(answer.response)
         async for chunk in answer:
             yield chunk
 
@@ -221,8 +223,8 @@ async def read(answer: Any) -> Any:
 ANSWERS: ContextVar[list[httpx2.Response]] = ContextVar("ANSWERS")
 
 
-async def read_of_google(asked: Any) -> Any:
-    """The chunks of an answer. The client leaves to the garbage collector what is not read to its end."""
+async def read_google(asked: Any) -> Any:
+    """The chunks of an answer. The client leaves answers that are not read to the end to the garbage collector."""
     ANSWERS.set(answers := [])
     try:
         answer = await asked
@@ -235,10 +237,10 @@ async def read_of_google(asked: Any) -> Any:
             await response.aclose()
 
 
-def hold_fields(given: Any, own: Any) -> None:
-    """The client takes a field of one's own in the place of what it was given."""
+def check_fields(given: Any, own: Any) -> None:
+    """The client lets an own field replace what it was given."""
     if own.keys() & {"contents", "systemInstruction"} or (given and own.get("generationConfig", {}).keys() & SAMPLING):
-        raise PromptTranslationFailed("such fields are not taken")
+        raise PromptTranslationFailed("such fields are not accepted")
 
 
 async def watch(answer: httpx2.Response) -> None:
@@ -248,7 +250,7 @@ async def watch(answer: httpx2.Response) -> None:
 
 
 class Utf8(httpx2.AsyncByteStream):
-    """Bytes that are UTF-8, or a UnicodeDecodeError: Google's client takes any for text."""
+    """Bytes that are UTF-8, or a UnicodeDecodeError: Google's client accepts any bytes as text."""
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.decoder = stream, codecs.getincrementaldecoder("utf-8")()
@@ -262,14 +264,14 @@ class Utf8(httpx2.AsyncByteStream):
         await self.stream.aclose()
 
 
-def hold_stream(response: Any) -> None:
-    """The clients read a page as a stream: that of Anthropic's takes minutes for 10 MB of it."""
+def check_stream(response: Any) -> None:
+    """The clients read a page as a stream: Anthropic's takes minutes for 10 MB."""
     if "event-stream" not in response.headers.get("content-type", ""):
-        raise TypeError("it is no stream")
+        raise TypeError("expected an event stream")
 
 
-async def tell(pieces: Any, options: Any, key: str) -> Any:
-    """The events of pieces of text and, at the end, what is known of the answer."""
+async def write_events(pieces: Any, options: Any, key: str) -> Any:
+    """The events for pieces of text and, at the end, the metadata of the answer."""
     context = options.get("call_context")
     kind = f"{context}_LLM_RESPONSE" if context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS") else "LLM_RESPONSE"
     books = {name: options.get(name) for name in ("thread_id", "session_id")}
@@ -300,9 +302,9 @@ def describe(failure: Any, key: str) -> dict[str, Any]:
     if status is not None:
         wait = failure.response.headers.get("retry-after")
     words = str(failure).replace(key, "***")
-    told = {"code": "LLM_PROVIDER_ERROR", "message": words, "provider_message": words, "status": status}
+    error = {"code": "LLM_PROVIDER_ERROR", "message": words, "provider_message": words, "status": status}
     retryable = status in {408, 409, 429} or (status or 500) >= 500
-    return {**told, "retry_after": wait and float(wait), "is_retryable": retryable}
+    return {**error, "retry_after": wait and float(wait), "is_retryable": retryable}
 
 
 @pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient, GeminiClient])
@@ -317,7 +319,7 @@ def failures(report: Report) -> dict[str, str]:
 
 @pytest.mark.once
 @pytest.mark.parametrize("client", [OpenAIClient, AnthropicClient, GeminiClient])
-@pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client tells of a new one
+@pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client reports a new one
 def test_an_official_client_is_certified_as_a_black_box(client: type):
     report = certify(client, search=QUICK)
     assert failures(report) == {}

@@ -59,7 +59,7 @@ def test_the_url_decides_whose_fields_are_known():
         (("judge", "--dialect", "openai-chat"), b"\xff\xfe{", "standard input is not JSON"),
         (("judge", "--dialect", "openai-chat"), "[" * 100_000, "standard input is not JSON"),
         (("judge", "--dialect", "openai-chat", "none.json"), None, "cannot read none.json: No such file"),
-        (("wire", "rebuild", "poem"), None, "no schema 'poem' is made from an SDK; there are"),
+        (("wire", "rebuild", "poem"), None, "unknown schema 'poem'; known: "),
     ],
 )
 def test_bad_input_exits_with_2_and_one_message(arguments, given, message):

@@ -113,10 +113,10 @@ def load_recordings(folder: Path) -> Iterator[Recording]:
         raise HarnessError(f"there are no recordings in {folder}: they are <provider>/<name>.json")
     for path in paths:
         try:
-            told = msgspec.json.decode(path.read_bytes(), type=Recording)
+            recording = msgspec.json.decode(path.read_bytes(), type=Recording)
         except (OSError, ValueError, RecursionError) as error:
             raise HarnessError(f"{path}: {error}") from error
-        yield msgspec.structs.replace(told, id=f"{path.parent.name}/{path.stem}")
+        yield msgspec.structs.replace(recording, id=f"{path.parent.name}/{path.stem}")
 
 
 def grade(recording: Recording) -> Grade:

@@ -105,7 +105,7 @@ def _kinds(schema: dict[str, Any]) -> list[str]:
     if is_array(kind):
         return [str(one) for one in kind]
     shapes = {"properties": "object", "required": "object", "items": "array", "minimum": "number"}
-    return [told for name, told in shapes.items() if name in schema] or ["string"]
+    return [kind for name, kind in shapes.items() if name in schema] or ["string"]
 
 
 def _first(schemas: list[dict[str, Any]], root: object, depth: int) -> Any:

@@ -1,7 +1,7 @@
-"""The schema of Gemini's requests: the published proto, with what google-genai knows and the proto lacks.
+"""The schema of Gemini's requests: the published proto, with the fields of google-genai that it lacks.
 
-google-genai alone has no oneofs and nothing required, and the proto lags behind the service; a field of
-either is a field that Google has published.
+google-genai has neither oneofs nor required fields, and the proto lags behind the service. Google has published the
+fields of both.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _ROOT: Final = "GenerateContentRequest"
 _CONVERTERS: Final = ("_GenerateContentConfig_to_mldev", "_GenerateContentConfig_to_vertex")
 _PART_EXTRAS_OF_ONEOF: Final = ("toolCall", "toolResponse")
 _NOT_IN_BODY: Final = frozenset({"model"})
-"""Required of the message, and told by the URL: https://ai.google.dev/api/generate-content"""
+"""Required by the message, but given in the URL: https://ai.google.dev/api/generate-content"""
 
 _OFTEN_LEFT_OUT: Final = {"Schema": {"type"}, "FunctionDeclaration": {"description"}}
-"""Called required, and not asked for: a schema of `anyOf` has no type of its own, and google-genai makes both
-optional. https://ai.google.dev/api/caching#Schema"""
+"""Documented as required, but not enforced: a schema with `anyOf` has no type, and google-genai makes both optional.
+https://ai.google.dev/api/caching#Schema"""
 
 
 def request_schema() -> Schema:
@@ -53,7 +53,7 @@ def request_schema() -> Schema:
 
 
 class _Extras:
-    """What google-genai knows of messages that the proto has, and of others that those hold."""
+    """The fields that google-genai has for the proto's messages, and the messages inside them."""
 
     def __init__(self, genai: Any, definitions: dict[str, Schema]) -> None:
         self._genai = genai
@@ -61,7 +61,7 @@ class _Extras:
         self._homes = {name.rpartition(".")[2]: name for name in sorted(definitions, reverse=True)}
 
     def add_to_messages(self) -> None:
-        """Every message of the proto takes the fields that the class of its name has beyond it."""
+        """Adds to each message of the proto the further fields of the class with its name."""
         for name, home in list(self._homes.items()):
             model = getattr(self._genai, name, None)
             if model is not None and hasattr(model, "model_fields"):
@@ -70,7 +70,7 @@ class _Extras:
         part["allOf"][0]["oneOf"] += [any_spelling(name) for name in _PART_EXTRAS_OF_ONEOF]
 
     def add_to_root(self) -> None:
-        """The request itself has no class: its fields are those that the SDK's converter puts beside `contents`."""
+        """The request has no class: its fields are those that the SDK's converter puts beside `contents`."""
         from pydantic import create_model  # noqa: PLC0415 - only where schemas are made
 
         models = import_module("google.genai.models")
@@ -87,17 +87,17 @@ class _Extras:
         properties |= message_of(new, frozenset(), [])["properties"]
 
     def _raw_fields(self, model: Any) -> dict[str, Schema]:
-        """The fields of a class by their JSON names, in the JSON form of protobuf; what they hold is defined."""
+        """The fields of a class by JSON name, in protobuf's JSON form; the types inside them are defined, too."""
         from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
 
-        told: Schema = rewrite_whole(TypeAdapter[Any](model).json_schema(by_alias=True), as_any_of)
-        definitions: dict[str, Schema] = told.get("$defs", {})
-        if "$ref" in told:  # a class that holds itself
-            told = definitions[told["$ref"].removeprefix("#/$defs/")]
+        schema: Schema = rewrite_whole(TypeAdapter[Any](model).json_schema(by_alias=True), as_any_of)
+        definitions: dict[str, Schema] = schema.get("$defs", {})
+        if "$ref" in schema:  # a recursive class
+            schema = definitions[schema["$ref"].removeprefix("#/$defs/")]
         new = {name: node for name, node in definitions.items() if name not in self._homes}
         self._homes |= {name: name for name in new}  # before they are read: they point to each other
         self._definitions |= {name: self._as_message(node) for name, node in new.items()}
-        return {name: rewrite(value, self._as_proto) for name, value in told["properties"].items()}
+        return {name: rewrite(value, self._as_proto) for name, value in schema["properties"].items()}
 
     def _as_message(self, node: Schema) -> Schema:
         if "properties" not in node:
@@ -106,7 +106,7 @@ class _Extras:
         return message_of(fields, frozenset(), [])
 
     def _as_proto(self, node: Schema) -> Schema:
-        """One schema of pydantic's as protobuf's JSON form has it."""
+        """A schema of pydantic's in protobuf's JSON form."""
         if "$ref" in node:
             return {"$ref": f"#/$defs/{self._homes[node['$ref'].removeprefix('#/$defs/')]}"}
         if "enum" in node:

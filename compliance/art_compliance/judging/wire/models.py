@@ -1,4 +1,4 @@
-"""Schemas of pydantic models: what the SDKs read answers and stream items into, and what some type requests by."""
+"""Schemas of pydantic models, which SDKs use for answers and stream events, and some for requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from art_compliance.judging.wire.shaping import Schema, as_any_of, finish, rewri
 def answer_schema(module: str, name: str, *, beside: Sequence[str] = ()) -> Schema:
     """The open schema of a model, or of a union of models: providers add fields to their answers without notice.
 
-    `beside` are values of `type` that the service sends and the SDK reads before it comes to its models.
+    `beside` are values of `type` that the service sends and the SDK handles before it uses its models.
     """
     schema = finish(_as_sent(module, name), is_closed=False)
     if not beside:
@@ -24,29 +24,29 @@ def answer_schema(module: str, name: str, *, beside: Sequence[str] = ()) -> Sche
 
 
 def request_schema(module: str, name: str) -> Schema:
-    """The closed schema of a model that a request is made by.
+    """The closed schema of a request's model.
 
-    Such models know a value for "not set", which is never sent, and fall back on anything where an enum is open:
-    neither is a branch of what goes over the wire. The constants that tell messages apart have defaults there, and
+    Such models have a value for "not set", which is never sent, and allow anything where an enum is open: neither is a
+    branch of what goes over the wire. The constants that distinguish messages have defaults there, and
     are required here.
     """
     return finish(rewrite_whole(_as_sent(module, name), _with_its_kind), is_closed=True)
 
 
 def _as_sent(module: str, name: str) -> Schema:
-    """The schema of a model, with no branch for what never goes over the wire."""
+    """The schema of a model, without branches for what never goes over the wire."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - likewise
 
     class Lenient(GenerateJsonSchema):
-        """Writes down as impossible what has no schema: validators, and values that are never sent."""
+        """Marks as impossible what has no schema: validators, and values that are never sent."""
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             del schema, error_info
             return {"not": {}}
 
-    told: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema(schema_generator=Lenient)
-    return rewrite_whole(without_branches(rewrite_whole(told, as_any_of), _is_never_sent), as_any_of)
+    schema: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema(schema_generator=Lenient)
+    return rewrite_whole(without_branches(rewrite_whole(schema, as_any_of), _is_never_sent), as_any_of)
 
 
 def _is_never_sent(branch: Schema) -> bool:
@@ -54,9 +54,9 @@ def _is_never_sent(branch: Schema) -> bool:
 
 
 def _with_its_kind(node: Schema) -> Schema:
-    """An object that has a role, or says by a constant what it is, must say it: it is not null, as a default may be.
+    """Makes `role` and a constant `type` required and non-null, although they have defaults.
 
-    Where nothing else is required, a constant that has a default is the only one that could be meant.
+    Where nothing else is required, the constant with a default is the only possible meaning.
     """
     properties: dict[str, Schema] = node.get("properties", {})
     required: list[str] = node.get("required", [])

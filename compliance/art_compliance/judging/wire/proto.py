@@ -39,7 +39,7 @@ Required = Callable[[Any], frozenset[str]]
 
 
 def answer_schema(module: str, name: str) -> Schema:
-    """The open schema of a message that a service answers with: nothing is required, and an enum may grow."""
+    """The open schema of a service's answer: nothing is required, and enums may grow."""
     home: Any = import_module(module)
     raw = message_schema(getattr(home, name).pb().DESCRIPTOR, lambda _: frozenset())
     opened = rewrite_whole(raw, _opened)
@@ -47,7 +47,7 @@ def answer_schema(module: str, name: str) -> Schema:
 
 
 def message_schema(descriptor: Any, required: Required) -> Schema:
-    """The schema of a message and of all that it is made of, under the names of its package."""
+    """The schema of a message and of the messages in it, under their names in the package."""
     definitions: dict[str, Schema] = {}
     _define(descriptor, required, definitions)
     return {"$ref": f"#/$defs/{local_name(descriptor)}", "$defs": definitions}
@@ -59,31 +59,31 @@ def local_name(descriptor: Any) -> str:
 
 
 def documented_as_required(module: Any) -> Required:
-    """What the docstring of a message's class calls `Required.`: the descriptors themselves do not say it."""
+    """The fields that the docstring of a message's class calls `Required.`: the descriptors do not say it."""
 
     def required(descriptor: Any) -> frozenset[str]:
-        told = _REQUIRED.findall(getattr(module, descriptor.name, None).__doc__ or "")
+        named = _REQUIRED.findall(getattr(module, descriptor.name, None).__doc__ or "")
         names = {str(field.name): str(field.json_name) for field in descriptor.fields}
-        return frozenset(names[name.rstrip("_")] for name in told if name.rstrip("_") in names)
+        return frozenset(names[name.rstrip("_")] for name in named if name.rstrip("_") in names)
 
     return required
 
 
 def message_of(fields: dict[str, Schema], required: frozenset[str], one_of: list[list[str]]) -> Schema:
-    """An object of fields by their JSON names; of each list of names in `one_of`, exactly one stands in it."""
+    """An object with fields by JSON name; it has exactly one of each list of names in `one_of`."""
     properties: dict[str, Schema] = {}
     for name, value in fields.items():
         wanted = value if name in required or value == {} else {"anyOf": [value, NULL]}
         properties |= dict.fromkeys(spellings(name), wanted)
-    told: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     plain = sorted(name for name in required if len(spellings(name)) == 1)
     either = [any_spelling(name) for name in sorted(required) if len(spellings(name)) > 1]
     groups = [{"oneOf": [any_spelling(name) for name in group]} for group in one_of]
     if plain:
-        told["required"] = plain
+        schema["required"] = plain
     if either or groups:
-        told["allOf"] = [*either, *groups]
-    return told
+        schema["allOf"] = [*either, *groups]
+    return schema
 
 
 def spellings(name: str) -> tuple[str, ...]:
@@ -92,9 +92,9 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def any_spelling(name: str) -> Schema:
-    """That a field stands there, in either spelling."""
-    ways = [{"required": [spelt]} for spelt in spellings(name)]
-    return ways[0] if len(ways) == 1 else {"anyOf": ways}
+    """Requires a field, in either spelling."""
+    spelled = [{"required": [spelt]} for spelt in spellings(name)]
+    return spelled[0] if len(spelled) == 1 else {"anyOf": spelled}
 
 
 def enum_of(values: list[str]) -> Schema:
@@ -109,13 +109,13 @@ def _opened(node: Schema) -> Schema:
 
 
 def _define(descriptor: Any, required: Required, definitions: dict[str, Schema]) -> Schema:
-    """A reference to the message, which is defined where it was not."""
+    """A reference to the message, which is defined if it was not yet."""
     known = _WELL_KNOWN.get(descriptor.full_name)
     if known is not None:
         return known
     name = local_name(descriptor)
     if name not in definitions:
-        definitions[name] = {}  # a message may hold itself
+        definitions[name] = {}  # a message may be recursive
         fields = {str(field.json_name): _field(field, required, definitions) for field in descriptor.fields}
         one_of = [[str(field.json_name) for field in group.fields] for group in descriptor.oneofs]
         groups = [names for names in one_of if len(names) > 1]

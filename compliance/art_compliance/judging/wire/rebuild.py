@@ -1,4 +1,4 @@
-"""`art wire rebuild`: the kept schemas made anew from the installed SDKs, and what has changed since."""
+"""`art wire rebuild`: generates the schemas from the installed SDKs, and lists what changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rebuild(name: str) -> Schema:
     """The schema of that name, with its provenance. Raises HarnessError where its SDK is not installed."""
     source = SOURCES.get(name)
     if source is None:
-        raise HarnessError(f"no schema {name!r} is made from an SDK; there are {', '.join(SOURCES)}")
+        raise HarnessError(f"unknown schema {name!r}; known: {', '.join(SOURCES)}")
     sources = [_provenance(origin) for origin in source.origins]
     made = source.build()
     provenance: dict[str, Any] = {"sources": sources, "date": datetime.now(UTC).date().isoformat()}
@@ -33,23 +33,23 @@ def rebuild(name: str) -> Schema:
 
 
 def before(name: str) -> Schema:
-    """The schema as it is kept; empty where none is."""
+    """The schema in the file; empty where there is none."""
     path = _path(name)
     kept: Schema = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return kept
 
 
 def write(name: str, schema: Schema) -> Path:
-    """Keeps a schema."""
+    """Writes a schema to its file."""
     path = _path(name)
     path.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
 
 def changes(before: Any, after: Any) -> Iterator[str]:
-    """What is different between two schemas, one line each. Neither the date nor the order of a list is a difference.
+    """The differences between two schemas, one per line. Dates and the order of lists do not count.
 
-    Lists in a schema are sets, and Python hands out one of two equal unions in the order of whichever came first.
+    Lists in a schema are sets, and Python caches one of two equal unions, in the order that came first.
     """
     return _changes(_in_order(before), _in_order(after), "")
 
@@ -79,7 +79,7 @@ def _path(name: str) -> Path:
 
 
 class _Absent:
-    """What is not there."""
+    """Stands for a missing value."""
 
 
 _ABSENT = _Absent()
@@ -92,7 +92,7 @@ def _short(value: Any) -> str:
 
 
 def _provenance(origin: Origin) -> dict[str, str]:
-    """Package, version, and the sha256 over the hashes that the wheel itself lists of the files with the types."""
+    """Package, version, and the sha256 over the hashes that the wheel lists for the files with the types."""
     try:
         found = distribution(origin.package)
     except PackageNotFoundError as error:

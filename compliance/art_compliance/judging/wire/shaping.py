@@ -1,4 +1,4 @@
-"""What is done to a schema whatever it was made from: closed or opened, rid of words, and kept small."""
+"""What happens to every schema, whatever its source: it is closed or opened, and made small."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _NAMED: Final = frozenset({"properties", "$defs", "patternProperties"})
 
 
 def rewrite(schema: Any, change: Callable[[Schema], Schema]) -> Any:
-    """The schema with `change` made to every schema in it, the innermost first. What is no schema stays."""
+    """Applies `change` to every schema inside the schema, the innermost first. Other values stay."""
     if not is_object(schema):
         return schema
-    told: Schema = {}
+    made: Schema = {}
     for name, value in schema.items():
         if name in _ONE:
-            told[name] = rewrite(value, change)
+            made[name] = rewrite(value, change)
         elif name in _MANY:
-            told[name] = [rewrite(branch, change) for branch in value]
+            made[name] = [rewrite(branch, change) for branch in value]
         elif name in _NAMED:
-            told[name] = {key: rewrite(item, change) for key, item in value.items()}
+            made[name] = {key: rewrite(item, change) for key, item in value.items()}
         else:
-            told[name] = value
-    return change(told)
+            made[name] = value
+    return change(made)
 
 
 def rewrite_whole(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """As `rewrite`, of what is known to be an object."""
+    """As `rewrite`, for a schema that is an object."""
     return cast("Schema", rewrite(schema, change))
 
 
 def finish(schema: Schema, *, is_closed: bool, stays_open: frozenset[str] = frozenset()) -> Schema:
-    """The schema as it is kept: without words, objects closed (or open), no definition unused.
+    """The final schema: without descriptions, with closed (or open) objects, without unused definitions.
 
-    `stays_open` names definitions that are never closed: their own types say that anything may stand there.
+    `stays_open` names definitions that are never closed: their own types allow anything.
     """
     plain = rewrite(schema, _without_words)
     definitions: Schema = plain.pop("$defs", {})
@@ -54,14 +54,14 @@ def finish(schema: Schema, *, is_closed: bool, stays_open: frozenset[str] = froz
 
 
 def close(node: Schema) -> Schema:
-    """An object that names its properties takes no others."""
+    """Forbids properties that an object does not name."""
     if "properties" in node and not is_object(node.get("additionalProperties")):
         return {**node, "additionalProperties": False}
     return node
 
 
 def open_up(node: Schema) -> Schema:
-    """An object takes properties that it does not name: providers add to their answers without notice."""
+    """Allows properties that an object does not name: providers add to their answers without notice."""
     return {name: value for name, value in node.items() if (name, value) != ("additionalProperties", False)}
 
 
@@ -80,7 +80,7 @@ def prune(schema: Schema) -> Schema:
 
 
 def references(schema: Any) -> Iterator[str]:
-    """The names of the definitions that a schema points to."""
+    """The names of the definitions that a schema refers to."""
     if is_object(schema):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"].removeprefix("#/$defs/")
@@ -92,7 +92,7 @@ def references(schema: Any) -> Iterator[str]:
 
 
 def without_branches(schema: Schema, is_out: Callable[[Schema], bool]) -> Schema:
-    """The schema without the branches of its unions that `is_out` is true of."""
+    """The schema without the branches of unions for which `is_out` is true."""
 
     def change(node: Schema) -> Schema:
         kept = {name: value for name, value in node.items() if name not in ("anyOf", "oneOf")}
@@ -107,7 +107,7 @@ def without_branches(schema: Schema, is_out: Callable[[Schema], bool]) -> Schema
 def merge_roots(schema: Schema, overlay: Mapping[str, Schema]) -> Schema:
     """A union of objects at the root as one object: what all require, what any knows, and the overlay's properties.
 
-    The SDKs tell the streaming call from the plain one by two types, which would double every finding.
+    The SDKs have separate types for streaming and plain calls, which would double every finding.
     """
     definitions: Schema = schema.get("$defs", {})
     roots = [definitions[name] for branch in schema.get("anyOf", [schema]) for name in references(branch)]

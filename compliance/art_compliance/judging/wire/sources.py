@@ -1,4 +1,4 @@
-"""Which types each kept schema is made from."""
+"""Which types each schema is generated from."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from art_compliance.dialects.deepseek_chat import overlay as deepseek
+from art_compliance.dialects.overlay import Overlaid
 from art_compliance.judging.wire import gemini, models, proto, typed_dicts
-from art_compliance.judging.wire.overlays import DEEPSEEK_ANSWER, DEEPSEEK_REQUEST, DEEPSEEK_STREAM, Overlaid, lay_over
+from art_compliance.judging.wire.overlays import lay_over
 from art_compliance.judging.wire.shaping import Schema
 
 
 class Origin(Struct, frozen=True):
-    """A distribution on the package index, the module in it, and the folder whose files hold the types."""
+    """A distribution on the package index, its module, and the folder with the type files."""
 
     package: str
     module: str
@@ -22,9 +24,9 @@ class Origin(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """How a schema is made. `make` imports the SDK: only the extra `judges` brings it.
+    """How a schema is generated. `make` imports the SDK, which only the extra `judges` installs.
 
-    `overlay` is ours, laid over what the SDK says, where the SDK is a relative's.
+    `overlay` is added to the types where the SDK is a relative's.
     """
 
     origins: tuple[Origin, ...]
@@ -33,7 +35,7 @@ class Source(Struct, frozen=True):
     is_nullable: bool = False
 
     def build(self) -> Schema:
-        """The schema, the overlay in it."""
+        """The schema with its overlay."""
         made = self.make()
         return lay_over(made, self.overlay, nullable=self.is_nullable) if self.overlay else made
 
@@ -106,9 +108,9 @@ SOURCES: Final[dict[str, Source]] = {
     "mistral-chat": Source((Origin(*_MISTRAL),), partial(models.request_schema, _MISTRAL[1], "ChatCompletionRequest")),
     "mistral-chat.answer": _answers(*_MISTRAL, "ChatCompletionResponse"),
     "mistral-chat.stream": _answers(*_MISTRAL, "CompletionChunk"),
-    "deepseek-chat": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, DEEPSEEK_REQUEST, is_nullable=True),
-    "deepseek-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", DEEPSEEK_ANSWER),
-    "deepseek-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", DEEPSEEK_STREAM),
+    "deepseek-chat": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, deepseek.REQUEST, is_nullable=True),
+    "deepseek-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", deepseek.ANSWER),
+    "deepseek-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", deepseek.STREAM),
     "openrouter-chat": Source((Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest")),
     "openrouter-chat.answer": _answers(*_OPENROUTER, "ChatResult"),
     "openrouter-chat.stream": _answers(*_OPENROUTER, "ChatStreamChunk"),

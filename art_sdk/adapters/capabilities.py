@@ -83,7 +83,7 @@ def find_undeclared_use(declared: frozenset[Capability], request: Request) -> Us
 
 @lru_cache
 def _detectors(declared: frozenset[Capability]) -> tuple[Callable[[Request], Use | None], ...]:
-    """How to see what is not declared."""
+    """The detectors of all capabilities that are not declared."""
     return tuple(detect for capability, detect in USES.items() if capability not in declared)
 
 
@@ -151,4 +151,4 @@ USES: Final[Mapping[Capability, Callable[[Request], Use | None]]] = {
     "stop": lambda r: Use("stop", "the option stop") if r.options.stop else None,
     "prefill": _prefill,
 }
-"""Per capability, how to see that a request uses it."""
+"""The detector of each capability: how a request uses it, or None."""

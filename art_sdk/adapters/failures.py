@@ -1,4 +1,4 @@
-"""A provider's error answer, read: status, its own words, and whether trying again may help."""
+"""Errors of a provider's bad answers: the status, its own words, and whether trying again may help."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ RETRYABLE_CODES: Final = frozenset(
         *map(str, RETRYABLE_STATUSES),
     }
 )
-"""What a provider calls an error in mid-stream, where there is no status, after which trying again may help."""
+"""Codes of errors in mid-stream, where there is no status, after which trying again may help."""
 
 
 def read_words(body: bytes) -> Words:
@@ -132,7 +132,7 @@ def read_words(body: bytes) -> Words:
 
     `{"error": {...}}` (OpenAI, Anthropic, Gemini, OpenRouter), the same in a list (Gemini, when
     streaming), `{"error": "text"}` (Ollama, xAI), `{"message"}` (Bedrock, Cohere), `{"detail"}` (Mistral);
-    plain text, and an HTML page's title, of what stands before the provider.
+    plain text, and the title of an HTML page, which come from proxies in front of the provider.
     """
     try:
         data: Any = msgspec.json.decode(body)
@@ -178,23 +178,23 @@ def _code(fault: dict[str, Any]) -> str | None:
 
 
 def _code_of_headers(head: ResponseHead) -> str | None:
-    """Bedrock's code, which is no part of its body: `ValidationException:http://...`."""
+    """Bedrock's code, which is not in its body: `ValidationException:http://...`."""
     return head.headers.get("x-amzn-errortype", "").partition(":")[0] or None
 
 
 def _message(fault: dict[str, Any]) -> str | None:
     values = [fault.get(name) for name in _MESSAGE_NAMES]
-    said = next((value for value in values if value), None)
-    if said is None:
+    message = next((value for value in values if value), None)
+    if message is None:
         return None
-    return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+    return message if isinstance(message, str) else msgspec.json.encode(message).decode()
 
 
 _HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<>]+)<", re.IGNORECASE)
 
 
 def _plain_message(body: bytes) -> str | None:
-    """The words of a body that is no JSON. Broken JSON says nothing, nor does what is no text."""
+    """The words of a body that is not JSON. Broken JSON and bytes that are not text have none."""
     try:
         text = " ".join(body.decode().split())
     except UnicodeDecodeError:

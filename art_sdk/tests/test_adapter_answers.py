@@ -46,7 +46,7 @@ def test_the_pieces_come_as_events_in_their_order(info: Info) -> None:
     assert fold(events).thinking == "h"
 
 
-def test_what_the_answer_cost_stands_in_the_metadata(info: Info) -> None:
+def test_the_metadata_has_the_counts_and_times_of_the_answer(info: Info) -> None:
     raw = {"odd": [1]}
     usage = Usage(input_tokens=1, output_tokens=2, thinking_tokens=0, cached_tokens=4, raw=raw)
     answer = Answer(pieces=(), stop_reason="stop", raw_stop_reason=None, usage=usage, request_id="q")
@@ -68,7 +68,7 @@ def test_what_the_answer_cost_stands_in_the_metadata(info: Info) -> None:
     ("pieces", "content"),
     [((), ""), ((Thinking("h"),), ""), ((CALL,), None), ((Text(""), CALL), ""), ((Text(" a "), Text("\n")), " a \n")],
 )
-def test_content_is_null_only_where_calls_stand_in_its_place(pieces: Any, content: str | None, info: Info) -> None:
+def test_content_is_null_only_in_a_message_of_calls_alone(pieces: Any, content: str | None, info: Info) -> None:
     answer = Answer(pieces=pieces, stop_reason="stop", raw_stop_reason=None)
     assert fold(answer_events(answer, info())).message.content == content
 

@@ -43,7 +43,7 @@ def _kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
     return {"anthropic-messages": {"blocks": [{"at": at, "block": block} for at, block in places]}}
 
 
-def test_every_slot_of_a_prompt_finds_its_place(
+def test_every_slot_of_a_prompt_is_written(
     anthropic: AnthropicAdapter, everything: list[Any], translate: Messages
 ) -> None:
     number = 12345678901234567890123
@@ -90,7 +90,7 @@ def test_turns_of_one_role_stay_apart(
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u2003"])
-def test_blank_text_is_dropped_where_something_else_stands(
+def test_blank_text_is_dropped_beside_other_content(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, blank: str, translate: Messages
 ) -> None:
     user = {"role": "user", "content": [_text(blank), _text(" a "), _text(blank)]}
@@ -118,14 +118,14 @@ def test_a_call_id_of_other_characters_is_mapped_for_call_and_result(
 ) -> None:
     request = {"role": "tool_request", "content": {"id": "a.1", "name": "f", "arguments": {}}}
     fits = "A-z_0" * 40
-    said, told = translate(
+    calls, answered = translate(
         anthropic, [call("a:1", fits, "a\n"), request, result(fits), result("a:1"), result("a.1"), result("a\n")]
     )["messages"]
-    sent = [block["id"] for block in said["content"]]
+    sent = [block["id"] for block in calls["content"]]
     assert sent[1] == fits
     assert len({*sent}) == 4
     assert all(one.startswith("artid_") and len(one) == 38 for one in (sent[0], *sent[2:]))
-    assert [block["tool_use_id"] for block in told["content"]] == sent
+    assert [block["tool_use_id"] for block in answered["content"]] == sent
 
 
 # Images.
@@ -160,7 +160,7 @@ def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, tran
         ({"mime_type": "image/png", "data": "data:image/png;base64,AAEC"}, "not base64"),
     ],
 )
-def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+def test_an_image_that_cannot_be_sent_is_refused_by_its_message(
     anthropic: AnthropicAdapter, image: dict[str, str], words: str, refusal: Refusal
 ) -> None:
     error = refusal(anthropic, [SYSTEM, USER, _image(**image)])
@@ -205,7 +205,7 @@ def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
         ({"user_id": "u", "session_id": "s", "trace_id": "r", "call_context": "c"}, {}),
     ],
 )
-def test_every_option_finds_its_place(
+def test_every_option_is_written(
     anthropic: AnthropicAdapter, options: Any, written: dict[str, Any], translate: Messages
 ) -> None:
     plain = {"model": "claude-haiku-4-5", "max_tokens": 8192, "messages": [USER]}
@@ -232,7 +232,7 @@ def test_every_option_finds_its_place(
         ),
     ],
 )
-def test_tools_and_their_choice_find_their_place(
+def test_tools_and_their_choice_are_written(
     anthropic: AnthropicAdapter, options: dict[str, Any], choice: Any, translate: Messages
 ) -> None:
     rootless = TOOL | {"name": "g", "inputSchema": {"properties": {"a": {"anyOf": []}}}}
@@ -345,7 +345,7 @@ def test_every_model_takes_sampling_that_changes_nothing(
         ([USER], {"provider": {"anthropic-messages": {"model": "m"}}}, None, None),
     ],
 )
-def test_what_anthropic_cannot_take_is_refused(
+def test_a_refusal_cites_anthropic_s_rule(
     anthropic: AnthropicAdapter,
     messages: Any,
     options: dict[str, Any],

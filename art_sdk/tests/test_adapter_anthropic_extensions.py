@@ -194,5 +194,5 @@ def test_kept_blocks_stay_between_the_same_calls_however_the_text_is_divided(
 ) -> None:
     message = _read(anthropic, head(), _body(*blocks), info()).message
     results = [result(one.id) for one in message.tool_calls]
-    told = translate(anthropic, [USER, message, *results])["messages"][1]["content"]
-    assert [block["type"] for block in told] == kinds
+    content = translate(anthropic, [USER, message, *results])["messages"][1]["content"]
+    assert [block["type"] for block in content] == kinds

@@ -137,7 +137,7 @@ def test_leaving_the_events_early_leaves_no_open_answer(
     assert [one.is_closed for one in answers] == [True]
 
 
-def test_events_that_nobody_asks_for_send_nothing(make: type[BaseAdapter]) -> None:
+def test_nothing_is_sent_before_the_first_event_is_requested(make: type[BaseAdapter]) -> None:
     sent: list[httpx2.Request] = []
     adapter = make(api_key="k", http_client=_client(sent.append, is_async=False))  # type: ignore[arg-type]
     adapter.call_sync([USER], OPTIONS).close()
@@ -145,7 +145,7 @@ def test_events_that_nobody_asks_for_send_nothing(make: type[BaseAdapter]) -> No
     assert not sent
 
 
-def test_no_log_record_of_a_call_holds_the_key(
+def test_no_log_record_of_a_call_shows_the_key(
     make: type[BaseAdapter], good_body: dict[str, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -32,9 +32,7 @@ Messages = Callable[..., dict[str, Any]]
 Refusal = Callable[..., PromptTranslationFailed]
 
 
-def test_every_slot_of_a_prompt_finds_its_place(
-    openai: OpenAIAdapter, everything: list[Any], translate: Messages
-) -> None:
+def test_every_slot_of_a_prompt_is_written(openai: OpenAIAdapter, everything: list[Any], translate: Messages) -> None:
     def call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
         return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
@@ -80,7 +78,7 @@ def test_every_slot_of_a_prompt_finds_its_place(
         ({"user_id": "u", "session_id": "s", "trace_id": "r", "call_context": "c"}, {}),
     ],
 )
-def test_every_option_finds_its_place(
+def test_every_option_is_written(
     openai: OpenAIAdapter, options: Any, written: dict[str, Any], translate: Messages
 ) -> None:
     plain = {"model": "gpt-4.1-mini", "messages": [USER]}
@@ -96,7 +94,7 @@ def test_every_option_finds_its_place(
         ("f", {"type": "function", "function": {"name": "f"}}),
     ],
 )
-def test_a_tool_and_its_choice_find_their_place(
+def test_a_tool_and_its_choice_are_written(
     openai: OpenAIAdapter, choice: str, written: Any, translate: Messages
 ) -> None:
     payload = translate(openai, [USER], tools=[TOOL], tool_choice=choice, parallel_tool_calls=False)
@@ -141,7 +139,7 @@ def test_arguments_are_passed_on_untouched(
         ([USER], {"parallel_tool_calls": True}, "openai.tool-choice-needs-tools", None),
     ],
 )
-def test_what_openai_refuses_is_refused_by_its_rule(
+def test_a_refusal_cites_openai_s_rule(
     openai: OpenAIAdapter, messages: Any, options: dict[str, Any], rule: str, index: int | None, refusal: Refusal
 ) -> None:
     error = refusal(openai, messages, **options)
@@ -158,7 +156,7 @@ def test_what_openai_refuses_is_refused_by_its_rule(
         {"temperature": 2.0, "top_p": 0.0},
     ],
 )
-def test_what_just_fits_is_taken(openai: OpenAIAdapter, options: dict[str, Any], translate: Messages) -> None:
+def test_values_at_the_limit_are_accepted(openai: OpenAIAdapter, options: dict[str, Any], translate: Messages) -> None:
     assert translate(openai, [USER], **options)["messages"] == [USER]
 
 
@@ -251,7 +249,7 @@ def test_an_image_goes_as_a_url_of_data_or_by_its_own(openai: OpenAIAdapter, tra
         {"mime_type": "image/*", "url": ""},
     ],
 )
-def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+def test_an_image_that_cannot_be_sent_is_refused_by_its_message(
     openai: OpenAIAdapter, image: dict[str, str], refusal: Refusal
 ) -> None:
     error = refusal(openai, [USER, {"role": "user", "content": [{"type": "image", **image}]}])
@@ -296,7 +294,7 @@ def test_a_numbered_id_passes_over_those_that_the_prompt_has(info: Any) -> None:
     assert [next(fresh), next(fresh)] == ["call_4", "call_5"]
 
 
-def test_an_error_under_status_200_is_told_in_the_providers_words(openai: OpenAIAdapter, head: Any, info: Any) -> None:
+def test_an_error_with_status_200_has_the_provider_s_words(openai: OpenAIAdapter, head: Any, info: Any) -> None:
     body = b'{"error": {"message": "upstream is down", "code": 502}}'
     error = next(e.error for e in openai.read_response(head(), body, info()) if isinstance(e, ErrorEvent))
     assert isinstance(error, LLMProviderError)

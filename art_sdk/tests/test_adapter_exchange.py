@@ -144,7 +144,7 @@ LIMITS = {
 
 @WAYS
 @pytest.mark.parametrize(("script", "timeouts", "limit", "tokens"), LIMITS.values(), ids=LIMITS)
-def test_a_time_limit_of_a_streamed_call_holds_and_what_arrived_is_kept(
+def test_a_time_limit_ends_a_streamed_call_and_keeps_what_arrived(
     serve: Serve, script: Any, timeouts: Timeouts, limit: float, tokens: int, way: str
 ) -> None:
     client = new_client(is_async=way != "sync")

@@ -65,7 +65,7 @@ def test_the_provider_s_own_words_are_found(body: Any, code: str | None, message
         (b" \n", None),
     ],
 )
-def test_what_stands_before_a_provider_is_heard_too(body: bytes, message: str | None) -> None:
+def test_the_error_of_a_proxy_in_front_of_a_provider_is_read(body: bytes, message: str | None) -> None:
     assert read_words(body) == (None, message)
 
 
@@ -134,7 +134,7 @@ def test_only_what_may_pass_is_retryable(adapter: BaseAdapter, status: int, head
     assert adapter.read_error(head(status), b"").is_retryable is (status in RETRYABLE_STATUSES)
 
 
-def test_an_error_tells_status_words_request_and_wait(adapter: BaseAdapter, head: Heads) -> None:
+def test_an_error_has_status_words_request_id_and_wait(adapter: BaseAdapter, head: Heads) -> None:
     body = b'{"error": {"code": "slow_down", "message": "wait"}}'
     named = {adapter.request_id_header.replace("-", "_"): "q"}
     error = adapter.read_error(head(429, **named, retry_after="2"), body)
@@ -216,7 +216,7 @@ def _spellings(key: str) -> dict[str, str]:
         b'{"choices":[{"message":{"content":"KEY"}}]}',
     ],
 )
-def test_the_key_stands_nowhere_in_an_error(
+def test_no_part_of_an_error_shows_the_key(
     adapter: BaseAdapter,
     template: bytes,
     status: int,

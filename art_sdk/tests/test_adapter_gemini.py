@@ -35,9 +35,7 @@ def _result(call_id: str, name: str = "look", **response: Any) -> dict[str, Any]
     return {"functionResponse": {"id": call_id, "name": name, "response": response}}
 
 
-def test_every_slot_of_a_prompt_finds_its_place(
-    gemini: GeminiAdapter, everything: list[Any], translate: Messages
-) -> None:
+def test_every_slot_of_a_prompt_is_written(gemini: GeminiAdapter, everything: list[Any], translate: Messages) -> None:
     number = 12345678901234567890123
     assert translate(gemini, everything) == {
         "systemInstruction": {"parts": [{"text": "be brief"}]},
@@ -112,7 +110,7 @@ def test_blank_parts_are_dropped_beside_others(
         ),
     ],
 )
-def test_every_option_finds_its_place(
+def test_every_option_is_written(
     gemini: GeminiAdapter, options: Any, written: dict[str, Any], translate: Messages
 ) -> None:
     assert translate(gemini, [USER], **options) == {"contents": [_text("user", "u")]} | written
@@ -128,7 +126,7 @@ def test_every_option_finds_its_place(
         ("f", {"mode": "ANY", "allowedFunctionNames": ["f"]}),
     ],
 )
-def test_tools_and_their_choice_find_their_place(
+def test_tools_and_their_choice_are_written(
     gemini: GeminiAdapter, choice: Any, config: Any, translate: Messages
 ) -> None:
     other = TOOL | {"name": "g", "outputSchema": {"type": "string"}}
@@ -157,7 +155,7 @@ def test_tools_and_their_choice_find_their_place(
         ([USER], {"parallel_tool_calls": False}, None, None),
     ],
 )
-def test_what_gemini_cannot_take_is_refused(
+def test_a_refusal_cites_gemini_s_rule(
     gemini: GeminiAdapter, messages: Any, options: dict[str, Any], rule: str | None, index: int | None, refusal: Refusal
 ) -> None:
     error = refusal(gemini, messages, **options)
@@ -179,7 +177,7 @@ def test_a_call_that_joins_the_models_first_words_begins_the_conversation_too(
 
 
 @pytest.mark.parametrize("arguments", ["[]", "{", '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e999}', '{"a":' * 999])
-def test_arguments_that_are_no_object_are_refused_where_they_stand(
+def test_arguments_that_are_not_an_object_are_refused_by_their_call(
     gemini: GeminiAdapter, call: Messages, result: Messages, arguments: str, refusal: Refusal
 ) -> None:
     request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
@@ -202,7 +200,7 @@ def test_a_called_tool_whose_name_cannot_be_sent_is_refused(
         ("tuned/a?b=ü", "/models/tuned%2Fa%3Fb%3D%C3%BC:generateContent"),
     ],
 )
-def test_the_model_stands_in_the_url_and_the_key_in_a_header(
+def test_the_model_goes_into_the_url_and_the_key_into_a_header(
     gemini: GeminiAdapter, model: str, path: str, key: str
 ) -> None:
     request = gemini.prepare([USER], {"thread_id": "t", "model": model}).request
@@ -251,7 +249,7 @@ def test_an_image_goes_inline_or_by_its_uri(
         {"mime_type": "image/*", "url": ""},
     ],
 )
-def test_an_image_that_cannot_be_sent_is_refused_where_it_stands(
+def test_an_image_that_cannot_be_sent_is_refused_by_its_message(
     gemini: GeminiAdapter, image: dict[str, str], refusal: Refusal
 ) -> None:
     assert refusal(gemini, [SYSTEM, USER, _image(**image)]).details == {"adapter": "gemini", "index": 2}
@@ -322,7 +320,7 @@ def test_a_signature_alone_makes_a_turn(gemini: GeminiAdapter, translate: Messag
         {"text": "=", "odd": 1},
     ],
 )
-def test_signatures_that_are_none_of_this_adapter_s_are_refused(
+def test_signatures_of_another_form_are_refused(
     gemini: GeminiAdapter, call: Messages, result: Messages, signatures: Any, refusal: Refusal
 ) -> None:
     error = refusal(gemini, [USER, _signed(call("a"), signatures), result("a")])

@@ -148,18 +148,18 @@ def test_the_provider_s_own_wait_is_used_and_otherwise_it_doubles(waits: list[fl
 
 @WAYS
 @pytest.mark.parametrize(
-    ("asked", "whole_call"),
+    ("retry_after", "whole_call"),
     [("31", 30.0), ("61", None), ("3600", None)],
     ids=["the call's time", "a minute", "an hour"],
 )
 def test_a_wait_that_is_too_long_is_not_begun(
-    waits: list[float], way: str, asked: str, whole_call: float | None
+    waits: list[float], way: str, retry_after: str, whole_call: float | None
 ) -> None:
-    events, sent = call([no(429, retry_after=asked)], way, retries=3, timeouts=Timeouts(whole_call=whole_call))
+    events, sent = call([no(429, retry_after=retry_after)], way, retries=3, timeouts=Timeouts(whole_call=whole_call))
     assert (len(sent), waits) == (1, [])
     assert isinstance(events[0], ErrorEvent)
     assert isinstance(events[0].error, LLMProviderError)
-    assert events[0].error.retry_after == float(asked)
+    assert events[0].error.retry_after == float(retry_after)
 
 
 @WAYS

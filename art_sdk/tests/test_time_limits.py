@@ -95,7 +95,7 @@ LIMITS: list[tuple[Script, Timeouts, float]] = [
 @pytest.mark.parametrize(
     ("script", "timeouts", "limit"), LIMITS, ids=[f"{case[0].__name__[1:]}-{n}" for n, case in enumerate(LIMITS)]
 )
-def test_a_time_limit_holds_whatever_the_server_does(
+def test_a_time_limit_ends_the_call_whatever_the_server_does(
     serve: Callable[[Script], Any],
     script: Script,
     timeouts: Timeouts,
@@ -117,7 +117,7 @@ def test_a_time_limit_holds_whatever_the_server_does(
     assert caught.value.__cause__ is not None
 
 
-def test_the_transport_s_own_limits_hold_where_a_call_has_none(serve: Callable[[Script], Any]) -> None:
+def test_the_transport_s_own_limits_apply_to_a_call_without_limits(serve: Callable[[Script], Any]) -> None:
     transport = Transport("acme", timeouts=Timeouts(first_byte=0.2))
     began = time.monotonic()
     with pytest.raises(LLMProviderError, match="took longer"):
@@ -179,7 +179,7 @@ def test_a_cancelled_call_is_cancelled_and_closes_its_connection(serve: Callable
     assert gone.wait(2)
 
 
-def test_nobody_listening_is_no_connection() -> None:
+def test_a_port_without_a_server_is_a_connection_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     transport = Transport("acme", timeouts=Timeouts())
@@ -211,7 +211,7 @@ def test_an_answer_that_is_cut_off_is_an_error(
     assert caught.value.is_retryable
 
 
-def test_no_log_record_holds_the_key(serve: Callable[[Script], Any], caplog: pytest.LogCaptureFixture) -> None:
+def test_no_log_record_shows_the_key(serve: Callable[[Script], Any], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     log = io.StringIO()
     handler = logging.StreamHandler(log)

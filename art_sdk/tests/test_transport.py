@@ -154,7 +154,7 @@ def test_the_whole_call_ends_in_time_without_a_socket_to_shut() -> None:
     assert 0.2 <= time.monotonic() - began < 0.45
 
 
-def test_a_client_that_was_handed_in_is_left_open() -> None:
+def test_a_client_of_the_caller_s_is_left_open() -> None:
     client = httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
     transport = Transport("acme", timeouts=Timeouts(), http_client=client)
     receive(transport, REQUEST)
@@ -164,7 +164,7 @@ def test_a_client_that_was_handed_in_is_left_open() -> None:
     client.close()
 
 
-def test_an_async_client_that_was_handed_in_is_left_open() -> None:
+def test_an_async_client_of_the_caller_s_is_left_open() -> None:
     async def run() -> bool:
         client = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
         transport = Transport("acme", timeouts=Timeouts(), http_client=client)

@@ -7,15 +7,15 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Severity = Literal["reject", "ignored", "note"]
-"""`reject` counts against the adapter; `ignored` says that a provider disregards it; `note` is to be read."""
+"""`reject` counts against the adapter, `ignored` says that the provider disregards it, and `note` is information."""
 
-Verdict = Literal["pass", "fail", "not applicable", "known", "provisional", "harness error"]
+Verdict = Literal["pass", "fail", "not applicable", "harness error"]
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """What a finding is of: prompt and options as JSON data, and the payload that they gave, or what came instead.
+    """What a finding was found on: prompt and options as JSON data, and the payload, or what came instead of one.
 
-    `answer` is what was answered to it, where that is generated: the fields of a scenario's `answer`.
+    `answer` has the fields of a scenario's `answer` where the provider's answer was generated.
     """
 
     prompt: list[dict[str, Any]]
@@ -46,11 +46,11 @@ class Problem(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is wrong, told to the adapter's author.
+    """One thing that is wrong, for the adapter's author.
 
     `path` is where in the prompt or the options (`$[2].content`), `pointer` where in the payload
     (a JSON pointer, RFC 6901), `provider_text` the provider's own words where there are any, and
-    `source` where those were found. `example` is what it was found on, where that is not told elsewhere.
+    `source` where those come from. `example` is what it was found on, where the scenario does not show that.
     """
 
     check: str
@@ -64,4 +64,4 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class HarnessError(Exception):
-    """The suite cannot do its work: a bad name, file, setting or environment. Never the adapter's failure."""
+    """The suite cannot do its work: a bad name, file, setting or environment. It is never the adapter's failure."""

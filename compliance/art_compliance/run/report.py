@@ -56,7 +56,6 @@ class LevelCount(Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     not_applicable: int
-    known: int
     is_applicable: bool = True
 
     @property
@@ -150,7 +149,6 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
             passed=count["pass"],
             failed=count["fail"],
             not_applicable=count["not applicable"],
-            known=count["known"],
             is_applicable=level != "replay" or reality,
         )
         for level, count in sorted(counts.items())

@@ -252,7 +252,7 @@ def test_faults_of_prompt_and_options_are_put_around_a_black_box():
     told = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
     assert told["drops-system-messages"].outcome == "caught"
     assert told["sends-an-unknown-field"].outcome == "not applicable"
-    assert "it has no translate" in told["sends-an-unknown-field"].by
+    assert "the adapter has no translate" in told["sends-an-unknown-field"].by
 
 
 class BlackBox:

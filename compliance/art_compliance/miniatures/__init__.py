@@ -1,4 +1,4 @@
-"""The suite's own exam: adapters made wrong, each in one named way, and the checks that must see it."""
+"""The suite's own exam: adapters made wrong, each in one named way, and the checks that must fail for it."""
 
 from __future__ import annotations
 

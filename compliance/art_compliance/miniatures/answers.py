@@ -1,4 +1,4 @@
-"""Adapters that translate well, and read or tell the provider's answer wrongly."""
+"""Adapters that translate well, but read the provider's answer wrongly or pass on something else."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from art_sdk.json_data import is_object
 
 @miniature("response.answer-is-read")
 def reads_texts_alone(adapter: Any) -> None:
-    """An answer with a call is told as an error."""
+    """An answer with a call becomes an error."""
     change_events(adapter, lambda events: _failed("no text") if _has(events, "TOOL_CALL") else events)
 
 
 @miniature("response.every-prompt-is-answered")
 def reads_the_first_answer_alone(adapter: Any) -> None:
-    """Once the prompt has an assistant's message, the answer is told without its text."""
+    """Once the prompt has an assistant message, answers lose their text."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
-        async def told() -> Any:
+        async def events() -> Any:
             later = any(message["role"] == "assistant" for message in as_data(prompt))
             async for event in own(prompt, options):
                 if not (later and isinstance(event, TokenEvent)):
                     yield event
 
-        return told()
+        return events()
 
     adapter.call = call
 
@@ -43,7 +43,7 @@ def hands_on_the_providers_message(adapter: Any) -> None:
 
 @miniature("response.key-goes-in-a-header")
 def sends_no_key(adapter: Any) -> None:
-    """The request has no key."""
+    """The request has no API key."""
     adapter.auth_headers = dict
 
 
@@ -67,25 +67,25 @@ def forgets_the_trace(adapter: Any) -> None:
 
 @miniature("response.text-is-whole")
 def trims_the_answer(adapter: Any) -> None:
-    """Blanks at the ends of the answer's text are cut off."""
+    """The answer's text loses whitespace at its ends."""
     change_events(adapter, lambda events: _with_texts(events, str.strip))
 
 
 @miniature("response.text-is-whole")
 def repeats_the_text_at_the_end(adapter: Any) -> None:
-    """The whole text comes once more, as a token, after its pieces."""
+    """The whole text comes again as one token after its pieces."""
     change_events(adapter, lambda events: [e for event in events for e in _twice(event)])
 
 
 @miniature("response.calls-are-whole")
 def hears_one_call_of_many(adapter: Any) -> None:
-    """Of several calls in an answer only the first is told."""
+    """Only the first of several calls in an answer is passed on."""
     change_events(adapter, _first_call_alone)
 
 
 @miniature("response.calls-are-whole")
 def takes_cut_arguments_for_none(adapter: Any) -> None:
-    """Arguments that are not JSON become the empty object."""
+    """Arguments that are not JSON become an empty object."""
     change_events(adapter, lambda events: _with_arguments(events, lambda text: text if text.endswith("}") else "{}"))
 
 
@@ -97,31 +97,31 @@ def gives_every_call_one_id(adapter: Any) -> None:
 
 @miniature("response.calls-are-whole")
 def tells_calls_at_the_end_alone(adapter: Any) -> None:
-    """TOOL_CALL never comes; the calls stand in the message of END only."""
+    """TOOL_CALL never comes; only END's message has the calls."""
     change_events(adapter, lambda events: [event for event in events if event["type"] != "TOOL_CALL"])
 
 
 @miniature("response.thinking-stands-apart")
 def takes_thinking_for_text(adapter: Any) -> None:
-    """The model's reasoning is told as a part of its answer."""
+    """The model's reasoning becomes part of its answer."""
     change_events(adapter, lambda events: [_spoken(event) for event in events])
 
 
 @miniature("response.finish-is-told")
 def takes_every_end_for_a_stop(adapter: Any) -> None:
-    """An answer that was cut or blocked ends by `stop`, as a whole one does."""
+    """A truncated or blocked answer ends with `stop`."""
     change_events(adapter, lambda events: _with_end(events, lambda end: {**end, "finish": "stop"}))
 
 
 @miniature("response.usage-is-told")
 def leaves_the_cache_uncounted(adapter: Any) -> None:
-    """Tokens that came from a cache are missing in the prompt's."""
+    """The prompt's token count leaves out cached tokens."""
     change_events(adapter, lambda events: [_without_cache(event) for event in events])
 
 
 @miniature("response.answer-can-be-appended")
 def gives_arguments_as_objects(adapter: Any) -> None:
-    """The arguments in END's message are parsed already, which is not the standard form."""
+    """The arguments in END's message are an object, not JSON text."""
     change_events(adapter, lambda events: _with_arguments(events, lambda text: {"text": text}))
 
 
@@ -133,13 +133,13 @@ def forgets_what_is_wanted_back(adapter: Any) -> None:
 
 @miniature("response.context-marks-the-tokens")
 def ignores_the_call_context(adapter: Any) -> None:
-    """Tokens of every context have the plain types."""
+    """Token types ignore the call context."""
     change_events(adapter, lambda events: [_unmarked(event) for event in events])
 
 
 @miniature("response.unknown-fields-are-ignored")
 def refuses_new_fields(adapter: Any) -> None:
-    """An answer with a field that it does not know is no answer to it."""
+    """An answer with an unknown field is not read."""
     own = adapter.read_response
 
     def read_response(head: Any, body: bytes, info: Any) -> Any:
@@ -150,7 +150,7 @@ def refuses_new_fields(adapter: Any) -> None:
 
 @miniature("response.every-way-to-call-agrees")
 def reads_otherwise_without_a_loop(adapter: Any) -> None:
-    """`call_sync` trims the answer's tokens; `call` does not."""
+    """`call_sync` strips the answer's tokens; `call` does not."""
     own = adapter.call_sync
 
     def call_sync(prompt: Any, options: Any) -> Any:
@@ -162,25 +162,25 @@ def reads_otherwise_without_a_loop(adapter: Any) -> None:
 
 @miniature("response.unknown-end-is-no-stop")
 def takes_unknown_ends_for_stops(adapter: Any) -> None:
-    """An answer that ended for a reason that it does not know ends by `stop`."""
+    """An unknown finish reason becomes `stop`."""
     change_events(adapter, lambda events: [_ended(event) for event in events])
 
 
 @miniature("response.broken-answer-is-an-error", "response.error-answer-is-told")
 def takes_errors_for_empty_answers(adapter: Any) -> None:
-    """Where there is an error, END comes alone, with an empty text and the finish `stop`."""
+    """After an error only END comes, with an empty text and the finish `stop`."""
     change_events(adapter, lambda events: _answered_nothing(events) if _has(events, "ERROR") else events)
 
 
 @miniature("response.error-answer-is-told")
 def hides_the_status(adapter: Any) -> None:
-    """The error says that something went wrong, and no more."""
+    """The error says only that something went wrong."""
     change_events(adapter, lambda events: _failed("something went wrong") if _has(events, "ERROR") else events)
 
 
 @miniature("response.key-is-shown-nowhere")
 def shows_the_key(adapter: Any) -> None:
-    """The error tells the request, headers and all."""
+    """The error shows the request with its headers."""
     change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
 
 
@@ -214,9 +214,9 @@ def _without_extensions(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
-    told = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
+    changed = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
     return _with_message(
-        told, lambda message: {**message, "content": message["content"] and change(message["content"])}
+        changed, lambda message: {**message, "content": message["content"] and change(message["content"])}
     )
 
 
@@ -225,9 +225,9 @@ def _twice(event: dict[str, Any]) -> Events:
 
 
 def _with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
-    told = [{**event, "call": change(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
+    changed = [{**event, "call": change(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
     return _with_message(
-        told, lambda message: {**message, "tool_calls": [change(call) for call in message.get("tool_calls", ())]}
+        changed, lambda message: {**message, "tool_calls": [change(call) for call in message.get("tool_calls", ())]}
     )
 
 
@@ -241,8 +241,8 @@ def _with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
 
 def _first_call_alone(events: Events) -> Events:
     calls = [event for event in events if event["type"] == "TOOL_CALL"]
-    told = [event for event in events if event not in calls[1:]]
-    return _with_message(told, lambda message: {**message, "tool_calls": message.get("tool_calls", [])[:1]})
+    changed = [event for event in events if event not in calls[1:]]
+    return _with_message(changed, lambda message: {**message, "tool_calls": message.get("tool_calls", [])[:1]})
 
 
 def _spoken(event: dict[str, Any]) -> dict[str, Any]:

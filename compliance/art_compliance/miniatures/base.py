@@ -1,4 +1,4 @@
-"""What a miniature is: an adapter made wrong in one named way, and the checks that must see it."""
+"""What a miniature is: an adapter made wrong in one named way, and the checks that must fail for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Spoil = Callable[[Any], None]
 
 
 class Miniature(Struct, frozen=True):
-    """One way to be wrong, told in a sentence, and the ids of the checks that must fail for it."""
+    """One way to be wrong, in a sentence, and the ids of the checks that must fail for it."""
 
     id: str
     wrong: str
@@ -79,13 +79,12 @@ class CannotSpoil(Exception):
 
 
 def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], Any]) -> None:
-    """Puts `spoiled(translate, prompt, options)` in the place of the adapter's `translate`.
+    """Replaces the adapter's `translate` by `spoiled(translate, prompt, options)`.
 
     Raises CannotSpoil for a black box.
     """
     if not hasattr(adapter, "translate"):
-        message = "it has no translate"
-        raise CannotSpoil(message)
+        raise CannotSpoil("the adapter has no translate")
     own = adapter.translate
 
     def on_data(prompt: Prompt, options: Options) -> Any:
@@ -100,7 +99,7 @@ def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], An
 
 
 def recall(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
-    """When it is called, the adapter sends another prompt than it was given."""
+    """A call sends another prompt than it was given."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -110,7 +109,7 @@ def recall(adapter: Any, change: Callable[[Prompt], Prompt]) -> None:
 
 
 def retell(adapter: Any, through: Callable[[Any], Any]) -> None:
-    """The adapter's events go through a generator: it is given those of a call and gives what is told."""
+    """The adapter's calls give what a generator makes of their events."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -120,12 +119,12 @@ def retell(adapter: Any, through: Callable[[Any], Any]) -> None:
 
 
 def change_events(adapter: Any, change: Callable[[Events], Events]) -> None:
-    """The adapter tells other events than it read."""
+    """The adapter gives other events than it read."""
     retell(adapter, lambda given: changed_events(given, change))
 
 
 async def changed_events(given: Any, change: Callable[[Events], Events]) -> Any:
-    """A call's events, told when all of them have come and are changed."""
+    """A call's events, changed, after all of them have come."""
     for event in change(list(Answered.of([event async for event in given]).events)):
         yield event
 

@@ -18,7 +18,7 @@ from art_compliance.miniatures.base import (
 
 @miniature("translation.calls-survive")
 def loses_the_second_call(adapter: Any) -> None:
-    """Of parallel calls only the first is sent, with its result."""
+    """Only the first of parallel calls is sent, with its result."""
     change_prompt(adapter, _first_calls_only)
 
 
@@ -30,25 +30,25 @@ def gives_two_calls_one_id(adapter: Any) -> None:
 
 @miniature("translation.arguments-survive", "translation.canary-arguments-decode-once")
 def rounds_integers(adapter: Any) -> None:
-    """Arguments go through a reader to which every number is a double."""
+    """Arguments are parsed with every number as a double."""
     change_messages(adapter, "assistant", lambda m: _with_arguments(m, _as_doubles))
 
 
 @miniature("translation.arguments-survive")
 def loses_one_of_two_keys(adapter: Any) -> None:
-    """Arguments are parsed and written again, which drops a key that stands twice."""
+    """Arguments are parsed and written again, which drops a duplicate key."""
     change_messages(adapter, "assistant", lambda m: _with_arguments(m, _parsed_and_written))
 
 
 @miniature("translation.results-survive", "translation.canary-results-are-linked")
 def swaps_results(adapter: Any) -> None:
-    """Two results of one turn change places: each answers the other's call."""
+    """Two results of one turn are swapped: each answers the other's call."""
     change_prompt(adapter, _swapped)
 
 
 @miniature("translation.results-survive", "translation.order-of-answers-means-nothing")
 def trusts_the_order_of_results(adapter: Any) -> None:
-    """The first result is taken for the first call's, whatever id it carries."""
+    """Results are matched to calls by position, whatever their ids."""
     change_prompt(adapter, linked_by_order)
 
 
@@ -61,13 +61,13 @@ def calls_failures_successes(adapter: Any) -> None:
 
 @miniature("translation.outcome-is-right")
 def makes_up_missing_results(adapter: Any) -> None:
-    """A call that nobody answered gets an answer, so that the provider accepts it."""
+    """A call without a result gets an invented one, so that the provider accepts it."""
     change_prompt(adapter, _patched)
 
 
 @miniature("translation.is-total")
 def stumbles_over_nameless_results(adapter: Any) -> None:
-    """A result without a name is a KeyError."""
+    """A result without a name raises KeyError."""
     change_messages(adapter, "tool_result", lambda m: {**m, "name": m["name"]})
 
 
@@ -116,22 +116,22 @@ def _pairs(prompt: Prompt) -> list[tuple[int, int]]:
 
 
 def _swapped(prompt: Prompt) -> Prompt:
-    told = list(prompt)
+    swapped = list(prompt)
     for one, other in _pairs(prompt)[:1]:
-        told[one] = {**prompt[one], "content": prompt[other]["content"]}
-        told[other] = {**prompt[other], "content": prompt[one]["content"]}
-    return told
+        swapped[one] = {**prompt[one], "content": prompt[other]["content"]}
+        swapped[other] = {**prompt[other], "content": prompt[one]["content"]}
+    return swapped
 
 
 def linked_by_order(prompt: Prompt) -> Prompt:
     """The prompt with every result linked to the next call that waits, whatever id it carries."""
     waiting: list[str] = []
-    told: Prompt = []
+    linked: Prompt = []
     for message in prompt:
         waiting += [call["id"] for call in message.get("tool_calls", ())]
         is_answer = message["role"] == "tool_result" and bool(waiting)
-        told.append({**_nameless(message), "tool_call_id": waiting.pop(0)} if is_answer else message)
-    return told
+        linked.append({**_nameless(message), "tool_call_id": waiting.pop(0)} if is_answer else message)
+    return linked
 
 
 def _nameless(message: dict[str, Any]) -> dict[str, Any]:
@@ -140,10 +140,10 @@ def _nameless(message: dict[str, Any]) -> dict[str, Any]:
 
 def _patched(prompt: Prompt) -> Prompt:
     answered = {message.get("tool_call_id") for message in prompt}
-    told: Prompt = []
+    patched: Prompt = []
     for message in prompt:
-        told.append(message)
+        patched.append(message)
         for call in message.get("tool_calls", ()):
             if call["id"] not in answered:
-                told.append({"role": "tool_result", "tool_call_id": call["id"], "content": "No result."})
-    return told
+                patched.append({"role": "tool_result", "tool_call_id": call["id"], "content": "No result."})
+    return patched

@@ -1,4 +1,4 @@
-"""Adapters whose translation may be right, and whose conduct is not: impure, unsaid, or not what is sent."""
+"""Adapters whose payloads may be right, but which are impure, do not declare, or send something else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from art_sdk.json_data import is_object
 
 @miniature("preflight.greeting-translates")
 def translates_nothing(adapter: Any) -> None:
-    """Translating raises, whatever the prompt."""
+    """Translating raises for every prompt."""
 
     def translate(*_: Any) -> Any:
         raise RuntimeError
@@ -23,7 +23,7 @@ def translates_nothing(adapter: Any) -> None:
 
 @miniature("preflight.answer-is-read")
 def loses_the_answer(adapter: Any) -> None:
-    """The answer arrives, and no event tells of it."""
+    """The answer arrives, but no event has it."""
 
     def call(*_: Any) -> Iterator[Any]:
         return iter(())
@@ -33,7 +33,7 @@ def loses_the_answer(adapter: Any) -> None:
 
 @miniature("translation.repairs-are-declared")
 def hides_its_repairs(adapter: Any) -> None:
-    """What it changes so that the provider accepts it is not declared."""
+    """Repairs are made but not declared."""
     adapter.repairs = frozenset()
 
 
@@ -52,7 +52,7 @@ def edits_the_callers_tools(adapter: Any) -> None:
 
 @miniature("translation.same-prompt-same-request")
 def counts_its_calls(adapter: Any) -> None:
-    """Every payload carries a number of its own."""
+    """Every payload has a number of its own."""
     numbers = count()
     change_payload(adapter, lambda payload: {**payload, "sequence": next(numbers)})
 
@@ -65,19 +65,19 @@ def obeys_the_content(adapter: Any) -> None:
 
 @miniature("translation.tool-means-tool-result")
 def forgets_the_alias(adapter: Any) -> None:
-    """A result under the role `tool` is left out when the adapter is called."""
+    """A call drops results with the role `tool`."""
     recall(adapter, lambda prompt: [message for message in prompt if message["role"] != "tool"])
 
 
 @miniature("translation.sends-what-it-translates")
 def sends_something_else(adapter: Any) -> None:
-    """What is sent has one message more than what translate returns."""
+    """A call sends one message more than translate returns."""
     recall(adapter, lambda prompt: [*prompt, {"role": "user", "content": "Go on."}])
 
 
 @miniature("translation.one-call-one-request")
 def asks_twice(adapter: Any) -> None:
-    """Every call is made a second time, to be sure."""
+    """Every call sends its request twice."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -93,7 +93,7 @@ def asks_twice(adapter: Any) -> None:
 
 @miniature("translation.same-prompt-same-request")
 def shares_state_between_threads(adapter: Any) -> None:
-    """The prompt at hand is kept in the adapter, where another thread puts its own."""
+    """The adapter keeps the current prompt in an attribute, which other threads overwrite."""
     own = adapter.translate
 
     def translate(prompt: Any, options: Any) -> Any:
@@ -111,5 +111,5 @@ def _schemas(options: Any) -> list[dict[str, Any]]:
 
 
 def _cooler_for_braces(translate: Translate, prompt: Prompt, options: Options) -> Any:
-    told = any("{{" in str(message["content"]) for message in prompt)
-    return translate(prompt, {**options, "temperature": 0.125} if told else options)
+    has_braces = any("{{" in str(message["content"]) for message in prompt)
+    return translate(prompt, {**options, "temperature": 0.125} if has_braces else options)

@@ -22,25 +22,25 @@ from art_compliance.miniatures.base import (
 
 @miniature("translation.system-text-survives", "translation.canary-texts-stand-whole")
 def drops_system_messages(adapter: Any) -> None:
-    """System messages are left out, without a word."""
+    """System messages are silently dropped."""
     change_prompt(adapter, lambda prompt: [m for m in prompt if m["role"] != "system"] or prompt)
 
 
 @miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
 def trims_user_text(adapter: Any) -> None:
-    """Blanks at the ends of user texts are cut off."""
+    """User texts lose whitespace at their ends."""
     change_messages(adapter, "user", lambda m: _with_text(m, str.strip))
 
 
 @miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
 def escapes_html(adapter: Any) -> None:
-    """Text is escaped as if it went into a page."""
+    """Text is escaped as for an HTML page."""
     change_messages(adapter, "user", lambda m: _with_text(m, html.escape))
 
 
 @miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
 def normalizes_unicode(adapter: Any) -> None:
-    """Text is brought into Unicode's composed form."""
+    """Text is normalised to Unicode's composed form."""
     change_messages(adapter, "user", lambda m: _with_text(m, partial(unicodedata.normalize, "NFC")))
 
 
@@ -59,32 +59,32 @@ def drops_names_silently(adapter: Any) -> None:
 
 @miniature("translation.turns-keep-their-order", "translation.canary-order-is-kept")
 def puts_the_last_question_first(adapter: Any) -> None:
-    """The last user message goes before the first."""
+    """The last user message comes before the first."""
     change_prompt(adapter, _last_question_first)
 
 
 @miniature("translation.nothing-is-invented")
 def adds_an_instruction(adapter: Any) -> None:
-    """A system message that nobody wrote stands in front."""
+    """The adapter adds a system message of its own at the front."""
     change_prompt(adapter, lambda prompt: [{"role": "system", "content": "Be helpful and honest."}, *prompt])
 
 
 @miniature("translation.undeclared-use-is-refused")
 def leaves_undeclared_images_out(adapter: Any) -> None:
-    """Images, which the adapter does not declare, are dropped instead of refused."""
+    """Undeclared images are dropped, not refused."""
     adapter.capabilities = frozenset(adapter.capabilities) - {"images"}
     change_messages(adapter, "user", _without_images)
 
 
 @miniature("translation.images-survive")
 def sends_one_image_of_many(adapter: Any) -> None:
-    """Of several images in a message only the first is sent."""
+    """Only the first of several images in a message is sent."""
     change_messages(adapter, "user", _with_one_image)
 
 
 @miniature("translation.images-survive")
 def puts_images_first(adapter: Any) -> None:
-    """Images go before all texts of their message."""
+    """Images come before all texts of their message."""
     change_messages(adapter, "user", _with_images_first)
 
 
@@ -96,7 +96,7 @@ def forgets_its_signatures(adapter: Any) -> None:
 
 @miniature("translation.tools-survive", "translation.canary-tools-are-told")
 def drops_tool_descriptions(adapter: Any) -> None:
-    """The model is told a tool's name, and not what it does."""
+    """Tools lose their descriptions."""
     change_options(adapter, lambda o: {**o, "tools": [{**t, "description": ""} for t in o.get("tools", ())]})
 
 
@@ -108,49 +108,49 @@ def drops_temperature(adapter: Any) -> None:
 
 @miniature("translation.options-survive")
 def drops_provider_fields(adapter: Any) -> None:
-    """The provider's own fields, which the caller gave, are left out."""
+    """The caller's fields for this provider are left out."""
     change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "provider"})
 
 
 @miniature("translation.nothing-is-invented", "payload.is-canonical")
 def chooses_a_temperature(adapter: Any) -> None:
-    """Where the caller gives no temperature, the adapter does."""
+    """The adapter sets a temperature where the caller gives none."""
     change_options(adapter, lambda o: {"temperature": 0.5, **o})
 
 
 @miniature("translation.canary-texts-stand-whole")
 def cleans_results(adapter: Any) -> None:
-    """Control characters are taken out of results."""
+    """Results lose their control characters."""
     change_messages(adapter, "tool_result", lambda m: _with_text(m, _printable))
 
 
 @miniature("translation.tools-survive")
 def lowers_tool_names(adapter: Any) -> None:
-    """Tools are called by their lower-case names."""
+    """Tool names become lower case."""
     change_options(adapter, lambda o: {**o, "tools": [{**t, "name": t["name"].lower()} for t in o.get("tools", ())]})
 
 
 @miniature("translation.options-survive")
 def takes_zero_for_absent(adapter: Any) -> None:
-    """An option that is 0 is left out, as if it were not set."""
+    """An option with the value 0 is left out, as if it were not set."""
     change_options(adapter, lambda o: {k: v for k, v in o.items() if v != 0})
 
 
 @miniature("translation.request-is-of-its-dialect")
 def speaks_another_format(adapter: Any) -> None:
-    """The payload is put inside another one."""
+    """The payload is wrapped in another object."""
     change_payload(adapter, lambda payload: {"contents": "see input", "messages": "see input", "input": payload})
 
 
 @miniature("translation.is-total")
 def gives_payloads_that_are_not_json(adapter: Any) -> None:
-    """The payload of a longer prompt holds a set."""
+    """The payload of a longer prompt has a Python set in it."""
     retranslate(adapter, _with_a_set)
 
 
 @miniature("translation.prefix-is-stable", "translation.user-text-survives")
 def numbers_the_turns(adapter: Any) -> None:
-    """Every user text begins with its place among all, so that each new message rewrites the old ones."""
+    """Every user text begins with its number and the total, so each new message changes the old ones."""
     change_prompt(adapter, _numbered)
 
 

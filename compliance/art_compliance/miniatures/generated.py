@@ -1,4 +1,4 @@
-"""Adapters that are wrong where contents meet: what the laws over generated prompts must see."""
+"""Adapters that are wrong only for certain combinations of contents: the laws over generated prompts must fail."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from art_compliance.subject.events import Answered
 
 @miniature("properties.every-prompt-has-an-outcome")
 def stumbles_over_two_systems(adapter: Any) -> None:
-    """A result in a prompt with two system messages is an IndexError."""
+    """A result in a prompt with two system messages raises IndexError."""
     change_prompt(adapter, _stumble)
 
 
 @miniature("properties.requests-are-accepted")
 def marks_odd_characters(adapter: Any) -> None:
-    """Where a user text holds U+212B, a field of the adapter's own is sent."""
+    """With U+212B in a user text, the payload has a field that the provider does not know."""
     retranslate(adapter, lambda translate, prompt, options: _marked(translate(prompt, options), prompt))
 
 
 @miniature("properties.nothing-is-lost")
 def drops_private_characters(adapter: Any) -> None:
-    """Characters of the private planes are left out of user texts."""
+    """User texts lose characters of the private planes."""
     change_messages(adapter, "user", lambda m: _without(m, "Co"))
 
 
 @miniature("properties.nothing-is-invented")
 def explains_markup(adapter: Any) -> None:
-    """A system message explains the markup, where a user writes some."""
+    """With markup in a user text, a system message that explains it is added."""
     change_prompt(adapter, _explained)
 
 
 @miniature("properties.translation-is-pure")
 def counts_foreign_prompts(adapter: Any) -> None:
-    """Every other prompt with a character beyond ASCII gets a message more."""
+    """Every other prompt with a character beyond ASCII gets an extra message."""
     numbers = count()
     change_prompt(adapter, lambda prompt: _every_other(prompt, numbers))
 
@@ -72,25 +72,25 @@ def cools_down_for_markup(adapter: Any) -> None:
 
 @miniature("properties.order-of-answers-means-nothing")
 def trusts_the_order_of_answers(adapter: Any) -> None:
-    """Beyond two messages, results are taken for the calls' in their order, whatever ids they carry."""
+    """In prompts of more than two messages, results are matched to calls by position, whatever their ids."""
     change_prompt(adapter, lambda prompt: linked_by_order(prompt) if len(prompt) > 2 else prompt)
 
 
 @miniature("properties.tool-means-tool-result")
 def forgets_the_alias_of_failures(adapter: Any) -> None:
-    """A failed result under the role `tool` is left out when the adapter is called."""
+    """A call drops failed results with the role `tool`."""
     recall(adapter, lambda prompt: [m for m in prompt if m["role"] != "tool" or m.get("status") != "error"])
 
 
 @miniature("properties.what-is-translated-is-sent")
 def sends_zero_width_joiners_away(adapter: Any) -> None:
-    """When it is called, joiners in user texts are left out."""
+    """A call drops zero-width joiners from user texts."""
     recall(adapter, lambda prompt: [_without(m, "Cf") if m["role"] == "user" else m for m in prompt])
 
 
 @miniature("properties.other-processes-agree")
 def orders_by_hash(adapter: Any) -> None:
-    """The fields of the payload stand in the order of a set."""
+    """The payload's fields are in the order of a Python set."""
     change_payload(adapter, lambda payload: {key: payload[key] for key in set(payload)})
 
 
@@ -124,15 +124,15 @@ def forgets_signatures_later(adapter: Any) -> None:
 
 async def _without_extensions(given: Any) -> Any:
     async for event in given:
-        (told,) = Answered.of([event]).events
-        message = told.get("message")
+        (data,) = Answered.of([event]).events
+        message = data.get("message")
         kept = message and {name: value for name, value in message.items() if name != "extensions"}
-        yield {**told, "message": kept} if message else event
+        yield {**data, "message": kept} if message else event
 
 
 @miniature("properties.conversations-go-on")
 def loses_the_second_result(adapter: Any) -> None:
-    """When it is called after two answers or more, of results side by side the first alone is sent."""
+    """A call with two or more answers in the prompt sends only the first of adjacent results."""
     recall(adapter, lambda prompt: _first_results(prompt) if _turns(prompt) > 1 else prompt)
 
 
@@ -156,13 +156,13 @@ def _with_numbered_calls(events: Events) -> Events:
     text = json.dumps(events)
     for number, call_id in enumerate(ids):
         text = text.replace(json.dumps(call_id), json.dumps(f"call_{number}"))
-    told: Events = json.loads(text)
-    return told
+    changed: Events = json.loads(text)
+    return changed
 
 
 def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
-    told = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
-    return [_with_content(event, change) for event in told]
+    changed = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
+    return [_with_content(event, change) for event in changed]
 
 
 def _with_content(event: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
@@ -212,5 +212,5 @@ def _with_a_marked_end(prompt: Prompt) -> Prompt:
 
 
 def _cooler_for_markup(translate: Translate, prompt: Prompt, options: Options) -> Any:
-    told = any("<" in str(message["content"]) for message in prompt)
-    return translate(prompt, {**options, "temperature": 0.125} if told else options)
+    has_markup = any("<" in str(message["content"]) for message in prompt)
+    return translate(prompt, {**options, "temperature": 0.125} if has_markup else options)

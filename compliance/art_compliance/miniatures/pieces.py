@@ -1,4 +1,4 @@
-"""Adapters that read the usual stream well, and are wrong where its pieces, its end or its caller are unusual."""
+"""Adapters that read usual streams well, but not unusual pieces, ends or callers."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def _with_options(adapter: Any, **other: Any) -> None:
 
 @miniature("stream.context-marks-the-tokens")
 def forgets_the_context_when_streaming(adapter: Any) -> None:
-    """A streamed thought is told as an answer."""
+    """Streamed tokens ignore the call context."""
     _with_options(adapter, call_context=None)
 
 
 @miniature("stream.unknown-fields-are-ignored")
 def knows_every_field_of_a_stream(adapter: Any) -> None:
-    """An event with a field that is new is not read."""
+    """A stream's event with an unknown field is not read."""
     refeed(adapter, lambda chunk: chunk.replace(b'"x_new_field":', b'"x_new_field" '))
 
 
 @miniature("stream.unknown-end-is-no-stop")
 def takes_new_ends_for_stop(adapter: Any) -> None:
-    """A stream that ends for a reason that is new has ended well."""
+    """A stream with an unknown finish reason ends with `stop`."""
     change_streams(adapter, lambda events: [_stopped(event) for event in events])
 
 
@@ -52,7 +52,7 @@ def _stopped(event: dict[str, Any]) -> dict[str, Any]:
 
 @miniature("stream.pieces-of-calls-are-told-apart")
 def passes_over_first_arguments(adapter: Any) -> None:
-    """Arguments that come in one piece with a call's name are passed over."""
+    """Arguments that come in one piece with a call's name are lost."""
     refeed(adapter, lambda chunk: change_data(chunk, _without_first_arguments))
 
 
@@ -66,7 +66,7 @@ def _without_first_arguments(chunk: Any) -> Any:
 
 @miniature("faults.are-asked-again-with-care")
 def goes_on_where_it_broke_off(adapter: Any) -> None:
-    """A stream that breaks is asked for once more, and what was told of it is passed over."""
+    """A broken stream is requested again, and events that were passed on before are skipped."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -76,31 +76,31 @@ def goes_on_where_it_broke_off(adapter: Any) -> None:
 
 
 async def _again(ask: Any) -> Any:
-    told = 0
+    passed_on = 0
     async for event in ask():
         (read,) = Answered.of([event]).events
-        if read["type"] == "ERROR" and told:
+        if read["type"] == "ERROR" and passed_on:
             break
-        told += read["type"] == "TOKEN"
+        passed_on += read["type"] == "TOKEN"
         yield event
     else:
         return
     async for event in ask():
         (read,) = Answered.of([event]).events
-        told -= read["type"] == "TOKEN"
-        if read["type"] != "TOKEN" or told < 0:
+        passed_on -= read["type"] == "TOKEN"
+        if read["type"] != "TOKEN" or passed_on < 0:
             yield event
 
 
 @miniature("stream.answer-is-read")
 def pretends_to_stream(adapter: Any) -> None:
-    """Streaming is declared, and every answer is asked for as a whole."""
+    """Streaming is declared, but every request asks for a whole answer."""
     _with_options(adapter, stream=False)
 
 
 @miniature("stream.tokens-come-as-they-are-sent")
 def holds_all_but_the_first_token(adapter: Any) -> None:
-    """The first token is told at once, the others when everything has come."""
+    """The first token comes at once, the others only after the stream has ended."""
     retell(adapter, _held_back)
 
 
@@ -116,18 +116,18 @@ async def _held_back(given: Any) -> Any:
 
 @miniature("stream.cancelling-ends-the-call")
 def swallows_cancellation_before_the_head(adapter: Any) -> None:
-    """A call that is cancelled before anything came ends as if the provider had failed."""
-    retell(adapter, _cancelled_as_told)
+    """A call that is cancelled before its first event ends as if the provider had failed."""
+    retell(adapter, _cancelled_only_later)
 
 
-async def _cancelled_as_told(given: Any) -> Any:
-    told = False
+async def _cancelled_only_later(given: Any) -> Any:
+    is_begun = False
     try:
         async for event in given:
-            told = True
+            is_begun = True
             yield event
     except asyncio.CancelledError:
-        if told:
+        if is_begun:
             raise
         for event in _failure():
             yield event
@@ -140,7 +140,7 @@ def _failure() -> Events:
 
 @miniature("faults.end-in-time")
 def keeps_the_whole_calls_limit_alone(adapter: Any) -> None:
-    """Of the time limits, those of the first byte and between bytes are not kept."""
+    """The time limits for the first byte and between bytes are ignored."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -155,7 +155,7 @@ def keeps_the_whole_calls_limit_alone(adapter: Any) -> None:
 
 @miniature("faults.leave-nothing-behind")
 def leaves_a_task_to_each_call(adapter: Any) -> None:
-    """Each call starts a task that nobody ends."""
+    """Each call leaves a task running."""
     own, close_own, tasks = adapter.call, adapter.aclose, list[Any]()
 
     async def call(prompt: Any, options: Any) -> Any:
@@ -186,7 +186,7 @@ def prints_its_headers(adapter: Any) -> None:
 
 @miniature("faults.are-told-as-errors")
 def hides_a_refusals_words_when_streaming(adapter: Any) -> None:
-    """What the provider says when it refuses a streamed call is not passed on."""
+    """The provider's words in its refusal of a streamed call are lost."""
     change_streams(adapter, lambda events: [_without_words(event) for event in events])
 
 

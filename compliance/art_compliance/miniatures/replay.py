@@ -1,4 +1,4 @@
-"""Adapters that are good with answers that the suite writes, and wrong with ones that were recorded."""
+"""Adapters that read the suite's own answers well, but not recorded ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from art_sdk.json_data import is_object
 
 @miniature("replay.cassette-is-sound")
 def answers_from_memory(adapter: Any) -> None:
-    """It answers without asking the provider."""
+    """The adapter answers without sending a request."""
 
     def call(prompt: Any, options: Any) -> Any:
         del prompt, options
@@ -23,13 +23,13 @@ def answers_from_memory(adapter: Any) -> None:
 
 @miniature("replay.request-is-the-recorded-one")
 def asks_otherwise(adapter: Any) -> None:
-    """It sends a field that it did not send when it was recorded."""
+    """The request has a field that the recorded one does not have."""
     change_payload(adapter, lambda payload: {**payload, "seed": 7})
 
 
 @miniature("replay.answer-is-read")
 def reads_no_answer(adapter: Any) -> None:
-    """Every answer is told as an error."""
+    """Every answer becomes an error."""
     error = {"code": "LLM_PROVIDER_ERROR", "message": "unreadable"}
     ends: Events = [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
     change_events(adapter, lambda _: ends)
@@ -43,7 +43,7 @@ def goes_on_after_the_end(adapter: Any) -> None:
 
 @miniature("replay.message-is-whole")
 def cuts_the_message(adapter: Any) -> None:
-    """The last letter of the text is missing, in the tokens and in the message."""
+    """The tokens and the message lose the last letter of the text."""
     change_events(adapter, lambda events: [_cut(event) for event in events])
 
 
@@ -58,7 +58,7 @@ def _cut(event: dict[str, Any]) -> dict[str, Any]:
 
 @miniature("replay.tokens-are-counted")
 def counts_one_too_many(adapter: Any) -> None:
-    """One token more than the answer counts."""
+    """The token count is one more than the answer's."""
     change_events(adapter, lambda events: [_one_more(event) for event in events])
 
 
@@ -72,5 +72,5 @@ def _one_more(event: dict[str, Any]) -> dict[str, Any]:
 
 @miniature("replay.cuts-change-nothing")
 def takes_each_chunk_for_whole_events(adapter: Any) -> None:
-    """What comes without the end of an event is not read: a cassette in one piece never shows it."""
+    """A chunk without the end of an event is not read, which a cassette in one piece never shows."""
     refeed(adapter, lambda chunk: chunk if chunk.endswith((b"\n\n", b"\r\n\r\n")) else b"")

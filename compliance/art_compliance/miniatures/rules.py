@@ -1,4 +1,4 @@
-"""Adapters whose requests say what the prompt says, in a way that the provider refuses."""
+"""Adapters whose requests say what the prompt says, but break a rule of the provider."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from art_compliance.miniatures.base import Options, Prompt, Translate, change_pa
 
 @miniature("wire.no-rule-is-broken")
 def sends_an_empty_tools_list(adapter: Any) -> None:
-    """Where there are no tools, an empty list of them is sent."""
+    """Without tools, an empty list of tools is sent."""
     change_payload(adapter, lambda payload: {"tools": [], **payload})
 
 
 @miniature("wire.no-rule-is-broken")
 def leaves_the_calls_turn_out(adapter: Any) -> None:
-    """The turn that calls is left out, and its results stand alone."""
+    """The turn with the calls is left out, but their results are sent."""
     change_payload(adapter, lambda payload: _with_history(payload, _without_calls))
 
 
 @miniature("wire.no-rule-is-broken")
 def sends_results_late(adapter: Any) -> None:
-    """Results stand at the end of the conversation, whatever came in between."""
+    """Results move to the end of the conversation."""
     change_payload(adapter, lambda payload: _with_history(payload, _results_last))
 
 
 @miniature("wire.no-rule-is-broken")
 def writes_tool_names_with_blanks(adapter: Any) -> None:
-    """Tools are called by names that people read well."""
+    """Tool names are made readable, with spaces."""
     retranslate(adapter, _with_readable_names)
 
 

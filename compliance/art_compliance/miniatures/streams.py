@@ -1,4 +1,4 @@
-"""Adapters that read whole answers well, and are wrong where an answer is streamed, cut off or late."""
+"""Adapters that read whole answers well, but not answers that are streamed, cut off or late."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Told = dict[str, Any]
 
 
 def change_streams(adapter: Any, change: Callable[[Events], Events]) -> None:
-    """The adapter tells other events than it read, where the answer is streamed."""
+    """The adapter gives other events of a stream than it read."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -61,7 +61,7 @@ def _of_kind(kind: str, **fields: Any) -> Callable[[Events], Events]:
 
 @miniature("stream.answer-is-read")
 def cannot_stream(adapter: Any) -> None:
-    """A streamed answer is told as an error, although streaming is declared."""
+    """A streamed answer becomes an error, although streaming is declared."""
     change_streams(adapter, lambda _: _failed("no JSON"))
 
 
@@ -73,31 +73,31 @@ def forgets_metadata_when_streaming(adapter: Any) -> None:
 
 @miniature("stream.events-carry-their-ids")
 def gives_every_event_a_trace(adapter: Any) -> None:
-    """Each event of a stream has a trace of its own."""
+    """Each event of a stream has a trace id of its own."""
     change_streams(adapter, lambda events: [{**event, "trace_id": f"{at}"} for at, event in enumerate(events)])
 
 
 @miniature("stream.text-is-whole", "stream.says-what-the-whole-answer-says")
 def loses_the_last_fragment(adapter: Any) -> None:
-    """The last piece of a streamed text is not told."""
+    """The last piece of a streamed text is lost."""
     change_streams(adapter, _without_last_token)
 
 
 @miniature("stream.calls-are-whole")
 def joins_parallel_calls(adapter: Any) -> None:
-    """The arguments of parallel calls in a stream all go to the last of them."""
+    """The arguments of parallel calls in a stream all go to the last call."""
     change_streams(adapter, _with_joined_arguments)
 
 
 @miniature("stream.thinking-stands-apart")
 def streams_thinking_as_text(adapter: Any) -> None:
-    """A stream's reasoning is told by tokens of the answer's type."""
+    """A stream's reasoning comes as tokens of the answer's type."""
     change_streams(adapter, _of_kind("TOKEN", token_type="LLM_RESPONSE"))  # noqa: S106 - a type of event
 
 
 @miniature("stream.finish-is-told")
 def stops_every_stream(adapter: Any) -> None:
-    """Every stream ends by `stop`."""
+    """Every stream ends with `stop`."""
     change_streams(adapter, _of_kind("END", finish="stop"))
 
 
@@ -109,37 +109,37 @@ def counts_no_streamed_tokens(adapter: Any) -> None:
 
 @miniature("stream.message-is-standard")
 def ends_a_stream_with_a_delta(adapter: Any) -> None:
-    """END's message of a stream is the provider's delta, an index in it."""
+    """END's message of a stream is the provider's delta, with its index."""
     change_streams(adapter, _each(lambda event: _with_message(event, {"index": 0})))
 
 
 @miniature("stream.cuts-change-nothing", "properties.chunks-change-nothing")
 def decodes_each_chunk_by_itself(adapter: Any) -> None:
-    """A character that the network cut in two becomes two others."""
+    """A character that the network cuts in two becomes two other characters."""
     refeed(adapter, lambda chunk: chunk.decode(errors="replace").encode())
 
 
 @miniature("stream.cut-short-is-told", "properties.cut-streams-are-told")
 def takes_a_cut_for_the_end(adapter: Any) -> None:
-    """A stream that is cut off ends well, with what arrived."""
+    """A stream that is cut off ends as a good answer, with what arrived."""
     change_streams(adapter, _without_error)
 
 
 @miniature("stream.error-event-is-told")
 def hides_errors_in_streams(adapter: Any) -> None:
-    """What the provider says in an error event is not passed on."""
+    """The provider's words in an error event are lost."""
     change_streams(adapter, _of_kind("ERROR", error={"code": "LLM_PROVIDER_ERROR", "message": "it broke"}))
 
 
 @miniature("stream.tokens-come-as-they-are-sent")
 def reads_a_stream_to_its_end_first(adapter: Any) -> None:
-    """Nothing is told before everything has come."""
+    """No event comes before the stream has ended."""
     change_streams(adapter, list)
 
 
 @miniature("stream.closing-ends-the-call")
 def keeps_reading_when_it_is_closed(adapter: Any) -> None:
-    """Closing the events leaves the connection as it is."""
+    """Closing the events leaves the connection open."""
     own, kept = adapter.call, list[Any]()
 
     def call(prompt: Any, options: Any) -> Any:
@@ -156,7 +156,7 @@ async def _passed_on(given: Any) -> Any:
 
 @miniature("stream.cancelling-ends-the-call")
 def swallows_cancellation(adapter: Any) -> None:
-    """A call that is cancelled ends as if the provider had failed."""
+    """A cancelled call ends as if the provider had failed."""
     retell(adapter, _never_cancelled)
 
 
@@ -171,7 +171,7 @@ async def _never_cancelled(given: Any) -> Any:
 
 @miniature("faults.are-told-as-errors")
 def lets_the_networks_errors_through(adapter: Any) -> None:
-    """What goes wrong is raised out of the events."""
+    """Failures raise exceptions out of the events."""
     retell(adapter, _raising)
 
 
@@ -187,13 +187,13 @@ async def _raising(given: Any) -> Any:
 
 @miniature("faults.benign-ones-change-nothing")
 def knows_one_line_end(adapter: Any) -> None:
-    """A stream whose lines do not end with a line feed alone is not read."""
+    """Only streams whose lines end with a single line feed are read."""
     refeed(adapter, lambda chunk: chunk.replace(b"\r", b""))
 
 
 @miniature("faults.end-in-time")
 def waits_for_ever(adapter: Any) -> None:
-    """The call's time limits are not kept."""
+    """Time limits are ignored."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -206,7 +206,7 @@ def waits_for_ever(adapter: Any) -> None:
 
 @miniature("faults.leave-nothing-behind")
 def forgets_its_sockets(adapter: Any) -> None:
-    """Each call opens a socket that nobody closes."""
+    """Each call leaves a socket open."""
     own, close_own, forgotten = adapter.call, adapter.aclose, list[socket.socket]()
 
     def call(prompt: Any, options: Any) -> Any:
@@ -239,7 +239,7 @@ def logs_its_headers(adapter: Any) -> None:
 
 @miniature("load.calls-at-once-do-not-mix")
 def keeps_the_call_on_itself(adapter: Any) -> None:
-    """The ids of the last call stand in the events of every call."""
+    """The events of every call have the ids of the last call."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -251,13 +251,13 @@ def keeps_the_call_on_itself(adapter: Any) -> None:
 
 async def _stamped(given: Any, adapter: Any) -> Any:
     async for event in given:
-        for told in Answered.of([event]).events:
-            yield {**told, "thread_id": adapter.last["thread_id"]}
+        for data in Answered.of([event]).events:
+            yield {**data, "thread_id": adapter.last["thread_id"]}
 
 
 @miniature("load.memory-stays-flat")
 def keeps_a_history(adapter: Any) -> None:
-    """Every event of every call is kept."""
+    """The adapter keeps every event of every call."""
     history = list[Any]()
     retell(adapter, lambda given: _kept(given, history))
 

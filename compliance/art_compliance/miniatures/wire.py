@@ -1,4 +1,4 @@
-"""Adapters whose requests say the right thing in fields or types that the provider does not have."""
+"""Adapters whose requests say the right thing in fields or types that the provider does not know."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from art_sdk.json_data import is_array, is_object
 
 @miniature("wire.request-is-of-the-schema")
 def sends_an_unknown_field(adapter: Any) -> None:
-    """A field of the adapter's own stands beside the provider's."""
+    """The payload has a field that the provider does not know."""
     change_payload(adapter, lambda payload: {**payload, "agent_label": "planner"})
 
 
 @miniature("wire.request-is-of-the-schema")
 def sends_the_temperature_in_words(adapter: Any) -> None:
-    """The temperature is a word where the provider wants a number."""
+    """The temperature is a string, but the provider wants a number."""
     change_payload(adapter, lambda payload: _with_temperature(payload, "warm"))
 
 

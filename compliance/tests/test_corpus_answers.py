@@ -112,7 +112,7 @@ def openai_reading(answer: Any) -> Told:
             Call(call.id, call.function.name, value_of(call.function.arguments)) for call in message.tool_calls or ()
         ),
         finish=choice.finish_reason,
-        request_id=answer._request_id or answer.id,
+        request_id=answer._request_id or answer.id,  # noqa: SLF001 - public, in spite of its name
         input_tokens=usage.prompt_tokens,
         output_tokens=sum_of(usage.completion_tokens, thoughts) if counted_beside else usage.completion_tokens,
         thinking_tokens=thoughts,
@@ -130,7 +130,7 @@ def anthropic_reading(answer: Any) -> Told:
         thinking="".join(block.thinking for block in answer.content if block.type == "thinking"),
         calls=tuple(Call(block.id, block.name, block.input) for block in answer.content if block.type == "tool_use"),
         finish=answer.stop_reason,
-        request_id=answer._request_id or answer.id,
+        request_id=answer._request_id or answer.id,  # noqa: SLF001 - public, in spite of its name
         input_tokens=taken,
         output_tokens=usage.output_tokens,
         thinking_tokens=usage.output_tokens_details.thinking_tokens if usage.output_tokens_details else None,

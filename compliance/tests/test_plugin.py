@@ -79,7 +79,7 @@ def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
     result.stdout.fnmatch_lines(
         [
             "FAIL translation.system-text-survives",
-            "  law     Every system text is found once, character for character.",
+            "  law     Every system text is in the request once, character for character.",
             "  on      one-question: *",
             "  wrong   the system turn is lost: 'You answer in one word.'",
             "  where   prompt $[[]0]*",

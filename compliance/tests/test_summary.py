@@ -41,5 +41,5 @@ def test_a_certificate_is_good_news_and_a_filtered_run_is_no_news():
 
 def test_a_summary_shows_the_law_the_place_and_the_command(failed: Report):
     text = as_text(summarize(failed))
-    for part in ("  law     Every user text is found once", "  where   prompt $[", "  again   art certify "):
+    for part in ("  law     Every user text is in the request once", "  where   prompt $[", "  again   art certify "):
         assert part in text

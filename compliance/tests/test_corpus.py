@@ -55,7 +55,7 @@ each = pytest.mark.parametrize("one", params(accepted()))
 
 
 @needs_traffic
-def test_the_corpus_holds_what_it_held():
+def test_the_corpus_is_no_smaller_than_before():
     assert len(accepted()) >= 85
 
 
@@ -65,7 +65,7 @@ def decodings(one: Recorded) -> list[Decoded]:
 
 
 @each
-def test_an_accepted_request_decodes_and_what_has_no_slot_is_known(one: Recorded):
+def test_an_accepted_request_decodes_and_its_opaque_parts_are_known(one: Recorded):
     decoded = decodings(one)[-1]
     assert decoded.prompt
     unexplained = [
@@ -94,7 +94,7 @@ def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(one: Recorded
 
 
 @each
-def test_a_rebuilt_request_that_lost_something_is_seen(one: Recorded):
+def test_a_loss_in_a_rebuilt_request_is_noticed(one: Recorded):
     decoded = decoded_of(one)
     shorter = decoded.prompt[:-1]
     if not shorter:

@@ -113,7 +113,7 @@ def continued(pair: Pair) -> Comparison:
 
 
 @needs_traffic
-def test_the_corpus_holds_what_it_held():
+def test_the_corpus_is_no_smaller_than_before():
     shapes = [pair.answer.shape for pair in pairs()]
     assert {shape: shapes.count(shape) >= 2 for shape in READERS} == dict.fromkeys(READERS, True)
     assert len(shapes) >= 15

@@ -161,7 +161,7 @@ def items_of(one: Recorded) -> tuple[str, list[Any]]:
     return f"{one.dialect}.stream", list(stream_items(one.answer))
 
 
-def test_a_recorded_answer_is_of_its_schema(packaged: tuple[Found, ...]):
+def test_a_recorded_answer_matches_its_schema(packaged: tuple[Found, ...]):
     unexplained: list[tuple[str, str, str]] = []
     for one in accepted_elsewhere(packaged):
         name, items = items_of(one)

@@ -71,7 +71,7 @@ def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded)
 
 
 @needs_traffic
-def test_every_rule_that_refusals_name_is_seen():
+def test_every_rule_named_by_refusals_is_covered():
     told = [one.answer.decode() for one in refused()]
     seen = {name for name, texts in REFUSED.items() if any(text in words for words in told for text in texts)}
     assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in DIALECTS)}

@@ -31,7 +31,7 @@ ACCEPTED = {
 
 
 @needs_traffic
-def test_the_kept_list_is_what_the_judges_say_of_the_recorded_traffic():
+def test_the_list_matches_the_judges_verdicts_on_recorded_traffic():
     assert tuple(map(grade, load_recordings(FOLDER))) == load_grades(KEPT).grades
 
 
@@ -42,7 +42,7 @@ def test_no_accepted_request_on_the_list_is_refused():
     assert {name: judged.count(name) for name in DIALECTS} == ACCEPTED
 
 
-def test_the_list_has_every_recording_once_and_names_rules_that_there_are():
+def test_the_list_has_every_recording_once_and_names_known_rules():
     kept = load_grades(KEPT)
     rules = {rule.id for dialect in DIALECTS for rule in load_rules(dialect)}
     assert len({one.id for one in kept.grades}) == len(kept.grades) == 199
@@ -77,7 +77,7 @@ def exam(*arguments: object) -> Any:
     return CliRunner().invoke(app, ["exam", *map(str, arguments)])
 
 
-def test_a_false_refusal_is_told_with_the_judge_and_fails_the_exam(tmp_path):
+def test_a_false_refusal_names_the_judge_and_fails_the_exam(tmp_path):
     told = exam(record(tmp_path, good=recording(GOOD), bad=recording(BAD), refused=recording(BAD, 400)))
     assert told.exit_code == 1
     assert "false refusal of nobody/bad: openai-chat: schema /messages/0/content\n" in told.output
@@ -93,7 +93,7 @@ def test_a_request_that_passes_and_cannot_be_decoded_fails_the_exam(tmp_path):
     assert lost.is_false_refusal
 
 
-def test_exceptions_stay_when_the_list_is_written_anew(tmp_path):
+def test_exceptions_stay_when_the_list_is_rewritten(tmp_path):
     kept, folder = tmp_path / "kept.json", record(tmp_path, bad=recording(BAD))
     kept.write_text(json.dumps({"exceptions": {"nobody/bad": "http://evidence.example"}, "grades": []}))
     assert exam(folder, "--write", kept).exit_code == 0
@@ -117,7 +117,7 @@ def test_a_recording_is_judged_by_the_dialect_of_its_shape_and_by_its_hosts_own(
     assert dialects_of("chat_completions", url) == dialects
 
 
-def test_a_shape_of_no_dialect_is_not_judged():
+def test_a_shape_without_a_dialect_is_not_judged():
     assert grade(Recording(shape="responses", request={}, response=Answer(200), id="a/b")).judged == ()
 
 
@@ -125,7 +125,7 @@ def test_a_shape_of_no_dialect_is_not_judged():
     ("text", "told"),
     [("{", "nobody/x.json"), ('{"shape": "responses"}', "missing required field `request`"), ("[1]", "Expected")],
 )
-def test_what_is_no_recording_is_told_by_its_name(tmp_path, text, told):
+def test_an_error_in_a_recording_names_the_file(tmp_path, text, told):
     (tmp_path / "nobody").mkdir()
     (tmp_path / "nobody" / "x.json").write_text(text)
     with pytest.raises(HarnessError, match=re.escape("x.json")) as caught:

@@ -139,13 +139,13 @@ HOSTILE: dict[str, Any] = {
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_whatever_stands_in_a_payload_it_is_judged_and_told_shortly(dialect, name):
+def test_any_value_in_a_payload_is_judged_with_short_messages(dialect, name):
     findings = judge(dialect, {**good(dialect), **HOSTILE[name]})
     assert all(len(finding.message) < 5_000 for finding in findings)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("payload", [None, True, 5, "hi", [], [[]], {}, {"messages": None, "contents": None}], ids=repr)
-def test_what_is_no_request_is_refused_and_not_decoded_to_something(dialect, payload):
+def test_a_payload_that_is_not_a_request_is_refused_and_not_decoded(dialect, payload):
     assert any(finding.severity == "reject" for finding in judge(dialect, payload))
     decode_or_fail(dialect, payload)

@@ -119,7 +119,7 @@ def test_our_rules_of_order_and_ids_and_mistrals_own_validator_agree_on_thousand
     assert seen["Unexpected tool call id"] < 20
 
 
-def test_every_rule_of_order_and_ids_is_broken_by_some_of_the_conversations():
+def test_some_conversations_break_each_rule_of_order_and_ids():
     broken = {name for payload in payloads() for name in ours(payload)}
     assert broken >= {
         "mistral.order",
@@ -141,7 +141,7 @@ ANSWERED = [
 ]
 
 
-def test_what_mistral_was_seen_to_accept_and_its_validator_refuses_is_accepted_here():
+def test_requests_that_mistral_accepts_and_its_validator_refuses_are_accepted():
     numbered = ANSWERED[1] | {"tool_calls": [ANSWERED[1]["tool_calls"][0] | {"index": 0}]}
     payload = {"model": "mistral-large-latest", "messages": [ANSWERED[0], numbered, ANSWERED[2]]}
     assert "index" in str(theirs(payload))

@@ -78,7 +78,7 @@ EVERY = [
 ]
 
 
-def test_the_faults_are_these_and_these_are_benign():
+def test_the_table_has_these_faults_and_these_benign_ones():
     assert sorted(FAULTS) == sorted(STAGE_6)
     assert [fault.id for fault in FAULTS.values() if fault.is_benign] == sorted(BENIGN, key=list(FAULTS).index)
     assert all(fault.words and fault.id == name for name, fault in FAULTS.items())
@@ -113,7 +113,7 @@ def test_a_status_comes_in_the_providers_own_form(dialect: Dialect, status: int)
 
 
 @each
-def test_bytes_that_are_no_utf8_stand_in_a_text_and_half_a_gzip_is_none(dialect: Dialect):
+def test_bad_utf8_is_inside_a_text_and_half_a_gzip_cannot_be_unpacked(dialect: Dialect):
     for stream in (True, False):
         bad = sent(made(FAULTS["bad-utf8"], dialect, stream=stream))
         before = bad.partition(b"\xff\xfe")[0]
@@ -194,12 +194,12 @@ def test_a_number_beyond_the_last_event_means_the_last():
         ("zzz", "unknown fault 'zzz'; known: status-400, "),
     ],
 )
-def test_a_fault_that_is_not_known_is_told_with_those_that_are(name: str, said: str):
+def test_an_unknown_fault_fails_with_similar_or_known_ones(name: str, said: str):
     with pytest.raises(HarnessError, match=said):
         find_fault(name)
 
 
-def test_a_fault_of_streams_says_that_it_is_for_no_other_answer():
+def test_a_fault_of_streams_fails_for_unstreamed_answers():
     with pytest.raises(HarnessError, match="the fault missing-end applies only to streamed answers"):
         made(FAULTS["missing-end"], DIALECTS["openai-chat"], stream=False)
 

@@ -69,7 +69,7 @@ def test_a_script_of_nothing_is_an_empty_body_and_the_connection_is_used_again()
         ((Drop(),), b""),
     ],
 )
-def test_a_drop_closes_where_it_stands(steps: tuple[Step, ...], told: bytes):
+def test_a_drop_closes_the_connection_at_once(steps: tuple[Step, ...], told: bytes):
     with asked(script(*steps)) as client:
         assert everything(client) == told
 
@@ -77,7 +77,7 @@ def test_a_drop_closes_where_it_stands(steps: tuple[Step, ...], told: bytes):
 @pytest.mark.parametrize(
     ("steps", "told"), [((Send(b"ab"), Pause(0.1), Reset()), HEAD + b"2\r\nab\r\n"), ((Reset(),), b"")]
 )
-def test_a_reset_is_heard_as_one_and_not_as_an_end(steps: tuple[Step, ...], told: bytes):
+def test_a_reset_reaches_the_client_as_a_reset(steps: tuple[Step, ...], told: bytes):
     with asked(script(*steps)) as client:
         assert read(client, len(told)) == told
         with pytest.raises(ConnectionResetError):
@@ -103,7 +103,7 @@ def test_a_pause_keeps_its_time_and_what_is_sent_arrives_at_once():
 
 
 @pytest.mark.parametrize("steps", [(Hang(),), (Start(), Hang()), (Send(b"ab"), Hang()), (Pause(60),)])
-def test_a_client_that_hangs_is_let_go_when_the_server_stops(steps: tuple[Step, ...]):
+def test_a_hanging_client_is_released_when_the_server_stops(steps: tuple[Step, ...]):
     with asked(script(*steps)) as client:
         time.sleep(0.1)
         ended = time.perf_counter()
@@ -111,7 +111,7 @@ def test_a_client_that_hangs_is_let_go_when_the_server_stops(steps: tuple[Step, 
     assert client.fileno() == -1
 
 
-def test_a_hang_ends_when_the_client_goes():
+def test_a_hang_ends_when_the_client_leaves():
     with LoopbackServer(lambda _: script(Start(), Hang())) as server:
         host, port = server.url.removeprefix("http://").split(":")
         before = open_sockets()
@@ -155,7 +155,7 @@ def test_a_request_sent_early_is_answered_after_a_pause():
         assert read(client, 2 * len(whole)) == whole * 2
 
 
-def test_a_body_is_asked_for_where_the_client_waits_to_be_asked():
+def test_a_client_that_expects_100_continue_gets_it():
     with LoopbackServer(lambda request: Response(200, request.body)) as server:
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=5) as client:
@@ -166,7 +166,7 @@ def test_a_body_is_asked_for_where_the_client_waits_to_be_asked():
             assert everything(client).endswith(b"ok")
 
 
-def test_a_port_that_is_taken_is_told():
+def test_a_port_in_use_is_an_error():
     with LoopbackServer(lambda _: Response(200)) as server:
         port = int(server.url.rsplit(":", 1)[1])
         with pytest.raises(HarnessError, match=f"cannot listen on 127.0.0.1:{port}: "):
@@ -199,7 +199,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_request_is_answered_and_ends_nobody_elses(name: str):
+def test_an_odd_request_is_answered_and_does_not_disturb_others(name: str):
     sent, begins = ODD[name]
     with LoopbackServer(lambda _: Response(200, b"{}")) as server:
         port = int(server.url.rpartition(":")[2])

@@ -68,7 +68,7 @@ TOOLS = {
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
-def test_a_value_is_of_its_schema(schema: Any):
+def test_a_value_fits_its_schema(schema: Any):
     jsonschema.validate(make_value(schema), schema, format_checker=jsonschema.FormatChecker())
 
 
@@ -81,7 +81,7 @@ ENDLESS = {"type": "object", "properties": {"on": {"$ref": "#"}}, "required": ["
 
 
 @pytest.mark.parametrize("schema", [ENDLESS, {"allOf": [{"$ref": "#"}]}, {"type": "integer", "minimum": "3"}], ids=str)
-def test_what_has_no_value_gives_none_and_comes_to_an_end(schema: Any):
+def test_a_schema_without_values_gives_none_and_ends(schema: Any):
     assert make_value(schema) is None
 
 

@@ -91,7 +91,7 @@ MESSAGES: list[tuple[str, list[Any], Told]] = [
 
 
 @pytest.mark.parametrize(("model", "messages", "told"), MESSAGES)
-def test_of_anthropics_messages_is_found(model: str, messages: list[Any], told: Told):
+def test_broken_rules_of_anthropics_messages_are_found(model: str, messages: list[Any], told: Told):
     body = {"model": model, "max_tokens": 9, "messages": messages}
     rules = {"tool-use-answered", "tool-result-has-use"}
     assert [one for one in found("anthropic-messages", body) if one[0] not in rules] == told
@@ -153,7 +153,7 @@ THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
 
 
 @pytest.mark.parametrize(("options", "messages", "told"), THINKING)
-def test_of_anthropics_thinking_is_found(options: dict[str, Any], messages: list[Any], told: Told):
+def test_broken_rules_of_anthropics_thinking_are_found(options: dict[str, Any], messages: list[Any], told: Told):
     body = {"model": OLD, "max_tokens": 4096, "tools": TOOLS, "messages": messages, **options}
     assert found("anthropic-messages", body) == told
 
@@ -198,7 +198,7 @@ RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
 
 
 @pytest.mark.parametrize(("dialect", "rule", "body", "name", "low", "high"), RANGES)
-def test_an_option_goes_from_its_least_to_its_most(
+def test_an_option_is_accepted_from_its_minimum_to_its_maximum(
     dialect: str, rule: str, body: dict[str, Any], name: str, low: float, high: float
 ):
     for value, is_out in ((low - 0.01, True), (low, False), (high, False), (high + 0.01, True), (True, False)):
@@ -246,7 +246,7 @@ OPTIONS: list[tuple[str, dict[str, Any], Told]] = [
 
 
 @pytest.mark.parametrize(("dialect", "options", "told"), OPTIONS)
-def test_of_the_options_is_found(dialect: str, options: dict[str, Any], told: Told):
+def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any], told: Told):
     bodies = {
         "openai-chat": {"messages": [user()], **options},
         "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
@@ -256,7 +256,7 @@ def test_of_the_options_is_found(dialect: str, options: dict[str, Any], told: To
 
 
 @pytest.mark.parametrize(("count", "is_told"), [(4, False), (5, True)])
-def test_anthropic_counts_the_marks_for_the_cache_wherever_they_stand(count: int, is_told: bool):  # noqa: FBT001
+def test_anthropic_counts_cache_marks_at_any_depth(count: int, is_told: bool):  # noqa: FBT001
     marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
     inside = {"type": "tool_result", "tool_use_id": "t1", "content": [marked] * (count - 3)}
     body = {
@@ -310,6 +310,6 @@ def answering(call_id: str) -> dict[str, Any]:
         ([answering("a")], [("tool-needs-call", "1")]),
     ],
 )
-def test_a_call_of_openais_is_answered_right_after_its_message(messages: list[Any], told: Told):
+def test_openai_needs_results_right_after_the_message_with_calls(messages: list[Any], told: Told):
     body = {"model": "gpt-4o", "messages": [user(), *messages]}
     assert found("openai-chat", body) == [(rule, f"/messages/{place}") for rule, place in told]

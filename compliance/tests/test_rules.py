@@ -42,14 +42,14 @@ def test_every_rule_that_is_not_excluded_has_its_examples(dialect: str):
 
 
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
-def test_a_rule_is_broken_alone_and_nearly_broken_not_at_all(dialect: str, rule: Rule):
+def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     assert broken(dialect, unfold(example.breaks), example.url) == {rule.id}
     assert broken(dialect, unfold(example.keeps), example.url) == set()
 
 
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
-def test_a_finding_says_where_and_in_whose_words(dialect: str, rule: Rule):
+def test_a_finding_has_its_place_and_the_providers_text(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     payload = unfold(example.breaks)
     for finding in judge_rules(dialect, payload, url=example.url):
@@ -67,11 +67,11 @@ def points_into(payload: Any, pointer: str | None) -> bool:
     return isinstance(value, dict | list)
 
 
-def test_what_is_inferred_is_no_reason_to_fail():
+def test_an_inferred_rule_is_only_a_note():
     assert [rule.id for _, rule in RULES.values() if rule.confidence == "inferred" and rule.severity == "reject"] == []
 
 
-def test_a_rule_of_some_models_is_silent_about_others_and_about_unknown_ones():
+def test_a_rule_for_certain_models_ignores_other_and_unknown_models():
     payload = unfold(load_examples("openai-chat")["openai.tools-nonempty"].breaks)
     assert broken("openai-chat", payload) == {"openai.tools-nonempty"}
     assert broken("openai-chat", {**payload, "model": "llama-4"}) == set()
@@ -82,7 +82,7 @@ def test_a_rule_of_some_models_is_silent_about_others_and_about_unknown_ones():
     assert judge_rules("openai-chat", unnamed, model="gpt-4o")
 
 
-def test_a_dialect_without_rules_is_named():
+def test_an_unknown_dialect_has_no_rules():
     with pytest.raises(HarnessError, match="unknown dialect 'smoke-signals'; known: "):
         judge_rules("smoke-signals", {})
 
@@ -103,7 +103,7 @@ ENTRY = 'id = "a.b"\nstatement = "s"\nsource = "x"\nconfidence = "spec"\nseverit
         (None, "No such file"),
     ],
 )
-def test_a_bad_file_is_told_with_its_field(tmp_path: Path, text: str | None, told: str):
+def test_an_error_in_a_rule_file_names_the_field(tmp_path: Path, text: str | None, told: str):
     if text is not None:
         (tmp_path / "openai-chat.toml").write_text(text, encoding="utf-8")
     with pytest.raises(HarnessError) as caught:
@@ -184,7 +184,7 @@ def test_a_judge_is_fast(dialect: str):
     assert len(payloads) / (time.perf_counter() - began) > 500  # 2,000 is the aim; machines that test are busy
 
 
-def test_the_page_of_rules_is_what_the_files_say():
+def test_the_page_of_rules_matches_the_files():
     assert (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").rstrip() == rules_page().rstrip()
 
 
@@ -231,13 +231,13 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("shape", TAKEN)
-def test_what_anthropic_is_known_to_take_is_taken(shape: str):
+def test_requests_that_anthropic_is_known_to_accept_break_no_rule(shape: str):
     body = {"model": "claude-opus-4-8", "max_tokens": 9, "tools": [{"name": "f", "input_schema": {"type": "object"}}]}
     found = judge_rules("anthropic-messages", {**body, "messages": TAKEN[shape]})
     assert [finding.message for finding in found if finding.severity != "note"] == []
 
 
-def test_thinking_that_the_model_decides_on_binds_nobody():
+def test_adaptive_thinking_requires_no_thinking_block():
     body = {"max_tokens": 9, "messages": [message("user", said())], "tool_choice": {"type": "any"}}
     assert broken("anthropic-messages", {**body, "thinking": {"type": "adaptive"}}) == set()
     thinking = {"type": "enabled", "budget_tokens": 1024}
@@ -259,7 +259,7 @@ def test_the_model_may_think_once_for_several_rounds_of_calls(first: Any, second
     assert found == ({"anthropic.thinking-block-first"} if is_broken else set())
 
 
-def test_results_of_calls_without_ids_are_taken():
+def test_results_of_calls_without_ids_are_accepted():
     calls = [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]
     told = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "x", "content": "ok"}]
     assert broken("openai-chat", {"messages": [{"role": "user", "content": "hi"}, *told]}) == set()
@@ -273,7 +273,7 @@ def test_both_of_protobufs_spellings_are_judged():
     assert broken("gemini-generate", payload) == {f"gemini.{name}" for name in names}
 
 
-def test_vertex_takes_keywords_that_the_gemini_api_refuses():
+def test_vertex_accepts_keywords_that_the_gemini_api_refuses():
     schema = {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "additionalProperties": False}
     tools = [{"functionDeclarations": [{"name": "f", "parameters": schema}]}]
     payload = {"contents": [{"parts": [{"text": "hi"}]}], "tools": tools}
@@ -282,7 +282,7 @@ def test_vertex_takes_keywords_that_the_gemini_api_refuses():
     assert broken("gemini-generate", payload, vertex) == set()
 
 
-def test_a_strict_format_of_the_answer_is_held_like_a_strict_tool():
+def test_a_strict_answer_format_is_judged_like_a_strict_tool():
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     wanted = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
     payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "response_format": wanted}
@@ -303,7 +303,7 @@ def test_a_strict_format_of_the_answer_is_held_like_a_strict_tool():
         ("o4-mini", False),
     ],
 )
-def test_models_that_want_the_newer_token_limit_are_told_from_others(model: str, taken: bool):  # noqa: FBT001
+def test_only_reasoning_models_need_the_newer_token_limit(model: str, taken: bool):  # noqa: FBT001
     payload = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     assert (broken("openai-chat", payload) == set()) is taken
 
@@ -350,7 +350,7 @@ CALLED = {"functionCall": {"name": "f", "args": {}}}
         ([CALLED], "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:generateContent", True),
     ],
 )
-def test_a_signature_on_any_part_of_the_turn_is_taken_for_its_calls(parts, url, is_taken):
+def test_a_signature_on_any_part_of_the_turn_counts_for_its_calls(parts, url, is_taken):
     answers = [{"functionResponse": {"name": "f", "response": {}}} for part in parts if "functionCall" in part]
     contents = [{"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
     payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, *contents]}

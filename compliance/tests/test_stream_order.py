@@ -60,7 +60,7 @@ def test_every_good_stream_that_was_recorded_is_in_order():
 
 
 @each
-def test_a_stream_without_its_end_or_with_two_is_told(dialect: Dialect):
+def test_a_stream_without_its_end_or_with_two_ends_is_wrong(dialect: Dialect):
     events, order = dialect.streams.write(SAID), dialect.streams.order
     for cut in range(len(events)):
         assert order.judge(b"".join(events[:cut]))[0].startswith("the stream ends in the state ")
@@ -124,7 +124,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("stream", "said"), WRONG, ids=[said for _, said in WRONG])
-def test_what_is_wrong_with_a_message_is_told(stream: bytes, said: str):
+def test_a_wrong_order_of_a_messages_events_is_explained(stream: bytes, said: str):
     assert anthropic() != stream
     assert any(said in fault for fault in DIALECTS["anthropic-messages"].streams.order.judge(stream))
 
@@ -170,12 +170,12 @@ CHAT_WRONG = [
 
 
 @pytest.mark.parametrize(("change", "said"), CHAT_WRONG)
-def test_what_is_wrong_with_a_chat_completion_is_told(change: Any, said: str):
+def test_a_wrong_order_of_a_completions_chunks_is_explained(change: Any, said: str):
     assert DIALECTS["openai-chat"].streams.order.judge(chat(lambda *_: None)) == []
     assert any(said in fault for fault in DIALECTS["openai-chat"].streams.order.judge(chat(change)))
 
 
-def test_calls_that_are_mixed_up_are_told():
+def test_a_call_that_continues_after_the_next_one_is_wrong():
     events = DIALECTS["openai-chat"].streams.write(SAID)
     first = next(at for at, event in enumerate(events) if b'"index":0,"function"' in event)
     second = next(at for at, event in enumerate(events) if b'"id":"b"' in event)

@@ -43,7 +43,7 @@ def items(events: tuple[bytes, ...]) -> Iterator[Any]:
             yield json.loads(data)
 
 
-def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_that_were_cut():
+def test_whatever_can_be_written_unstreamed_can_be_streamed_and_cut_arguments_too():
     answered = [pair for pair in PAIRS if has_form(pair[0].answers.write, pair[1])]
     more = [(dialect.name, name) for dialect, name in STREAMED if (dialect, name) not in answered]
     assert more == [("anthropic-messages", "answer-call-cut-by-length")]
@@ -51,7 +51,7 @@ def test_a_stream_has_a_form_for_what_an_answer_has_one_for_and_for_arguments_th
 
 
 @pytest.mark.parametrize(("dialect", "name"), CASES)
-def test_every_item_of_a_stream_is_of_the_providers_types(dialect: Dialect, name: str):
+def test_every_event_of_a_stream_matches_the_providers_types(dialect: Dialect, name: str):
     schema = load_schema(f"{dialect.name}.stream")
     found = [fault for item in items(dialect.streams.write(ANSWERS[name])) for fault in schema.mismatches(item)]
     assert found == []
@@ -186,7 +186,7 @@ def test_pieces_are_the_text_and_not_too_many(text: str):
         ({"stream": True, "stream_options": []}, False),
     ],
 )
-def test_openai_tells_the_usage_in_a_stream_only_where_that_is_asked_for(payload: Any, *, told: bool):
+def test_openai_streams_the_usage_only_on_request(payload: Any, *, told: bool):
     chunks = list(items(DIALECTS["openai-chat"].streams.write(WrittenAnswer(content="hi"), payload)))
     assert [chunk.get("usage", "absent") for chunk in chunks[:-1]] == [None if told else "absent"] * (len(chunks) - 1)
     assert (chunks[-1]["choices"] == []) is told
@@ -195,7 +195,7 @@ def test_openai_tells_the_usage_in_a_stream_only_where_that_is_asked_for(payload
 CUT = WrittenAnswer(tool_calls=(ToolCall("c", FunctionCall("f", '{"a": "b')),), finish="length")
 
 
-def test_anthropic_streams_arguments_that_length_cut_and_has_no_other_form_for_them():
+def test_anthropic_can_only_stream_arguments_that_were_cut_by_length():
     dialect = DIALECTS["anthropic-messages"]
     deltas = [event["delta"] for event in items(dialect.streams.write(CUT)) if event["type"] == "content_block_delta"]
     assert "".join(delta["partial_json"] for delta in deltas) == '{"a": "b'
@@ -220,7 +220,7 @@ def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Di
         ("gemini-generate", {"stream": True}, "/v1beta/models/g:generateContent", False),
     ],
 )
-def test_each_dialect_knows_who_asks_for_a_stream(name: str, payload: Any, target: str, *, wants: bool):
+def test_each_dialect_knows_which_requests_ask_for_a_stream(name: str, payload: Any, target: str, *, wants: bool):
     assert DIALECTS[name].streams.is_requested(payload, target) is wants
 
 
@@ -247,7 +247,7 @@ def test_reasoning_comes_in_pieces_before_the_text_where_a_relative_has_it():
     assert chunks[-1]["usage"]["prompt_tokens"] == 11
 
 
-def test_a_relative_may_send_calls_whole_parts_one_by_one_and_comments_ahead():
+def test_a_relative_may_send_whole_calls_single_parts_and_leading_comments():
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Both."}]
     style = ChatStyle(whole_calls=True, comments=(b": PROCESSING\n\n",))
     events = chat_stream(lambda answer: reasoned(answer, content=parts), style)(CALLS)
@@ -257,7 +257,7 @@ def test_a_relative_may_send_calls_whole_parts_one_by_one_and_comments_ahead():
     assert [call["function"]["arguments"] for call in deltas[3]["tool_calls"]] == ['{"x": 1}', "{}"]
 
 
-def test_reasoning_items_go_along_with_the_reasoning_and_the_signature_with_the_last_piece():
+def test_reasoning_items_come_with_the_reasoning_and_the_signature_with_its_last_piece():
     details = [{"type": "reasoning.text", "text": "hmhm", "index": 0, "format": "f", "signature": "sig"}]
     style = ChatStyle(texts=("reasoning", "content"), details="reasoning_details")
     write = chat_stream(lambda answer: reasoned(answer, reasoning="hmhm", reasoning_details=details), style)
@@ -269,7 +269,7 @@ def test_reasoning_items_go_along_with_the_reasoning_and_the_signature_with_the_
 
 
 @pytest.mark.parametrize("content", [None, "a text comes first, in pieces"])
-def test_calls_that_come_in_turns_are_the_same_calls_in_the_same_place(content: str | None):
+def test_interleaved_calls_are_the_same_calls_in_the_same_place(content: str | None):
     calls = tuple(ToolCall(f"c{at}", FunctionCall("look", json.dumps({"at": "x" * 9 * at}))) for at in (1, 2, 3))
     answer = WrittenAnswer(content=content, tool_calls=calls, finish="tool_calls")
     mix, events = DIALECTS["openai-chat"].streams.interleave_calls, DIALECTS["openai-chat"].streams.write(answer)

@@ -290,7 +290,7 @@ BENIGN = [
 
 
 @pytest.mark.parametrize(("make", "name"), BENIGN)
-def test_the_official_client_reads_through_what_is_benign(make: Any, name: str):
+def test_the_official_client_reads_the_answer_despite_a_benign_fault(make: Any, name: str):
     said = ANSWERS["parallel calls"]
     with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:
         with using(make, provider.url) as client:

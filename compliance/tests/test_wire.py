@@ -34,13 +34,13 @@ def refusals(dialect: str, payload: Any, url: str | None = None) -> list[tuple[s
     return [(finding.pointer, finding.message) for finding in found if finding.severity == "reject"]
 
 
-def test_the_schemas_are_those_of_the_dialects_that_are_known():
+def test_every_dialect_has_a_schema():
     assert set(schema_names()) == set(DIALECTS)
     assert set(SOURCES) >= {f"{name}{kind}" for name in DIALECTS for kind in ("", ".answer", ".stream")}
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_kept_schema_is_what_the_pinned_sdk_says(name):
+def test_a_schema_matches_the_pinned_sdk(name):
     modules = [origin.module.split(".")[0] for origin in SOURCES[name].origins]
     if not all(importlib.util.find_spec(module) for module in modules):
         pytest.skip("the extra judges is not installed")
@@ -48,7 +48,7 @@ def test_a_kept_schema_is_what_the_pinned_sdk_says(name):
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_schema_says_what_it_was_made_from_and_holds_no_words(name):
+def test_a_schema_names_its_sources_and_has_no_descriptions(name):
     schema = before(name)
     for source in schema["provenance"]["sources"]:
         assert source.keys() == {"package", "version", "module", "sha256"}
@@ -74,12 +74,12 @@ def test_every_object_that_names_its_fields_is_closed(name):
 
 
 @each_accepted
-def test_an_accepted_request_is_not_refused_where_it_went(one: Recorded):
+def test_an_accepted_request_is_not_refused_at_its_host(one: Recorded):
     assert refusals(one.dialect, one.request, one.url) == [] or one.name in EXCEPTIONS
 
 
 @each_accepted
-def test_an_accepted_request_is_not_refused_where_nobody_says_where_it_goes(one: Recorded):
+def test_an_accepted_request_is_not_refused_without_a_host(one: Recorded):
     request = {"model": "of the URL", **one.request}
     assert refusals(one.dialect, request) == [] or one.name in EXCEPTIONS
 
@@ -91,7 +91,7 @@ def test_an_accepted_request_with_one_unknown_field_is_refused(one: Recorded):
 
 
 @pytest.mark.parametrize("dialect", ADAPTERS)
-def test_every_canonical_payload_is_of_its_schema(dialect):
+def test_every_canonical_payload_matches_its_schema(dialect):
     paths = sorted((PAYLOADS / dialect).glob("*.json"))
     assert len(paths) > 100
     found = {path.stem: judge_wire(dialect, json.loads(path.read_text(encoding="utf-8"))) for path in paths}
@@ -136,7 +136,7 @@ def test_a_finding_is_one_sentence_about_one_place(payload, pointer, told):
     assert findings[0].source.startswith("openai 3.")
 
 
-def test_of_a_protobuf_oneof_exactly_one_may_stand():
+def test_exactly_one_field_of_a_protobuf_oneof_is_allowed():
     both = {"contents": [{"parts": [{"text": "hi", "functionCall": {"name": "f"}}]}]}
     neither = {"contents": [{"parts": [{"thought": True}]}]}
     (told,) = judge_wire("gemini-generate", both)
@@ -145,21 +145,21 @@ def test_of_a_protobuf_oneof_exactly_one_may_stand():
     assert judge_wire("gemini-generate", neither)[0].message.endswith("found none of them")
 
 
-def test_what_cannot_be_sent_is_one_finding():
+def test_a_payload_that_cannot_be_sent_is_one_finding():
     (found,) = judge_wire("openai-chat", chat(temperature=float("nan")))
     assert (found.path, found.severity) == ("$.temperature", "reject")
     (found,) = judge_wire("openai-chat", chat({"role": "user", "content": "\ud800"}))
     assert "surrogate" in found.message
 
 
-def test_types_derived_from_jsons_own_are_judged_as_what_they_are_sent_as():
+def test_subclasses_of_json_types_are_judged_as_plain_types():
     class Text(str):
         __slots__ = ()
 
     assert judge_wire("openai-chat", chat({"role": Text("user"), "content": Text("hi")})) == []
 
 
-def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nobody_knows():
+def test_a_relatives_field_is_accepted_there_refused_at_openai_and_otherwise_a_note():
     payload = chat({"role": "assistant", "content": "4", "reasoning_content": "2 + 2"})
     weigh = lambda url: [finding.severity for finding in judge_wire("openai-chat", payload, url=url)]  # noqa: E731
     assert weigh("https://api.deepseek.com/chat/completions") == []
@@ -168,7 +168,7 @@ def test_a_relatives_field_is_taken_there_refused_by_openai_and_a_note_where_nob
     assert weigh(None) == ["note"]
 
 
-def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_for_fields_words_and_null():
+def test_unknown_fields_words_and_null_are_notes_at_a_service_without_published_types():
     url = "https://llm.example.com/v1/chat/completions"
     assert [finding.severity for finding in judge_wire("openai-chat", chat(beam_width=4), url=url)] == ["note"]
     assert [finding.severity for finding in judge_wire("openai-chat", chat(tool_choice="any"), url=url)] == ["note"]
@@ -176,12 +176,12 @@ def test_a_service_whose_types_nobody_published_gets_the_benefit_of_the_doubt_fo
     assert [finding.severity for finding in judge_wire("openai-chat", chat(temperature="hot"), url=url)] == ["reject"]
 
 
-def test_an_unknown_dialect_is_told_with_those_that_are_known():
+def test_an_unknown_dialect_fails_with_the_known_ones():
     with pytest.raises(HarnessError, match="openai-chat"):
         judge_wire("openai-chatt", {})
 
 
-def test_changes_are_told_by_pointer_and_a_date_is_none():
+def test_changes_are_listed_by_pointer_without_dates():
     old = {"provenance": {"date": "2026-01-01", "version": "1"}, "properties": {"a": 1, "b": [1]}}
     new = {"provenance": {"date": "2026-02-01", "version": "2"}, "properties": {"b": [2], "c": 3}}
     assert list(changes(old, new)) == [
@@ -192,13 +192,13 @@ def test_changes_are_told_by_pointer_and_a_date_is_none():
     ]
 
 
-def test_kept_schemas_are_compiled_once():
+def test_schemas_are_compiled_once():
     assert load_schema("openai-chat") is load_schema("openai-chat")
 
 
 @each_accepted
 @pytest.mark.parametrize(("provider", "dialect"), OWN_DIALECTS.items())
-def test_what_a_service_accepted_is_of_its_own_schema(one: Recorded, provider: str, dialect: str):
+def test_a_request_that_a_service_accepted_matches_its_own_schema(one: Recorded, provider: str, dialect: str):
     if one.provider == provider:
         assert refusals(dialect, one.request, one.url) == []
         assert refusals(dialect, {**one.request, "x_label": 1}) != []
@@ -215,7 +215,7 @@ def test_what_a_service_accepted_is_of_its_own_schema(one: Recorded, provider: s
         ({"role": "tool", "content": "x", "is_error": True, "tool_call_id": "c"}, "/messages/0/is_error"),
     ],
 )
-def test_a_schema_made_of_models_is_as_strict_about_messages(dialect, message, pointer):
+def test_a_schema_from_models_is_as_strict_about_messages(dialect, message, pointer):
     assert pointer in [place for place, _ in refusals(dialect, chat(message))]
 
 
@@ -224,7 +224,7 @@ PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex", *OWN_DIALECTS}
 
 
 @pytest.mark.parametrize("one", params(one for one in accepted() if one.provider in PROVIDERS))
-def test_a_recorded_answer_is_of_its_schema(one: Recorded):
+def test_a_recorded_answer_matches_its_schema(one: Recorded):
     """Each answer, or each item of a stream, of those who published the types."""
     dialect = OWN_DIALECTS.get(one.provider, one.dialect)
     name = f"{dialect}.{'stream' if one.data is None else 'answer'}"
@@ -234,7 +234,7 @@ def test_a_recorded_answer_is_of_its_schema(one: Recorded):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
+def test_every_answer_that_the_suite_writes_matches_its_schema(dialect):
     written = 0
     for scenario in load_scenarios():
         if scenario.answer is None:
@@ -273,13 +273,13 @@ def test_every_answer_that_the_suite_writes_is_of_its_schema(dialect):
         ),
     ],
 )
-def test_an_answer_that_is_none_is_seen_and_a_new_field_is_not(name, answer, pointer):
+def test_a_wrong_answer_is_noticed_and_a_new_field_is_not(name, answer, pointer):
     found = load_schema(name).mismatches({**answer, "a_field_of_tomorrow": 1})
     assert pointer in [fault.pointer for fault in found]
     assert not [fault for fault in found if fault.pointer == "/a_field_of_tomorrow"]
 
 
-def test_what_anthropics_beta_alone_knows_is_a_note_and_what_neither_knows_is_refused():
+def test_fields_that_only_anthropics_beta_knows_are_notes_and_unknown_ones_are_refused():
     beta = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "context_management": None}
     (note,) = judge_wire("anthropic-messages", beta)
     assert (note.severity, note.pointer) == ("note", "/context_management")
@@ -291,7 +291,7 @@ def test_what_anthropics_beta_alone_knows_is_a_note_and_what_neither_knows_is_re
     ]
 
 
-def test_the_order_of_a_union_or_an_enum_is_no_change():
+def test_another_order_of_a_union_or_an_enum_is_not_a_change():
     one = {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}
     other = {"anyOf": [{"type": "null"}, {"enum": ["b", "a"]}]}
     assert list(changes(one, other)) == []

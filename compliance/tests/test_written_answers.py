@@ -85,7 +85,7 @@ def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
 
 
 @pytest.mark.parametrize(("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("sig!", False)])
-def test_a_signature_of_geminis_is_bytes(signature: str, is_bytes: bool):  # noqa: FBT001
+def test_a_signature_of_geminis_must_be_base64(signature: str, is_bytes: bool):  # noqa: FBT001
     answer = WrittenAnswer(content="said", signature=signature)
     told = written(lambda: json.loads(DIALECTS["gemini-generate"].answers.write(answer)))
     if is_bytes:

@@ -239,9 +239,13 @@ def test_what_nothing_of_is_kept_cannot_be_forgotten():
 
 
 def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
-    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=SECRETIVE)}
+    told = {one.miniature: one for one in measure_sensitivity(Unstreamed, name="openai", selection=SECRETIVE)}
     assert (told["prints-its-headers"].outcome, told["logs-its-headers"].outcome) == ("caught", "caught")
     assert capfd.readouterr() == ("", "")
+
+
+class Unstreamed(OpenAIAdapter):
+    capabilities = frozenset(OpenAIAdapter.capabilities - {"streaming"})
 
 
 SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.requirements import is_json
 from art_compliance.checks.trial import expected_options
+from art_compliance.resources import data_folder
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.access import Access
@@ -19,6 +20,7 @@ from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
+from made_cassettes import relabel
 
 
 @pytest.mark.parametrize("payload", [{}, [], {"a": [1, 2.5, None, True, "x"]}, {"a": (1, 2)}, "x", 10**30])
@@ -127,40 +129,46 @@ def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: S
 
 
 def test_a_cassettes_source_and_model_are_known(subject: Subject, tmp_path: Path):
-    path = tmp_path / "one.yaml"
-    path.write_text("interactions: []\n", encoding="utf-8")
-    told = {"source": "strict provider", "model": "m-1"}
-    for known, source, model in ((told, "strict provider", "m-1"), ({"source": "provider"}, "provider", None)):
-        trial = with_cassette(subject, known, path)
+    own_model = {"source": "strict provider", "model": "m-1"}
+    no_model = {"source": "provider", "model": None}
+    for known, source, model in ((own_model, "strict provider", "m-1"), (no_model, "provider", None)):
+        trial = Trial(subject, GREETING_SCENARIO, 1, cassette=a_cassette(tmp_path, **known))
         assert (trial.source, trial.replay_options.get("model")) == (source, model)
-    unknown = with_cassette(subject, None, path)
+    chosen = scenario(options={"model": "own"})
+    trial = Trial(subject, chosen, 1, cassette=a_cassette(tmp_path, **own_model))
+    assert trial.replay_options["model"] == "own"
+
+
+def test_without_its_own_words_a_cassette_has_no_known_source(subject: Subject, tmp_path: Path):
+    path = a_cassette(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"version: 1\n{text[text.index('interactions:') :]}", encoding="utf-8")
+    unknown = Trial(subject, GREETING_SCENARIO, 1, cassette=path)
     assert (unknown.source, unknown.replay_options) == (None, GREETING_SCENARIO.call_options())
-    chosen = with_cassette(subject, told, path, scenario(options={"model": "own"}))
-    assert chosen.replay_options["model"] == "own"
 
 
-def with_cassette(subject: Subject, known: Any, path: Path, one: Scenario = GREETING_SCENARIO) -> Trial:
-    """A trial whose cassette says of itself what is known."""
-    trial = Trial(subject, one, 1, cassette=path)
-    provenance = None if known is None else SimpleNamespace(**{"model": None, **known})
-    vars(trial)["cassette"] = SimpleNamespace(provenance=provenance)
-    return trial
+def a_cassette(folder: Path, **changed: Any) -> Path:
+    """A copy of one of the suite's cassettes that says this of itself."""
+    path = folder / "one.yaml"
+    shutil.copy(data_folder("cassettes") / "openai" / "one-question.yaml", path)
+    if changed:
+        relabel(path, **changed)
+    return path
 
 
-class Unheard(OpenAIAdapter):
+class Silent(OpenAIAdapter):
     call = None
 
 
-def test_without_a_call_or_a_player_nothing_is_replayed(tmp_path: Path):
-    path = tmp_path / "one.yaml"
-    path.write_text("interactions: []\n", encoding="utf-8")
-    played = pytest.fail
-    for make, player, why in ((OpenAIAdapter, None, "nothing can play"), (Unheard, played, "the adapter has no call")):
-        with open_subject(make, name="one") as one:
-            trial = Trial(one, GREETING_SCENARIO, 1, cassette=path, player=player)
-            vars(trial)["cassette"] = SimpleNamespace(provenance=None)
-            with pytest.raises(NotApplicable, match=why):
-                _ = trial.replayed
+@pytest.mark.parametrize(
+    ("make", "player", "why"),
+    [(OpenAIAdapter, None, "nothing can play its cassette"), (Silent, pytest.fail, "the adapter has no call")],
+)
+def test_without_a_call_or_a_player_nothing_is_replayed(make: Any, player: Any, why: str, tmp_path: Path):
+    with open_subject(make, name="one") as one:
+        trial = Trial(one, GREETING_SCENARIO, 1, cassette=a_cassette(tmp_path), player=player)
+        with pytest.raises(NotApplicable, match=why):
+            _ = trial.replayed
 
 
 def test_what_is_shown_is_without_the_real_providers_key(subject: Subject):

@@ -21,7 +21,7 @@ class Stage(Struct, frozen=True, kw_only=True):
     reads_answers: bool = False
     """Whether it runs only on scenarios that have an answer."""
     counts_refusals: bool = False
-    """Whether prompts that the adapter rightly refuses count for `level`; elsewhere they count for `core`."""
+    """Whether prompts that the adapter may refuse count for `level`. In other stages they count for `core`."""
     replays_cassettes: bool = False
     """Whether its results name the cassette, and who gave the answers in it."""
 

@@ -1,4 +1,4 @@
-"""Runs the checks on an adapter. Without pytest: the plugin and the command are views over this."""
+"""Runs the checks on an adapter. It does not know pytest: the plugin and the command call it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Judgement(Struct, frozen=True):
 
 
 class Session:
-    """One adapter under the suite: runs single checks, observing each scenario once."""
+    """Runs single checks on one adapter, and observes each scenario only once."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Session:
         self._trials: dict[str, Trial] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
-        """One check on one scenario. Never raises: what goes wrong here is a harness error."""
+        """Runs one check on one scenario. Never raises: a bug of the suite becomes a harness error."""
         trial = self._trial(scenario)
         began = time.perf_counter()
         judgement = self._judge(check, trial)
@@ -93,7 +93,7 @@ class Session:
             outcome = check(trial)
         except NotApplicable as error:
             return _Judgement("not applicable", reason=str(error), judged=error.judged)
-        except Exception:  # noqa: BLE001 - a bug of the suite must not be taken for the adapter's
+        except Exception:  # noqa: BLE001 - a bug of the suite must not look like the adapter's
             return _Judgement("harness error", reason=traceback.format_exc())
         if not any(finding.severity == "reject" for finding in outcome.findings):
             return _Judgement("pass", outcome.findings, judged=outcome.judged)
@@ -101,7 +101,7 @@ class Session:
         return _Judgement(verdict, self._with_example(trial, outcome.findings), judged=outcome.judged)
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """The first failure of a check tells what it was found on; all would make a long report."""
+        """Adds an example to the first failure of each check; more of them would make the report long."""
         first, *others = findings
         if first.check in self._failed or any(finding.example for finding in findings):
             return findings
@@ -142,10 +142,10 @@ def certify(
     search: Search = Search(),  # noqa: B008 - frozen
     on_result: Callable[[Result, int, int], None] | None = None,
 ) -> Report:
-    """Judges an adapter, given by its factory or by name, and reports.
+    """Judges an adapter, given as a factory or by name, and returns the report.
 
-    `on_result` is told each result, its number and how many there will be. Where preflight fails,
-    the rest is not run. Raises HarnessError for what is no adapter's fault.
+    `on_result` is called with each result, its number and the total. Where preflight fails,
+    nothing else runs. Raises HarnessError for what is not the adapter's fault.
     """
     factory = find_factory(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
@@ -183,7 +183,7 @@ def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[R
 
 
 def describe(subject: Subject) -> Adapter:
-    """What was judged, for the report."""
+    """The adapter, as the report describes it."""
     return Adapter(
         name=subject.name,
         kind=subject.kind,

@@ -80,7 +80,7 @@ def test_each_request_is_printed_with_its_findings_and_its_answer():
 def test_a_client_that_hangs_does_not_block_the_exit():
     with served("--dialect", "anthropic-messages", "--fault", "hang-after-head") as (process, url):
         with pytest.raises(httpx2.ReadTimeout):
-            httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=0.5)
+            httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=1.5)
         output, trouble = stopped(process)
     assert "    answered 200: 'This answer" in output
     assert output.endswith(", fault: hang-after-head\nstopped\n")

@@ -28,9 +28,10 @@ static: $(VENV)/test
 
 pytest: $(VENV)/test
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m $(PYTEST)
+	$(BIN)/coverage run -m $(PYTEST) -m "not (once or unmeasured)"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/python -m $(PYTEST) -m "once or unmeasured"
 
 # For a second Python: without coverage, and without the tests that one Python is enough for.
 pytest-again: $(VENV)/test

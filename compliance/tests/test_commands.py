@@ -72,7 +72,8 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
     ("arguments", "message"),
     [
         (("certify",), "name an adapter"),
-        (("certify", "openai", "--check", "x"), "there is no check 'x'"),
+        (("certify", "openai", "--check", "x"), "there is no check 'x'; art checks lists them all"),
+        (("certify", "openai", "--scenario", "x"), "there is no scenario 'x'; art scenarios lists them all"),
         (("certify", "openai", "--scenario", "one-question", "--report", "/dev/null/x"), "cannot write /dev/null/x"),
         (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario"),
     ],
@@ -82,6 +83,13 @@ def test_what_cannot_be_done_ends_with_a_message_and_code_2(art, arguments, mess
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_live_certification_without_a_key_names_only_options_of_its_own(art):
+    result = art("certify", "openai", "--live")
+    assert result.exit_code == 2
+    assert "a real provider needs a key: name the environment variable that holds it with --key-from" in result.output
+    assert "strict-provider" not in result.output
 
 
 def test_checks_and_scenarios_are_listed_with_their_purpose(art):

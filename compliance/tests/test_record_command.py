@@ -24,7 +24,7 @@ ERRORS = {
     "no adapter": ((), "name an adapter"),
     "no key named": (
         ("openai",),
-        "a real provider needs a key: name the environment variable that holds it with --key-from",
+        "name the environment variable that holds it with --key-from, or use --from-strict-provider, which needs none",
     ),
     "no key there": (
         ("openai", "--key-from", "NO_SUCH_KEY"),

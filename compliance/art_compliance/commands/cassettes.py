@@ -161,7 +161,7 @@ def _access(key_from: str, base_url: str | None, model: str | None, source: Sour
             raise HarnessError("give the URL of the local engine with --base-url")
         key = os.environ.get(key_from, "") if key_from else ""
         return Access(key=key or "no-key-is-needed", base_url=base_url, model=model)
-    return find_access(key_from, base_url, model)
+    return find_access(key_from, base_url, model, advice=", or use --from-strict-provider, which needs none")
 
 
 def _print_recorded(name: str, recorded: Iterable[Recorded]) -> bool:

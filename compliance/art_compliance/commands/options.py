@@ -28,11 +28,12 @@ def find_names(adapters: list[str] | None, *, built_in: bool) -> list[str]:
     return names
 
 
-def find_access(key_from: str, base_url: str | None, model: str | None) -> Access:
-    """Access to a real provider, with the key from the environment. Raises HarnessError if there is no key."""
+def find_access(key_from: str, base_url: str | None, model: str | None, *, advice: str = "") -> Access:
+    """Access to a real provider, with the key from the environment.
+
+    Raises HarnessError, which ends with the command's own `advice`, if no variable is named; and if it has no key.
+    """
     if not key_from:
-        raise HarnessError(
-            "a real provider needs a key: name the environment variable that holds it with --key-from "
-            "(to record from the suite's own provider, which needs none, use --from-strict-provider)"
-        )
+        wanted = "name the environment variable that holds it with --key-from"
+        raise HarnessError(f"a real provider needs a key: {wanted}{advice}")
     return Access(key=require_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)

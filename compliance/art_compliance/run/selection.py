@@ -125,5 +125,5 @@ def _require_known(what: str, names: tuple[str, ...], known: tuple[str, ...]) ->
     for name in names:
         if name not in known:
             near = get_close_matches(name, known, n=3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise HarnessError(f"there is no {what} {name!r}{hint}")
+            hint = f"did you mean {' or '.join(near)}?" if near else f"art {what}s lists them all"
+            raise HarnessError(f"there is no {what} {name!r}; {hint}")

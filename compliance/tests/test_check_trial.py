@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from art_compliance.checks import NotApplicable, Trial
-from art_compliance.checks.requirements import is_json
-from art_compliance.checks.trial import expected_options
+from art_compliance.checks.requirements import is_json, require_read, require_sent
+from art_compliance.comparison import expected_options
 from art_compliance.resources import data_folder
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import Scenario, WrittenAnswer
@@ -94,9 +94,9 @@ def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
     with pytest.raises(NotApplicable, match="no field for reasoning"):
         trial.call(WrittenAnswer(content="said", thinking="Hm."))
     failed = Answered(({"type": "ERROR", "error": {"code": "X"}}, {"type": "END"}))
-    for heard in (failed, Refused("NO", "why"), Crashed("no")):
+    for reply in (failed, Refused("NO", "why"), Crashed("no")):
         with pytest.raises(NotApplicable, match="the answer is not read"):
-            trial.require_answered(heard)
+            require_read(reply)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
         (Sent({"a": float("nan")}, None), "^the payload is not JSON data: "),
     ],
 )
-def test_without_a_request_there_is_nothing_to_judge(subject: Subject, seen: Any, why: str):
+def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
     with pytest.raises(NotApplicable, match=why):
-        Trial(subject, GREETING_SCENARIO, 1).require_sent(seen)
+        require_sent(seen)
 
 
 def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: Subject, tmp_path: Path):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.answer_laws import wrong_ids
-from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects.recorded import arguments_of
@@ -22,13 +21,6 @@ def why_unread(reply: Reply) -> str | None:
     if not isinstance(reply, Answered):
         return str(reply)
     return None if reply.error is None else f"call gave an ERROR event: {reply.error.get('message')}"
-
-
-def require_read(reply: Reply) -> Answered:
-    """The answer. Raises NotApplicable where there is none: `answer-is-read` of its stage reports that."""
-    if isinstance(reply, Answered) and reply.error is None:
-        return reply
-    raise NotApplicable("the answer is not read: see response.answer-is-read and stream.answer-is-read")
 
 
 def differences(one: Answered, other: Answered) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from art_compliance.subject.observations import Crashed, Observation, Refused, Sent
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent
 from art_sdk.json_data import find_unsendable, is_surely_sendable
 
 
@@ -39,6 +40,21 @@ def why_unsent(seen: Observation) -> str | None:
             return f"refused: {seen.code}"
         case Crashed():
             return "it crashed: see translation.is-total"
+
+
+def require_sent(seen: Observation) -> Sent:
+    """The request. Raises NotApplicable where there is none, or none that is JSON data."""
+    reason = why_unsent(seen)
+    if reason is None and isinstance(seen, Sent):
+        return seen
+    raise NotApplicable(str(reason))
+
+
+def require_read(reply: Reply) -> Answered:
+    """The answer. Raises NotApplicable where it was not read: `answer-is-read` of a stage reports that."""
+    if isinstance(reply, Answered) and reply.error is None:
+        return reply
+    raise NotApplicable("the answer is not read: see the checks named answer-is-read")
 
 
 def is_json(payload: object) -> bool:

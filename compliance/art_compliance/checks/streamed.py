@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from art_compliance.checks.replies import require_read
-from art_compliance.checks.requirements import NotApplicable, Requirement
+from art_compliance.checks.requirements import NotApplicable, Requirement, require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces, to_json

@@ -14,8 +14,8 @@ from msgspec import Struct
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
 from art_compliance.cassettes.matching import ScrubbedRequest, Tape
 from art_compliance.cassettes.scrubbing import Scrubber
-from art_compliance.checks.requirements import NotApplicable, Requirement, why_unsent
-from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.checks.requirements import NotApplicable, Requirement, require_read, require_sent, why_unsent
+from art_compliance.comparison import Comparison, Expected, compare, expected_options
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Response
@@ -42,7 +42,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
     cassette: Cassette
     reply: Reply
-    asked: tuple[ScrubbedRequest, ...]
+    requests: tuple[ScrubbedRequest, ...]
     unplayed: tuple[int, ...]
 
 
@@ -135,7 +135,7 @@ class Trial:
     @property
     def sent(self) -> Sent:
         """The request. Raises NotApplicable where there is none: other checks report that."""
-        return self.require_sent(self.observation)
+        return require_sent(self.observation)
 
     @property
     def dialect(self) -> Dialect:
@@ -161,7 +161,7 @@ class Trial:
     @property
     def answered(self) -> Answered:
         """The reply as an answer. Raises NotApplicable where there is none."""
-        return self.require_answered(self.reply)
+        return require_read(self.reply)
 
     @property
     def written(self) -> WrittenAnswer:
@@ -207,7 +207,7 @@ class Trial:
             raise NotApplicable("nothing can play its cassette")
         with self._player(cassette, self.dialect) as tape:
             reply = self.subject.call(self.scenario.prompt, self.replay_options)
-        return Replayed(cassette=cassette, reply=reply, asked=tuple(tape.requests), unplayed=tuple(tape.unplayed))
+        return Replayed(cassette=cassette, reply=reply, requests=tuple(tape.requests), unplayed=tuple(tape.unplayed))
 
     @property
     def replay_options(self) -> dict[str, Any]:
@@ -228,13 +228,6 @@ class Trial:
     def scrubbed(self, text: str) -> str:
         """The text without the key of the real provider, and without what identifies its account."""
         return Scrubber(() if self._live is None else self._live.secrets).text(text)
-
-    @staticmethod
-    def require_answered(reply: Reply) -> Answered:
-        """The answer. Raises NotApplicable where it was not read: `response.answer-is-read` reports that."""
-        if not isinstance(reply, Answered) or reply.error is not None:
-            raise NotApplicable("the answer is not read: see response.answer-is-read")
-        return reply
 
     def once(self, look: Callable[[Trial], T]) -> T:
         """The function's value for this trial, computed once for all checks."""
@@ -276,29 +269,4 @@ class Trial:
 
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
         """The request for another prompt. Raises NotApplicable where there is none."""
-        return self.require_sent(self.observe(prompt, options))
-
-    @staticmethod
-    def require_sent(seen: Observation) -> Sent:
-        """The request. Raises NotApplicable where there is none, or none that is JSON data."""
-        reason = why_unsent(seen)
-        if reason is None and isinstance(seen, Sent):
-            return seen
-        raise NotApplicable(str(reason))
-
-
-_NOT_IN_THE_REQUEST = frozenset(
-    {"thread_id", "trace_id", "session_id", "user_id", "call_context", "tools", "late_system", "timeouts", "provider"}
-)
-
-
-_SAME_AS_UNSET: dict[str, Any] = {"stop": (), "stream": False}
-"""Values that mean the same as leaving the option out."""
-
-
-def expected_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that must be in the request, by name."""
-    found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST and value is not None}
-    if "stop" in found:
-        found["stop"] = tuple(found["stop"])
-    return {name: value for name, value in found.items() if _SAME_AS_UNSET.get(name, ...) != value}
+        return require_sent(self.observe(prompt, options))

@@ -7,7 +7,7 @@ it. A difference that a repair explains is not listed: the repair is.
 from __future__ import annotations
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
-from art_compliance.comparison.options import compare_options
+from art_compliance.comparison.options import compare_options, expected_options
 from art_compliance.comparison.repairs import TURN_REPAIRS
 from art_compliance.comparison.tools import compare_tools
 from art_compliance.comparison.turns import compare_turns
@@ -24,4 +24,4 @@ def compare(expected: Expected, decoded: Decoded) -> Comparison:
     return Comparison((*turns.differences, *rest), turns.repairs)
 
 
-__all__ = ["Comparison", "Difference", "Expected", "Slot", "compare"]
+__all__ = ["Comparison", "Difference", "Expected", "Slot", "compare", "expected_options"]

@@ -1,15 +1,31 @@
-"""Compares the given options with those that were sent."""
+"""The options that a request must have, and how they differ from those that were sent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from art_compliance.comparison.difference import Difference, Expected
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import Decoded
 from art_compliance.quoting import describe_change, quote
 from art_sdk.adapters.capabilities import Loss
+
+_NOT_IN_THE_REQUEST: Final = frozenset(
+    {"thread_id", "trace_id", "session_id", "user_id", "call_context", "tools", "late_system", "timeouts", "provider"}
+)
+
+_SAME_AS_UNSET: Final[dict[str, Any]] = {"stop": (), "stream": False}
+"""Values that mean the same as leaving the option out."""
+
+
+def expected_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that must be in the request, by name."""
+    found = {name: value for name, value in options.items() if name not in _NOT_IN_THE_REQUEST and value is not None}
+    if "stop" in found:
+        found["stop"] = tuple(found["stop"])
+    return {name: value for name, value in found.items() if _SAME_AS_UNSET.get(name, ...) != value}
+
 
 _OPTION_LOSS: Final[dict[str, Loss]] = {
     "temperature": "sampling_option:temperature",

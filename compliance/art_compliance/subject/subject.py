@@ -22,9 +22,8 @@ from art_compliance.provider.server import Request
 from art_compliance.subject.calling import Caller
 from art_compliance.subject.deadlines import run_bounded
 from art_compliance.subject.declarations import Declarations
-from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory, name_of
-from art_compliance.subject.observations import Crashed, Observation, Refused, Sent, Watched, observe_error
+from art_compliance.subject.observations import Crashed, Observation, Reply, Sent, Watched, observe_error
 from art_sdk import BUILT_IN, BaseAdapter, parse_options, parse_prompt
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
@@ -149,7 +148,7 @@ class Subject:
         """As `send`, with the reply, the requests, and whether `call` changed the prompt or the options."""
         first, arguments = self._server.count, _copy((prompt, options))
         error: Exception | None = None
-        reply: Answered | Refused | Crashed
+        reply: Reply
         try:
             reply = self.caller.read(*arguments)
         except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
@@ -169,7 +168,7 @@ class Subject:
 
     def call(
         self, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer = answer_as_written
-    ) -> Answered | Refused | Crashed:
+    ) -> Reply:
         """The adapter's reply to a call that the provider answers with `answerer`."""
         try:
             with self.answering(answerer):
@@ -179,7 +178,7 @@ class Subject:
 
     def call_together(
         self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, seconds: float
-    ) -> list[Answered | Refused | Crashed]:
+    ) -> list[Reply]:
         """As `call`, for concurrent calls. A call that takes longer than `seconds` has crashed."""
         with self.answering(answerer):
             replies = self.caller.read_together(map(_copy, calls), seconds=seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
-from art_compliance.checks.replies import require_read
+from art_compliance.checks.requirements import require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.provider import Request
 from art_compliance.provider.faults import FAULTS, Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.dialects import find_dialect
-from art_compliance.dialects.recorded import Recorded, arguments_of
+from art_compliance.dialects.recorded import Recorded
 from art_sdk.json_data import is_array, is_object
 
 
@@ -18,6 +18,3 @@ def read_recorded(dialect: str, body: bytes) -> Recorded:
         if is_object(item):
             answers.read(recorded, number, item)
     return recorded
-
-
-__all__ = ["Recorded", "arguments_of", "read_recorded"]

@@ -17,12 +17,13 @@ from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch
 from art_compliance.cassettes.reading import AGAIN
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
-from art_compliance.checks.replay.recorded import Recorded, arguments_of, read_recorded
-from art_compliance.checks.replies import differences, require_read, why_unread
-from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.replay.recorded import read_recorded
+from art_compliance.checks.replies import differences, why_unread
+from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import in_pieces
 from art_compliance.checks.trial import Replayed, Trial
 from art_compliance.dialects.framing import to_json
+from art_compliance.dialects.recorded import Recorded, arguments_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Response, Send
 from art_compliance.quoting import quote, shorten
@@ -51,7 +52,7 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
                 f"{path}: interactions[{at}] and interactions[{other}] match one request: which one answers is chance"
             )
             yield Problem(f"{text}; {_again(trial)}")
-    mismatched = len(replayed.asked) > len(recorded) - len(replayed.unplayed)
+    mismatched = len(replayed.requests) > len(recorded) - len(replayed.unplayed)
     for at in () if mismatched else sorted({*replayed.unplayed} - twins):
         text = f"{path}: interactions[{at}] was never requested: the adapter sends fewer requests than it did"
         yield Problem(f"{text}; fix the adapter, or {_again(trial)}")
@@ -65,7 +66,7 @@ def request_is_the_recorded_one(trial: Trial) -> Iterator[Problem]:
     """Shows the difference, and what to do about it."""
     replayed = _replayed(trial)
     recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
-    for asked in replayed.asked:
+    for asked in replayed.requests:
         if any(is_same(trial.dialect, one, asked) for one in recorded):
             continue
         nearest = next((recorded[at] for at in replayed.unplayed), recorded[0])
@@ -103,7 +104,7 @@ def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], 
         @check(name, clause=clause)
         @wraps(look)
         def run(trial: Trial) -> Iterator[Problem]:
-            for message in look(trial, trial.require_answered(_played(trial).reply)):
+            for message in look(trial, require_read(_played(trial).reply)):
                 yield Problem(message)
 
         return run

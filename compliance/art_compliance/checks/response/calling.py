@@ -9,7 +9,7 @@ from typing import Any, Final
 from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, wrong_end
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import differences
-from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import look_up
@@ -70,4 +70,4 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     holder: Any = look_up(body, parent)
     assert is_object(holder)  # noqa: S101 - the dialect's own answer
     holder[step] = NEW_REASON
-    yield from wrong_end(trial.require_answered(trial.call_with(Response(200, json.dumps(body).encode()))))
+    yield from wrong_end(require_read(trial.call_with(Response(200, json.dumps(body).encode()))))

@@ -10,7 +10,7 @@ from art_compliance.checks.additions import with_new_fields
 from art_compliance.checks.answer_laws import LAWS, Reading, check_of, context_marks_the_tokens, wrong_ids, wrong_order
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
-from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.translation.conservation import as_problem
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DecodeFailed
@@ -54,7 +54,7 @@ def _read_whole(trial: Trial) -> Reading:
     """The scenario's answer, unstreamed."""
 
     def ask_again(**options: Any) -> Answered:
-        return trial.require_answered(trial.call(trial.written, **options))
+        return require_read(trial.call(trial.written, **options))
 
     return Reading(trial, trial.answered, ask_again)
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import LAWS, Reading, check_of
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import differences, missing_words, require_read, why_unread, wrong_failure
-from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.replies import differences, missing_words, why_unread, wrong_failure
+from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import (
     STREAMED,
     STREAMS,

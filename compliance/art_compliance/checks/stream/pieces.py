@@ -9,8 +9,8 @@ from typing import Final
 from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, with_new_fields, wrong_end
 from art_compliance.checks.answer_laws import check_of, context_marks_the_tokens
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import differences, require_read
-from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.replies import differences
+from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.stream.answers import read_stream
 from art_compliance.checks.streamed import STREAMED, events_of, script, stream, streamed
 from art_compliance.checks.trial import Trial

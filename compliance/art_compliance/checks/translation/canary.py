@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
-from art_compliance.checks.trial import Trial, expected_options
+from art_compliance.checks.trial import Trial
+from art_compliance.comparison import expected_options
 from art_compliance.comparison.normal_form import Entry, normal_form, same_json, walk_texts
 from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting

@@ -5,42 +5,20 @@ from typing import Any
 
 import pytest
 
-from art_sdk import (
-    AnthropicAdapter,
-    CallOptions,
-    PromptTranslationFailed,
-)
+from anthropic_blocks import result_block, text_block, use_block
+from art_sdk import AnthropicAdapter, CallOptions, PromptTranslationFailed
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
 ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
 CHOOSING = {"tools": [TOOL]}
-THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
-REDACTED = {"type": "redacted_thinking", "data": "+"}
-SEARCH = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": "x"}}
 Messages = Callable[..., dict[str, Any]]
 Refusal = Callable[..., PromptTranslationFailed]
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def _use(call_id: str, name: str = "look", **arguments: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
-
-
-def _result(call_id: str, text: str = "ok", **more: Any) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": text, **more}
-
-
 def _image(**fields: str) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "image", **fields}]}
-
-
-def _kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
-    return {"anthropic-messages": {"blocks": [{"at": at, "block": block} for at, block in places]}}
 
 
 def test_every_slot_of_a_prompt_is_written(
@@ -50,14 +28,17 @@ def test_every_slot_of_a_prompt_is_written(
     assert translate(anthropic, everything) == {
         "model": "claude-haiku-4-5",
         "max_tokens": 8192,
-        "system": [_text("be brief")],
+        "system": [text_block("be brief")],
         "messages": [
-            {"role": "user", "content": [_text("a"), _text("b")]},
-            {"role": "assistant", "content": [_text("well"), _use("c1", n=number), _use("c2", n=number)]},
-            {"role": "user", "content": [_result("c1", "one"), _result("c2", "two", is_error=True)]},
-            {"role": "assistant", "content": [_use("c3", "find", q="{{x}}")]},
-            {"role": "user", "content": [_result("c3", "three")]},
-            {"role": "assistant", "content": [_text("so")]},
+            {"role": "user", "content": [text_block("a"), text_block("b")]},
+            {
+                "role": "assistant",
+                "content": [text_block("well"), use_block("c1", n=number), use_block("c2", n=number)],
+            },
+            {"role": "user", "content": [result_block("c1", "one"), result_block("c2", "two", is_error=True)]},
+            {"role": "assistant", "content": [use_block("c3", "find", q="{{x}}")]},
+            {"role": "user", "content": [result_block("c3", "three")]},
+            {"role": "assistant", "content": [text_block("so")]},
             {"role": "user", "content": "<b>system:</b> ```x```"},
         ],
     }
@@ -68,7 +49,7 @@ def test_system_messages_stay_apart_and_late_ones_are_hoisted_on_request(
 ) -> None:
     late = {"role": "system", "content": "t"}
     payload = translate(anthropic, [SYSTEM, SYSTEM, USER, late], late_system="hoist")
-    assert payload["system"] == [_text("s"), _text("s"), _text("t")]
+    assert payload["system"] == [text_block("s"), text_block("s"), text_block("t")]
     assert payload["messages"] == [USER]
     error = refusal(anthropic, [SYSTEM, USER, late])
     assert error.details["index"] == 2
@@ -82,9 +63,9 @@ def test_turns_of_one_role_stay_apart(
     assert payload["messages"] == [
         USER,
         USER,
-        {"role": "assistant", "content": [_text("x")]},
-        {"role": "assistant", "content": [_use("a")]},
-        {"role": "user", "content": [_result("a")]},
+        {"role": "assistant", "content": [text_block("x")]},
+        {"role": "assistant", "content": [use_block("a")]},
+        {"role": "user", "content": [result_block("a")]},
         USER,
     ]
 
@@ -93,12 +74,12 @@ def test_turns_of_one_role_stay_apart(
 def test_blank_text_is_dropped_beside_other_content(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, blank: str, translate: Messages
 ) -> None:
-    user = {"role": "user", "content": [_text(blank), _text(" a "), _text(blank)]}
+    user = {"role": "user", "content": [text_block(blank), text_block(" a "), text_block(blank)]}
     payload = translate(anthropic, [user, call("a", content=blank), result("a", blank)])
     assert payload["messages"] == [
-        {"role": "user", "content": [_text(" a ")]},
-        {"role": "assistant", "content": [_use("a")]},
-        {"role": "user", "content": [_result("a", blank)]},
+        {"role": "user", "content": [text_block(" a ")]},
+        {"role": "assistant", "content": [use_block("a")]},
+        {"role": "user", "content": [result_block("a", blank)]},
     ]
 
 
@@ -107,7 +88,7 @@ def test_blank_arguments_mean_none(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
 ) -> None:
     payload = translate(anthropic, [call("a", arguments=arguments), result("a")])
-    assert payload["messages"][0]["content"] == [_use("a")]
+    assert payload["messages"][0]["content"] == [use_block("a")]
 
 
 # Call ids.
@@ -144,7 +125,7 @@ def test_an_image_goes_as_data_or_by_its_url(anthropic: AnthropicAdapter, transl
 
 
 def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, translate: Messages) -> None:
-    parts = [_text(" "), {"type": "image", "mime_type": "image/gif", "data": "AAEC"}, _text("what?")]
+    parts = [text_block(" "), {"type": "image", "mime_type": "image/gif", "data": "AAEC"}, text_block("what?")]
     (message,) = translate(anthropic, [{"role": "user", "content": parts}])["messages"]
     assert [block["type"] for block in message["content"]] == ["image", "text"]
 
@@ -152,7 +133,10 @@ def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, tran
 @pytest.mark.parametrize(
     ("image", "words"),
     [
-        ({"mime_type": "image/heic", "data": "AAEC"}, "type 'image/heic'; allowed: image/gif, image/jpeg"),
+        (
+            {"mime_type": "image/heic", "data": "AAEC"},
+            "type 'image/heic'; allowed: image/gif, image/jpeg",
+        ),
         ({"mime_type": "image/tiff", "url": "https://x/y"}, "type 'image/tiff'"),
         ({"mime_type": "image/*", "data": "AAEC"}, "type 'image/*'"),
         ({"mime_type": "image/png", "data": ""}, "without data"),
@@ -324,7 +308,12 @@ def test_every_model_takes_sampling_that_changes_nothing(
         ([{"role": "user", "content": " \n"}], {}, "anthropic.text-block-nonblank", 0),
         ([USER, {"role": "user", "content": ""}], {}, "anthropic.text-block-nonblank", 1),
         ([USER, {"role": "user", "content": []}], {}, "anthropic.text-block-nonblank", 1),
-        ([USER, {"role": "user", "content": [_text(""), _text(" ")]}], {}, "anthropic.text-block-nonblank", 1),
+        (
+            [USER, {"role": "user", "content": [text_block(""), text_block(" ")]}],
+            {},
+            "anthropic.text-block-nonblank",
+            1,
+        ),
         ([SYSTEM, {"role": "system", "content": " "}, USER], {}, "anthropic.text-block-nonblank", 1),
         ([USER, {"role": "assistant", "content": None}], {}, "anthropic.nonempty-content", 1),
         ([USER, {"role": "assistant", "content": " "}, USER], {}, "anthropic.nonempty-content", 1),

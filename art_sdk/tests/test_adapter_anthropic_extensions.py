@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anthropic_blocks import result_block, text_block, use_block
 from art_sdk import (
     AnthropicAdapter,
     CallInfo,
@@ -29,18 +30,6 @@ REDACTED = {"type": "redacted_thinking", "data": "+"}
 SEARCH = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": "x"}}
 Messages = Callable[..., dict[str, Any]]
 Refusal = Callable[..., PromptTranslationFailed]
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def _use(call_id: str, name: str = "look", **arguments: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
-
-
-def _result(call_id: str, text: str = "ok", **more: Any) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": text, **more}
 
 
 def _kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:
@@ -68,13 +57,13 @@ def test_extensions_go_back_to_their_places(
     kinds: list[str],
     translate: Messages,
 ) -> None:
-    said = call(*ids, content=content) | {"extensions": _kept(*places) | {"openai-chat": {"odd": 1}}}
-    blocks = translate(anthropic, [USER, said, *map(result, ids), USER])["messages"][1]["content"]
+    message = call(*ids, content=content) | {"extensions": _kept(*places) | {"openai-chat": {"odd": 1}}}
+    blocks = translate(anthropic, [USER, message, *map(result, ids), USER])["messages"][1]["content"]
     assert [block["type"] for block in blocks] == kinds
     assert [block for block in blocks if block["type"] not in {"text", "tool_use"}] == [block for _, block in places]
 
 
-def test_extensions_of_another_dialect_are_left_aside(anthropic: AnthropicAdapter, translate: Messages) -> None:
+def test_extensions_of_another_dialect_are_ignored(anthropic: AnthropicAdapter, translate: Messages) -> None:
     foreign = ASSISTANT | {"extensions": {"gemini-generate": {"text": "="}, "x": {"blocks": 5}}}
     assert translate(anthropic, [USER, foreign]) == translate(anthropic, [USER, ASSISTANT])
 
@@ -93,7 +82,10 @@ def test_extensions_of_another_dialect_are_left_aside(anthropic: AnthropicAdapte
         {"blocks": [{"at": 0, "block": "x"}]},
         {"blocks": [{"at": 0, "block": THINKING, "odd": 1}]},
         {"blocks": [], "odd": 1},
-        *[_kept((0, block))["anthropic-messages"] for block in ({}, {"type": 5}, _text("y"), _use("a"), _result("a"))],
+        *[
+            _kept((0, block))["anthropic-messages"]
+            for block in ({}, {"type": 5}, text_block("y"), use_block("a"), result_block("a"))
+        ],
         *[_kept(*((at, THINKING) for at in places))["anthropic-messages"] for places in ((2,), (0, 3), (1, 0), (0, 0))],
     ],
 )
@@ -147,11 +139,11 @@ THOUGHTS = st.lists(
 
 @st.composite
 def answers(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """The blocks of an answer that ends in text or calls: what may stand kept is anywhere before that."""
-    said = [_text(text) for text in draw(st.lists(WORDS.filter(str.strip), max_size=1))]
+    """The blocks of an answer that ends in text or calls, with blocks that are kept anywhere before the end."""
+    written = [text_block(text) for text in draw(st.lists(WORDS.filter(str.strip), max_size=1))]
     names = draw(st.lists(st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True), max_size=3, unique=True))
-    said += [_use(f"toolu_{name}", name) | {"input": draw(OBJECTS)} for name in names]
-    return [block for one in said or [_text("x")] for block in (*draw(THOUGHTS), one)]
+    written += [use_block(f"toolu_{name}", name) | {"input": draw(OBJECTS)} for name in names]
+    return [block for one in written or [text_block("x")] for block in (*draw(THOUGHTS), one)]
 
 
 @given(blocks=answers())
@@ -171,16 +163,16 @@ def test_an_answer_that_is_appended_goes_back_as_it_came(blocks: list[dict[str, 
 @pytest.mark.parametrize(
     ("blocks", "kinds"),
     [
-        ([THINKING, _text("\n"), REDACTED, _use("a")], ["thinking", "redacted_thinking", "tool_use"]),
+        ([THINKING, text_block("\n"), REDACTED, use_block("a")], ["thinking", "redacted_thinking", "tool_use"]),
         (
-            [_text(" "), THINKING, _text("a"), REDACTED, _use("a")],
+            [text_block(" "), THINKING, text_block("a"), REDACTED, use_block("a")],
             ["thinking", "text", "redacted_thinking", "tool_use"],
         ),
         (
-            [THINKING, _text("a"), SEARCH, _text("b"), REDACTED, _use("a")],
+            [THINKING, text_block("a"), SEARCH, text_block("b"), REDACTED, use_block("a")],
             ["thinking", "text", "server_tool_use", "redacted_thinking", "tool_use"],
         ),
-        ([_use("a"), THINKING, _text("b"), _use("c")], ["text", "tool_use", "thinking", "tool_use"]),
+        ([use_block("a"), THINKING, text_block("b"), use_block("c")], ["text", "tool_use", "thinking", "tool_use"]),
     ],
 )
 def test_kept_blocks_stay_between_the_same_calls_however_the_text_is_divided(

@@ -133,7 +133,7 @@ def _explain_unsendable(item: object, depth: int) -> str | None:
     if isinstance(item, float):
         return None if math.isfinite(item) else f"{item} is not a JSON number"
     if not is_object(item) and not is_array(item):
-        return f"a {type(item).__name__} is not JSON data"
+        return f"a value of type {type(item).__name__} is not JSON data"
     if depth > DEPTH_LIMIT:
         return f"nested deeper than {DEPTH_LIMIT} levels"
     return _explain_bad_key(cast("dict[object, object]", item)) if is_object(item) else None

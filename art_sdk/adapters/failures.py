@@ -37,9 +37,8 @@ class FailureReader:
     def read_refusal(self, head: ResponseHead, body: bytes) -> LLMProviderError:
         """The error of an answer outside 2xx."""
         words, status = self._words(head, body), head.status
-        message = f": {words.message}" if words.message else " without a readable message"
         return self._error(
-            f"{self._provider} answered {status}{message}",
+            f"{self._provider} answered {status}{_quote(words)}",
             *(head, body, words),
             retry_after=read_retry_after(head),
             is_retryable=status in RETRYABLE_STATUSES,
@@ -62,8 +61,7 @@ class FailureReader:
         """The error that a provider sends in a stream that began with a status of 2xx."""
         words = self._words(head, data)
         return self._error(
-            f"{self._provider} answered {head.status}, then sent an error in the stream: "
-            f"{words.message or 'without a readable message'}",
+            f"{self._provider} answered {head.status}, then sent an error in the stream{_quote(words)}",
             *(head, data, words),
             retry_after=read_retry_after(head),
             is_retryable=words.code in RETRYABLE_CODES,
@@ -107,6 +105,10 @@ class FailureReader:
     def _scrub_cause(self, cause: Exception) -> Exception:
         """The exception itself, or its text alone if it shows the key: a UnicodeDecodeError shows all bytes."""
         return ValueError(self._scrub(str(cause))) if self._api_key in f"{cause} {cause!r}" else cause
+
+
+def _quote(words: Words) -> str:
+    return f": {words.message}" if words.message else " without a readable message"
 
 
 RETRYABLE_CODES: Final = frozenset(

@@ -250,19 +250,19 @@ _SCHEMES: Final = ("https://", "http://", "gs://")  # the last is Google's own s
 def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
     """Why a provider that takes these media types refuses the image, or None."""
     if image.url is not None and not image.url.startswith(_SCHEMES):
-        return f"an image URL must begin with one of {', '.join(_SCHEMES)}; got {image.url[:60]!r}"
+        return f"the image URL must begin with one of {', '.join(_SCHEMES)}, not {image.url[:60]!r}"
     if image.url is not None and image.mime_type == ANY_IMAGE:
         return None
     if image.mime_type not in types:
-        return f"an image of the type {image.mime_type!r}; allowed: {', '.join(sorted(types))}"
+        return f"the image type {image.mime_type!r} is not supported; supported: {', '.join(sorted(types))}"
     if image.data is None:
         return None
     if not image.data:
-        return "an image without data"
+        return "the image has no data"
     try:
         binascii.a2b_base64(image.data, strict_mode=True)
     except ValueError as error:
-        return f"an image whose data is not base64: {error}"
+        return f"the image data is not base64: {error}"
     return None
 
 

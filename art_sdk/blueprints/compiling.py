@@ -176,7 +176,7 @@ class Compiler:
         if not self._string:
             raise BlueprintError("a backslash outside a JSON string", place)
         if len(part) == 1:
-            what = "stands right before a tag" if before_tag else "does not begin a JSON escape"
+            what = "comes right before a tag" if before_tag else "does not begin a JSON escape"
             raise BlueprintError(f"this backslash {what}; write two for a backslash in the text", place)
 
     def _partial(self, tag: Tag, within: tuple[str, ...]) -> None:

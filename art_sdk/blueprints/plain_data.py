@@ -119,7 +119,7 @@ def _read_fields(value: object) -> dict[Any, Any]:
             return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
     except Exception as error:
         raise NotPlain(f"reading a {type(value).__name__} failed ({type(error).__name__})") from error
-    raise NotPlain(f"a {type(value).__name__} is not JSON data")
+    raise NotPlain(f"a value of type {type(value).__name__} is not JSON data")
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:

@@ -135,11 +135,11 @@ def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, tran
     [
         (
             {"mime_type": "image/heic", "data": "AAEC"},
-            "type 'image/heic'; allowed: image/gif, image/jpeg",
+            "supported: image/gif, image/jpeg, image/png, image/webp",
         ),
         ({"mime_type": "image/tiff", "url": "https://x/y"}, "type 'image/tiff'"),
         ({"mime_type": "image/*", "data": "AAEC"}, "type 'image/*'"),
-        ({"mime_type": "image/png", "data": ""}, "without data"),
+        ({"mime_type": "image/png", "data": ""}, "has no data"),
         ({"mime_type": "image/png", "data": "AAE"}, "not base64"),
         ({"mime_type": "image/png", "data": "data:image/png;base64,AAEC"}, "not base64"),
     ],

@@ -84,8 +84,8 @@ def test_changing_the_source_does_not_change_the_blueprint():
         (5, "a blueprint must be text"),
         ({"template": 5}, "a blueprint must be text"),
         ({"template": "[]", "more": 1}, "a blueprint must be text"),
-        (b"[]", r"\$: a bytes is not JSON data"),
-        ([{"role": {1}}], r"\$\[0\].role: a set is not JSON data"),
+        (b"[]", r"\$: a value of type bytes is not JSON data"),
+        ([{"role": {1}}], r"\$\[0\].role: a value of type set is not JSON data"),
         ([{1: 2}], r"\$\[0\]: the key 1 is not a string"),
         ("x" * (SIZE_LIMIT + 1), "more than 1,000,000 characters"),
         (["x" * SIZE_LIMIT], "more than 1,000,000 characters"),
@@ -182,7 +182,7 @@ def test_rendering_takes_any_json_data():
 
 
 def test_rendering_rejects_data_that_is_not_json():
-    with pytest.raises(PromptAssemblyFailed, match=r"\$\.a: a set is not JSON data"):
+    with pytest.raises(PromptAssemblyFailed, match=r"\$\.a: a value of type set is not JSON data"):
         Blueprint.compile("[{{a}}]").render({"a": {1}})
 
 

@@ -47,7 +47,7 @@ BAD_FILES = [
     ("a.yaml", b"a: \x01", "not YAML", None),
     ("a.yaml", b"[" * 50_000, "", None),
     ("a.yaml", b"", "a blueprint must be text", None),
-    ("a.yaml", b"- role: user\n  content: 2020-01-01", "$[0].content: a date is not JSON data", None),
+    ("a.yaml", b"- role: user\n  content: 2020-01-01", "$[0].content: a value of type date is not JSON data", None),
     ("a.yaml", b"- !!python/object/apply:os.system ['true']", "not YAML", 1),
     ("a.yaml", b"- {1: 2}", "$[0]: the key 1 is not a string", None),
     ("a.yaml", b"&a [*a]", "nested deeper than 200 levels, or contains itself", None),

@@ -33,10 +33,10 @@ BAD = [
     ({"x\udfff": 1}, "$", "the key 'x\\udfff' contains a lone surrogate"),
     ({"a": {1: 2}}, "$.a", "the key 1 is not a string"),
     ({"a": {None: 2}}, "$.a", "the key None is not a string"),
-    ((1, b"x"), "$[1]", "a bytes is not JSON data"),
-    ({"a": {1, 2}}, "$.a", "a set is not JSON data"),
-    ([dt.date(2020, 1, 1)], "$[0]", "a date is not JSON data"),
-    ([object()], "$[0]", "a object is not JSON data"),
+    ((1, b"x"), "$[1]", "a value of type bytes is not JSON data"),
+    ({"a": {1, 2}}, "$.a", "a value of type set is not JSON data"),
+    ([dt.date(2020, 1, 1)], "$[0]", "a value of type date is not JSON data"),
+    ([object()], "$[0]", "a value of type object is not JSON data"),
     (UserMessage((TextPart("ok"), TextPart("\ud800"))), "$.content[1].text", "a lone surrogate cannot be sent"),
 ]
 

@@ -105,20 +105,20 @@ CONVERTED: list[tuple[Any, Any]] = [
 ]
 
 REFUSED: list[tuple[Any, str, str]] = [
-    ({"a": [1, {2}]}, ".a[1]", "a set is not JSON data"),
-    ([frozenset()], "[0]", "a frozenset is not JSON data"),
-    ({"a": b"x"}, ".a", "a bytes is not JSON data"),
-    ({"a": len}, ".a", "a builtin_function_or_method is not JSON data"),
-    ({"a": lambda: 1}, ".a", "a function is not JSON data"),
-    ({"a": Named()}, ".a", "a Named is not JSON data"),
-    ({"a": Point}, ".a", "a type is not JSON data"),
-    ({"a": (x for x in "ab")}, ".a", "a generator is not JSON data"),
-    ({"a": iter([])}, ".a", "a list_iterator is not JSON data"),
-    ({"a": range(3)}, ".a", "a range is not JSON data"),
-    ({"a": deque([1])}, ".a", "a deque is not JSON data"),
-    ({"a": dt.date(2020, 1, 1)}, ".a", "a date is not JSON data"),
-    ({"a": decimal.Decimal(1)}, ".a", "a Decimal is not JSON data"),
-    ({"a": 1j}, ".a", "a complex is not JSON data"),
+    ({"a": [1, {2}]}, ".a[1]", "a value of type set is not JSON data"),
+    ([frozenset()], "[0]", "a value of type frozenset is not JSON data"),
+    ({"a": b"x"}, ".a", "a value of type bytes is not JSON data"),
+    ({"a": len}, ".a", "a value of type builtin_function_or_method is not JSON data"),
+    ({"a": lambda: 1}, ".a", "a value of type function is not JSON data"),
+    ({"a": Named()}, ".a", "a value of type Named is not JSON data"),
+    ({"a": Point}, ".a", "a value of type type is not JSON data"),
+    ({"a": (x for x in "ab")}, ".a", "a value of type generator is not JSON data"),
+    ({"a": iter([])}, ".a", "a value of type list_iterator is not JSON data"),
+    ({"a": range(3)}, ".a", "a value of type range is not JSON data"),
+    ({"a": deque([1])}, ".a", "a value of type deque is not JSON data"),
+    ({"a": dt.date(2020, 1, 1)}, ".a", "a value of type date is not JSON data"),
+    ({"a": decimal.Decimal(1)}, ".a", "a value of type Decimal is not JSON data"),
+    ({"a": 1j}, ".a", "a value of type complex is not JSON data"),
     ({"a": math.nan}, ".a", "nan is not a JSON number"),
     ([[-math.inf]], "[0][0]", "-inf is not a JSON number"),
     ({"a": {1: 2}}, ".a", "the key 1 is not a string"),
@@ -126,8 +126,8 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"a": 10**4300}, ".a", "more than 4300 digits"),
     ({"a": -(10**5000)}, ".a", "more than 4300 digits"),
     ({"a": Hostile(b=1)}, ".a", "reading a Hostile failed (KeyError)"),
-    (Point(1, [Point({3})]), ".rest[0].x", "a set"),  # type: ignore[arg-type]
-    (UserMessage(object()), ".content", "a object"),  # type: ignore[arg-type]
+    (Point(1, [Point({3})]), ".rest[0].x", "a value of type set"),  # type: ignore[arg-type]
+    (UserMessage(object()), ".content", "a value of type object"),  # type: ignore[arg-type]
 ]
 
 

@@ -85,7 +85,11 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ({"role": "assistant", "content": "x", "extensions": {"d": {1: 2}}}, ".extensions[...]", "got `int`"),
     ({"role": "assistant", "content": "x", "extensions": {"d": {"a": {1: 2}}}}, ".extensions.d.a", "not a string"),
     ({"role": "assistant", "content": "x", "extensions": {"d": {"a": math.nan}}}, ".extensions.d.a", "nan is not"),
-    ({"role": "assistant", "content": "x", "extensions": {"d": {"a": [object()]}}}, ".extensions.d.a[0]", "a object"),
+    (
+        {"role": "assistant", "content": "x", "extensions": {"d": {"a": [object()]}}},
+        ".extensions.d.a[0]",
+        "a value of type object",
+    ),
     (_assistant(id=""), ".tool_calls[1].id", "Expected `str` of length >= 1"),
     (_assistant(id=None), ".tool_calls[1].id", "Expected `str`, got `null`"),
     (_assistant(type="tool"), ".tool_calls[1].type", "Invalid enum value 'tool'"),
@@ -110,7 +114,11 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ([], "", "Expected `object`, got `array`"),
     (UserMessage(5), ".content", "Expected `str | array`, got `int`"),  # type: ignore[arg-type]
     (UserMessage("a\udfff"), ".content", "a lone surrogate"),
-    (AssistantMessage("x", extensions={"d": {"x": object()}}), ".extensions.d.x", "a object is not JSON data"),
+    (
+        AssistantMessage("x", extensions={"d": {"x": object()}}),
+        ".extensions.d.x",
+        "a value of type object is not JSON data",
+    ),
     (ToolRequestMessage(ToolRequest("c", "f", {"a": math.nan})), ".content.arguments.a", "nan is not"),
     (ToolResultMessage("x", ""), ".tool_call_id", "length >= 1"),
     *[
@@ -275,8 +283,12 @@ def test_violations_of_the_conversation_are_sorted_by_message(
         ({"a": "\ud800"}, dict[str, str], "$.a: a lone surrogate"),
         ({"\ud800": 1}, UserMessage, "$: the key '\\ud800' contains a lone surrogate"),
         ({"a": {"b": {2: 1}}}, dict[str, Any], "$.a.b: the key 2 is not a string"),
-        ({"a": dt.date(2020, 1, 1)}, dict[str, Any], "$.a: a date is not JSON data"),
-        (AssistantMessage("x", extensions={"d": {"e": object()}}), AssistantMessage, "$.extensions.d.e: a object"),
+        ({"a": dt.date(2020, 1, 1)}, dict[str, Any], "$.a: a value of type date is not JSON data"),
+        (
+            AssistantMessage("x", extensions={"d": {"e": object()}}),
+            AssistantMessage,
+            "$.extensions.d.e: a value of type object",
+        ),
     ],
 )
 def test_the_error_of_a_bad_value_has_its_path(data: Any, kind: Any, message: str) -> None:

@@ -82,7 +82,7 @@ class AnthropicAdapter(BaseAdapter):
         self._check_prefill(conversation, model)
         messages = self._messages(conversation)
         if not messages:
-            self.refuse("nothing but system messages; Anthropic needs a user message")
+            self.refuse("there are only system messages; Anthropic needs a user message")
         limit = options.max_tokens or self.default_max_tokens  # anthropic.max-tokens-required
         payload: Payload = {"model": model, "max_tokens": limit}
         system = [self._system(turn) for turn in conversation.turns if isinstance(turn, SystemTurn)]
@@ -171,7 +171,7 @@ class AnthropicAdapter(BaseAdapter):
         if extensions and self.dialect in extensions:
             self._put_back(blocks, turn, extensions[self.dialect])
         if not blocks:  # anthropic.nonempty-content
-            reason = "an assistant message with neither text nor calls; leave it out"
+            reason = "it has neither text nor calls; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.nonempty-content")
         messages.append({"role": "assistant", "content": blocks})
         if turn.calls:

@@ -200,7 +200,7 @@ class MessageStream:
 
     def _check_index(self, event: _Event, index: int) -> int:
         if event.index != index:
-            raise ValueError(f"{event.type} of the block {event.index}; expected block {index}")
+            raise ValueError(f"{event.type} of block {event.index}; expected block {index}")
         return index
 
 

@@ -80,7 +80,9 @@ class ChatCompletionsAdapter(BaseAdapter):
             reason = f"a system message must not come after a message of {before[-1]['role']}; move it to the front"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.system_order)
         if turn.splits:  # openai.tool-calls-answered
-            reason = "a system message between a call and its result; move it before the call or after the result"
+            reason = (
+                "this system message comes between a call and its result; move it before the call or after the result"
+            )
             self.refuse(reason, index=turn.index, rule=self.provider.rules.calls_answered)
         written: Payload = {"role": "system", "content": turn.message.content}
         name = turn.message.name
@@ -90,7 +92,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         given, name = turn.message.content, turn.message.name
         content = given if isinstance(given, str) else [self._part(part, turn) for part in given]
         if content == []:
-            self.refuse("a user message without parts; leave it out", index=turn.index)
+            self.refuse("it has no parts; leave the message out", index=turn.index)
         written: Payload = {"role": "user", "content": content}
         return written if name is None else self._with_name(written, name, turn.index)
 
@@ -115,7 +117,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         """The assistant's message, and one tool message for each of its calls."""
         message, calls = turn.message, turn.calls
         if message.content is None and not calls:  # openai.content-not-null
-            reason = "an assistant message with neither text nor calls; leave it out"
+            reason = "it has neither text nor calls; leave the message out"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.content_not_null)
         written: Payload = {"role": "assistant", "content": message.content}
         messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))

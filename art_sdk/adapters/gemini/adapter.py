@@ -71,7 +71,7 @@ class GeminiAdapter(BaseAdapter):
         conversation = self.check(prompt, options)
         contents = self._contents(conversation)
         if not contents:
-            self.refuse("nothing but system messages; Gemini needs a user message")
+            self.refuse("there are only system messages; Gemini needs a user message")
         payload: Payload = {"contents": contents}
         system = [{"text": turn.message.content} for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:  # an empty text is taken here: recorded with status 200 in 2026, against older reports
@@ -132,7 +132,7 @@ class GeminiAdapter(BaseAdapter):
         if extensions and self.dialect in extensions:
             self._sign(parts, turn, extensions[self.dialect])
         if not parts:
-            self.refuse("an assistant message with neither text nor calls; leave it out", index=turn.index)
+            self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
         if turn.calls and (not contents or (len(contents) == 1 and contents[0]["role"] == "model")):
             reason = "a conversation cannot begin with a tool call; put the user's message before it"
             self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")

@@ -13,7 +13,7 @@ from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import calling, failures, reading
 from art_compliance.checks.stages import STAGES
-from art_compliance.checks.stream import answers, pieces
+from art_compliance.checks.stream import answers, closing, pieces
 from art_compliance.checks.translation import canary, conservation, laws
 from art_compliance.checks.trial import Trial
 
@@ -28,6 +28,7 @@ _MODULES: Final = (
     calling,
     failures,
     answers,
+    closing,
     pieces,
     time_limits,
     errors,

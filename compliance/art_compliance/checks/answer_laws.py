@@ -28,23 +28,23 @@ class Reading(NamedTuple):
     ask_again: Callable[..., Answered]
 
 
-Look = Callable[[Reading], Iterator[str]]
+LookAtReading = Callable[[Reading], Iterator[str]]
 
 
-class Law(Struct, frozen=True):
-    """A law: its name without the stage, its clause, and the function that yields what breaks it."""
+class AnswerLaw(Struct, frozen=True):
+    """A law of answers: its name without the stage, its clause, and the function that yields what breaks it."""
 
     name: str
     clause: str
-    look: Look
+    look: LookAtReading
 
 
-def law(name: str, clause: str) -> Callable[[Look], Law]:
+def law(name: str, clause: str) -> Callable[[LookAtReading], AnswerLaw]:
     """Declares a law."""
-    return lambda look: Law(name, clause, look)
+    return lambda look: AnswerLaw(name, clause, look)
 
 
-def check_of(stage: str, one: Law, read: Callable[[Trial], Reading]) -> Check:
+def check_of(stage: str, one: AnswerLaw, read: Callable[[Trial], Reading]) -> Check:
     """The check of a law in a stage."""
     name = f"{stage}.{one.name}"
 
@@ -251,7 +251,7 @@ def context_marks_the_tokens(reading: Reading) -> Iterator[str]:
             yield f"with the call context {context}, the tokens have another text"
 
 
-LAWS: Final = (
+ANSWER_LAWS: Final = (
     events_keep_their_order,
     events_carry_their_ids,
     text_is_whole,

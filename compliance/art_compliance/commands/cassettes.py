@@ -16,7 +16,7 @@ from art_compliance.checks import CHECKS
 from art_compliance.commands.console import CANNOT, FAILS, complain, say, say_lines
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
-from art_compliance.run.recorder import Order, Recorded, choose, record
+from art_compliance.run.recorder import Order, RecordingResult, choose, record
 from art_compliance.run.report import Report
 from art_compliance.run.runner import certify
 from art_compliance.run.selection import FOLDER, Selection, find_cassettes
@@ -164,7 +164,7 @@ def _access(key_from: str, base_url: str | None, model: str | None, source: Sour
     return find_access(key_from, base_url, model, advice=", or use --from-strict-provider, which needs none")
 
 
-def _print_recorded(name: str, recorded: Iterable[Recorded]) -> bool:
+def _print_recorded(name: str, recorded: Iterable[RecordingResult]) -> bool:
     """Prints the outcome of each scenario, and returns whether one could not be recorded."""
     failed = False
     counts = {"written": 0, "unchanged": 0, "refused": 0, "failed": 0}

@@ -11,10 +11,10 @@ import pytest
 from art_compliance.checks import Check
 from art_compliance.pytest_plugin.results import RunFacts, attach
 from art_compliance.run.runner import Session, describe
+from art_compliance.run.selection import Plan
 from art_compliance.run.summary import as_text, describe_failure
 from art_compliance.scenarios import Scenario
 
-Plan = list[tuple[Check, Scenario]]
 OpenSession = Callable[[], Session]
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search
-from art_compliance.pytest_plugin.items import Catalogue, Plan, make_node
+from art_compliance.pytest_plugin.items import Catalogue, make_node
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.results import results_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
-from art_compliance.run.selection import Selection, with_own_cassettes
+from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.run.summary import as_text, describe_failure
 from art_compliance.subject.factories import Factory, find_factory
 from art_compliance.subject.opening import open_subject

@@ -65,7 +65,7 @@ class Order(Struct, frozen=True, kw_only=True):
         return (TEST_KEY, self.access.key) if self.access else (TEST_KEY,)
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
+class RecordingResult(Struct, frozen=True, kw_only=True):
     """The outcome of a scenario: the `path` of its cassette, and whether it `changed`; or `why` there is none."""
 
     scenario: str
@@ -86,7 +86,7 @@ def choose(names: tuple[str, ...], extra: Path | None = None) -> tuple[Scenario,
 
 def record(
     make: Factory | str, order: Order, *, dialect: str | None = None, name: str | None = None
-) -> Iterator[Recorded]:
+) -> Iterator[RecordingResult]:
     """Calls the adapter with each scenario, and keeps the requests and answers. Raises HarnessError.
 
     Error answers are not kept: they depend on the account, not on the adapter. If a cassette would contain what looks
@@ -99,7 +99,7 @@ def record(
             yield _record_one(subject, scenario, order)
 
 
-def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
+def _record_one(subject: Subject, scenario: Scenario, order: Order) -> RecordingResult:
     if subject.dialect is None:
         raise HarnessError(
             f"{subject.name}: its wire format is unknown, but matching requests needs it: name it with --dialect"
@@ -110,21 +110,21 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recorded:
         reply = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
     kept = [one for one in calls if re.search(subject.dialect.service.path, urlsplit(one.uri).path)]
     if isinstance(reply, Refused) and not kept:
-        return Recorded(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {reply.code}")
+        return RecordingResult(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {reply.code}")
     if not kept:
-        return Recorded(
+        return RecordingResult(
             scenario=scenario.id, why=_explain_silence(reply, calls, subject.dialect, Scrubber(order.secrets))
         )
     failed = next((one for one in kept if not 200 <= one.status < 300), None)
     if failed is not None:
-        return Recorded(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
+        return RecordingResult(scenario=scenario.id, why=_explain_failure(failed, Scrubber(order.secrets)))
     path = order.into / subject.provider / f"{scenario.id}.yaml"
     source = _source(order, kept)
     if source not in RECORDED_REALITY and _is_reality(path):
-        return Recorded(scenario=scenario.id, path=path, why="kept: a real provider or engine answered it")
+        return RecordingResult(scenario=scenario.id, path=path, why="kept: a real provider or engine answered it")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept), secrets=order.secrets)
     why = _explain_unread(reply, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
-    return Recorded(scenario=scenario.id, path=path, changed=changed, why=why)
+    return RecordingResult(scenario=scenario.id, path=path, changed=changed, why=why)
 
 
 _NO_PROVIDER: Final = (
@@ -242,6 +242,3 @@ def require_key(value: str | None, name: str) -> str:
     if not value or not value.strip():
         raise HarnessError(f"the environment variable {name} is not set or is blank: a real provider needs a key")
     return value
-
-
-__all__ = ["BadCassette", "Order", "Recorded", "answerer_for", "choose", "record", "require_key"]

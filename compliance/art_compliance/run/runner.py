@@ -21,7 +21,7 @@ from art_compliance.generating.profiles import Search
 from art_compliance.resources import data_folder
 from art_compliance.run.report import Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun
-from art_compliance.run.selection import FOLDER, Selection, with_own_cassettes
+from art_compliance.run.selection import FOLDER, Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.factories import Factory, find_factory, name_of
@@ -171,7 +171,7 @@ def certify(
     )
 
 
-def _run_all(session: Session, plan: list[tuple[Check, Scenario]]) -> Iterator[Result]:
+def _run_all(session: Session, plan: Plan) -> Iterator[Result]:
     """All results, up to the end of a stage that stops the run."""
     stopped = False
     for check, scenario in plan:

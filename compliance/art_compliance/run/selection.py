@@ -29,6 +29,10 @@ FOLDER: Final = Path("cassettes")
 """The folder of cassettes in an author's repository, unless another one is named."""
 
 
+Plan = list[tuple[Check, Scenario]]
+"""What is run, in order: each check on each of its scenarios."""
+
+
 class Selection(Struct, frozen=True, kw_only=True):
     """Which checks and scenarios to run; empty means all.
 
@@ -62,7 +66,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         _require_known("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
         return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
 
-    def plan(self) -> list[tuple[Check, Scenario]]:
+    def plan(self) -> Plan:
         """The checks and scenarios to run, in order: preflight always, then stage by stage.
 
         Raises HarnessError for an unknown name, for a scenario file that cannot be read, and for a vcrpy that is too
@@ -76,7 +80,7 @@ class Selection(Struct, frozen=True, kw_only=True):
             "replay": [scenario for scenario in chosen if scenario.id in names],
             "live": [one for one in chosen if self.scenarios or one.id in live_scenarios()] if self.live else [],
         }
-        planned: list[tuple[Check, Scenario]] = []
+        planned: Plan = []
         for check in CHECKS.values():
             if not check.stage.stops_the_run and not self._includes(check):
                 continue

@@ -23,7 +23,7 @@ from art_compliance.generating.searching import make_requests
 from art_compliance.miniatures import MINIATURES, Miniature
 from art_compliance.provider.composing import write
 from art_compliance.run.runner import Session
-from art_compliance.run.selection import Selection, with_own_cassettes
+from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory
@@ -32,7 +32,6 @@ from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk.json_data import is_object
 
-Plan = list[tuple[Check, Scenario]]
 Outcome = Literal["caught", "missed", "not applicable"]
 
 _SEARCH: Final = Search(profile=Profile(name="sensitivity", examples=100, seconds=5.0, shrink_seconds=0.1))

@@ -35,17 +35,17 @@ class Seen(NamedTuple):
     reply: Reply
 
 
-class Run(NamedTuple):
+class FaultRun(NamedTuple):
     """Every fault that does not hang, each with its reply, and what was logged and printed meanwhile."""
 
     seen: list[Seen]
     logs: str
 
 
-def _run(trial: Trial) -> Run:
+def _run(trial: Trial) -> FaultRun:
     with _captured_logs() as logs:
         seen = [Seen(case, call(trial, case)) for case in cases(trial) if not case.fault.hangs]
-    return Run(seen, logs.getvalue())
+    return FaultRun(seen, logs.getvalue())
 
 
 @contextmanager

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.additions import with_new_fields
-from art_compliance.checks.answer_laws import LAWS, Reading, check_of, context_marks_the_tokens, wrong_ids, wrong_order
+from art_compliance.checks.answer_laws import (
+    ANSWER_LAWS,
+    Reading,
+    check_of,
+    context_marks_the_tokens,
+    wrong_ids,
+    wrong_order,
+)
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
 from art_compliance.checks.requirements import NotApplicable, require_read
@@ -59,7 +66,7 @@ def _read_whole(trial: Trial) -> Reading:
     return Reading(trial, trial.answered, ask_again)
 
 
-LAW_CHECKS: Final = tuple(check_of("response", one, _read_whole) for one in LAWS)
+LAW_CHECKS: Final = tuple(check_of("response", one, _read_whole) for one in ANSWER_LAWS)
 
 
 @check(

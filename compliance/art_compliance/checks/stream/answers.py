@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.checks.answer_laws import LAWS, Reading, check_of
+from art_compliance.checks.answer_laws import ANSWER_LAWS, Reading, check_of
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import differences, missing_words, why_unread, wrong_failure
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import (
     STREAMED,
-    STREAMS,
     events_of,
     half_of,
     has_finish,
@@ -27,11 +25,9 @@ from art_compliance.checks.streamed import (
 )
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Drop, Hang, Response, Send, Step
+from art_compliance.provider import Asked, Drop, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import describe_error
 from art_compliance.subject.observations import Refused, Reply
 
 
@@ -73,7 +69,7 @@ def read_stream(trial: Trial) -> Reading:
     return Reading(trial, streamed(trial), ask_again)
 
 
-LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in LAWS)
+LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in ANSWER_LAWS)
 
 
 @check(
@@ -222,76 +218,3 @@ def _sent_before_the_pause(trial: Trial) -> str:
 
 _PAUSE: Final = 0.2
 _LONG_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in so many pieces " * 3)
-_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")
-
-
-@check(
-    "stream.closing-ends-the-call",
-    clause="Closing the events half-way returns at once and closes the connection.",
-    requires=STREAMS,
-    once=True,
-)
-def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
-    """The caller must not pay for the rest of an answer."""
-    asking = _asking(trial)
-    with trial.subject.answering(_hang_after_half(trial)):
-        try:
-            took = trial.subject.caller.close_early(*asking)
-        except CannotDo as error:
-            raise NotApplicable(str(error)) from error
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Problem(f"closing raised {describe_error(error)}")
-            return
-    if took > _AT_ONCE:
-        yield Problem(f"closing took {took:.2f} s")
-    yield from _still_connected(trial)
-
-
-@check(
-    "stream.cancelling-ends-the-call",
-    clause="A call that is cancelled while it waits ends as cancelled, and closes the connection.",
-    requires=STREAMS,
-    once=True,
-)
-def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
-    """Swallowing the cancellation leaves a task that nobody can end."""
-    with trial.subject.answering(_hang_after_half(trial)):
-        yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
-    with trial.subject.answering(lambda _: script(trial, [Hang()])):
-        yield from _wrong_cancelling(trial, "cancelled while it waits for the answer's head", token=False)
-
-
-def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Problem]:
-    try:
-        was_cancelled = trial.subject.caller.cancel_early(*_asking(trial), after_token=token)
-    except CannotDo as error:
-        raise NotApplicable(str(error)) from error
-    except Exception as error:  # noqa: BLE001 - as above
-        yield Problem(f"{when}, the call raised {describe_error(error)}")
-        return
-    if not was_cancelled:
-        yield Problem(f"{when}, the call went on to its end")
-    yield from _still_connected(trial)
-
-
-def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    return list(trial.scenario.prompt), {**trial.scenario.call_options(), "stream": True}
-
-
-def _hang_after_half(trial: Trial) -> Any:
-    def hang(asked: Asked) -> Response:
-        events = trial.dialect.streams.write(_TEXT, asked.payload)
-        return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
-
-    return hang
-
-
-_AT_ONCE: Final = 0.25
-
-
-def _still_connected(trial: Trial) -> Iterator[Problem]:
-    ends = time.monotonic() + 2 * _AT_ONCE
-    while trial.subject.underway and time.monotonic() < ends:
-        time.sleep(_AT_ONCE / 50)
-    if trial.subject.underway:
-        yield Problem("the connection stays open, and the provider keeps sending")

@@ -83,16 +83,13 @@ class _Contents:
         text = part.take_text("text")
         if text is not None:
             yield TextPart(text)
-        for names, payload, key in (
-            (("inlineData", "inline_data"), "data", "data"),
-            (("fileData", "file_data"), "fileUri", "url"),
-        ):
-            blob = part.take(*names)
+        for slot, blob_names, value_names in _IMAGES:
+            blob = part.take(*blob_names)
             if blob is not None:
-                with self._ledger.open(blob, f"{pointer}/{names[0]}") as fields:
+                with self._ledger.open(blob, f"{pointer}/{blob_names[0]}") as fields:
                     kind = fields.take_text("mimeType", "mime_type") or "image/*"
-                    value = fields.take_text(payload, "file_uri")
-                yield ImagePart(kind, **{key: value})
+                    value = fields.take_text(*value_names) or ""  # a field that protobuf leaves out is empty
+                yield ImagePart(kind, **{slot: value})
 
     def _model(self, content: Fields) -> None:
         texts: list[str] = []
@@ -131,6 +128,12 @@ class _Contents:
             pointer = f"{content.pointer}/parts/{index}"
             with self._ledger.open(item, pointer) as part:
                 yield part, pointer
+
+
+_IMAGES: Final = (
+    ("data", ("inlineData", "inline_data"), ("data",)),
+    ("url", ("fileData", "file_data"), ("fileUri", "file_uri")),
+)
 
 
 class _Signed:

@@ -183,6 +183,7 @@ STREAMED = {
     "langchain-openai": 3,
     "opentelemetry-instrumentation-anthropic": 37,
     "opentelemetry-instrumentation-groq": 3,
+    "opentelemetry-instrumentation-mistralai": 6,
     "opentelemetry-instrumentation-openai": 81,
     "opentelemetry-instrumentation-openai-v2": 13,
 }

@@ -15,8 +15,9 @@ import art_compliance.checks
 from art_compliance import HarnessError, Selection, certify, resources
 from art_compliance.checks import CHECKS, STAGES, NotApplicable, Trial
 from art_compliance.checks.base import Check, check, checks_of, in_order
+from art_compliance.dialects import find_by_url
 from art_compliance.findings import Finding, Problem
-from art_compliance.provider import LoopbackProvider, find_by_path
+from art_compliance.provider import LoopbackProvider
 from art_compliance.resources import data_folder
 from art_compliance.run.report import LevelCount, Result, fixtures_digest, write_reports
 from art_compliance.run.runner import Session
@@ -271,10 +272,10 @@ def test_the_loopback_provider_survives_a_client_that_speaks_no_http():
 
 
 def test_a_path_belongs_to_one_dialect():
-    found = find_by_path("/openai/deployments/gpt-5/chat/completions?api-version=1")
+    found = find_by_url("/openai/deployments/gpt-5/chat/completions?api-version=1")
     assert found is not None
     assert found.name == "openai-chat"
-    assert find_by_path("/v1/responses") is None
+    assert find_by_url("/v1/responses") is None
 
 
 def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.reading import LOADER, BadCassette, read_exchange
+from art_compliance.dialects import find_by_url
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_sdk.json_data import is_array, is_object
@@ -224,21 +225,14 @@ def _interactions(data: object) -> list[Any]:
     return [{"request": request, "response": answer} for request, answer in pairs]
 
 
-_PATHS: Final = {
-    "/chat/completions": "openai-chat",
-    "/v1/messages": "anthropic-messages",
-    ":generateContent": "gemini-generate",
-    ":streamGenerateContent": "gemini-generate",
-}
 _FIELDS: Final = {"langchain-openai": "openai-chat", "langchain-anthropic": "anthropic-messages"}
 """Packages that left out the URL when they recorded: a body with `messages` is in this dialect."""
 
 
 def dialect_of(found: Found) -> str | None:
     """The dialect of a recorded call, by its URL or by its package; None if the suite does not know the format."""
-    path = found.exchange.uri.partition("?")[0]
-    for end, dialect in _PATHS.items():
-        if path.endswith(end):
-            return dialect
-    hidden = "REDACTED" in path and b'"messages"' in found.exchange.request_body
+    dialect = find_by_url(found.exchange.uri)
+    if dialect is not None:
+        return dialect.name
+    hidden = "REDACTED" in found.exchange.uri and b'"messages"' in found.exchange.request_body
     return _FIELDS.get(found.package) if hidden else None

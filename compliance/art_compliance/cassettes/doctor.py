@@ -12,12 +12,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from art_compliance.cassettes.bodies import json_of, stream_items
-from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.matching import ScrubbedRequest, is_same
 from art_compliance.cassettes.provenance import scenario_digest
 from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read_cassette, read_text
 from art_compliance.cassettes.scanning import find_leaks
-from art_compliance.dialects import DIALECTS
+from art_compliance.dialects import find_by_url
 from art_compliance.findings import HarnessError
 from art_compliance.judging.wire import judge_answer
 from art_compliance.pointers import leaves
@@ -141,7 +140,7 @@ def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
     """An engine that speaks a provider's format need not keep to the provider's types, but it must answer."""
     is_engine = cassette.provenance is not None and cassette.provenance.source == "local engine"
     for at, one in enumerate(cassette.exchanges):
-        dialect = _dialect(one)
+        dialect = find_by_url(one.uri)
         if not 200 <= one.status < 300:
             problem = f"interactions[{at}].response.status: {one.status}, an error, which depends on the account"
             yield Complaint(cassette.path, problem, "record it again: art record keeps no errors")
@@ -156,7 +155,7 @@ def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
             continue
         if is_engine:
             continue
-        schema = f"{dialect}.{'stream' if whole is None else 'answer'}"
+        schema = f"{dialect.name}.{'stream' if whole is None else 'answer'}"
         fault = next((fault for item in items for fault in judge_answer(schema, item, url=one.uri)), None)
         if fault is not None:
             problem = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
@@ -165,15 +164,10 @@ def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
 
 def _doubled(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
     for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
-        dialect = DIALECTS.get(_dialect(one) or "")
+        dialect = find_by_url(one.uri)
         if dialect is not None and is_same(dialect, ScrubbedRequest.of(one), ScrubbedRequest.of(twin)):
             problem = f"interactions[{at}] and interactions[{other}] match the same request, so either may answer it"
             yield Complaint(cassette.path, problem, "record it again")
-
-
-def _dialect(one: Exchange) -> str | None:
-    path = one.uri.partition("?")[0]
-    return next((name for name, dialect in DIALECTS.items() if re.search(dialect.service.path, path)), None)
 
 
 _LOOKS: Final[tuple[Callable[[Cassette, Facts], Iterator[Complaint]], ...]] = (

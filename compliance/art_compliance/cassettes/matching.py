@@ -6,7 +6,6 @@ dialect cannot decode are compared as JSON.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -52,13 +51,9 @@ class Tape(Struct):
 
 def is_same(dialect: Dialect, one: ScrubbedRequest, other: ScrubbedRequest) -> bool:
     """Whether two requests mean the same, whatever their host and whatever precedes the dialect's path."""
-    if one.method != other.method or _is_of(dialect, one) != _is_of(dialect, other):
+    if one.method != other.method or dialect.service.takes(one.uri) != dialect.service.takes(other.uri):
         return False
     return bool(meaning(dialect, one) == meaning(dialect, other))
-
-
-def _is_of(dialect: Dialect, request: ScrubbedRequest) -> bool:
-    return re.search(dialect.service.path, urlsplit(request.uri).path) is not None
 
 
 def meaning(dialect: Dialect, request: ScrubbedRequest) -> Any:
@@ -139,7 +134,7 @@ def describe_mismatch(dialect: Dialect, recorded: ScrubbedRequest, now: Scrubbed
     lines: list[str] = []
     if recorded.method != now.method:
         lines.append(f"method: recorded {recorded.method}, now {now.method}")
-    if _is_of(dialect, recorded) != _is_of(dialect, now):
+    if dialect.service.takes(recorded.uri) != dialect.service.takes(now.uri):
         lines.append(f"path: recorded {urlsplit(recorded.uri).path}, now {urlsplit(now.uri).path}")
     pairs = {
         "in normal form": (meaning(dialect, recorded), meaning(dialect, now)),

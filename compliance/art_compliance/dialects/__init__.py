@@ -13,6 +13,7 @@ from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.findings import HarnessError
 
@@ -31,6 +32,22 @@ def find_dialect(name: str) -> Dialect:
     return dialect
 
 
+def find_by_url(url: str) -> Dialect | None:
+    """The first dialect whose requests go to the path of this URL; a path alone will do.
+
+    Paths are short, and a provider may use another format's path for something else, as OpenAI does with `/messages`
+    in its threads. So a URL at a provider of a known format is never one of another format.
+    """
+    own = {dialect.service.path for dialect in DIALECTS.values() if _is_at(dialect, host_of(url))}
+    return next(
+        (one for one in DIALECTS.values() if one.service.takes(url) and (not own or one.service.path in own)), None
+    )
+
+
+def _is_at(dialect: Dialect, host: str | None) -> bool:
+    return host is not None and is_one_of(host, dialect.service.hosts)
+
+
 def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
     """A request of the dialect in the standard format.
 
@@ -39,4 +56,4 @@ def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
     return find_dialect(dialect).requests.decode(payload, url=url)
 
 
-__all__ = ["DIALECTS", "CannotWrite", "DecodeFailed", "Decoded", "Dialect", "decode", "find_dialect"]
+__all__ = ["DIALECTS", "CannotWrite", "DecodeFailed", "Decoded", "Dialect", "decode", "find_by_url", "find_dialect"]

@@ -6,8 +6,10 @@ in `judging/wire/sources.py` (`art wire rebuild` writes the schemas), and `fixtu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -57,6 +59,10 @@ class Service(Struct, frozen=True, kw_only=True):
     """Keys and other headers."""
     shape: str | None = None
     """The name that recordings give to this format, whoever speaks it. Relatives of another format have none."""
+
+    def takes(self, url: str) -> bool:
+        """Whether requests of the format go to the path of this URL; a path alone will do."""
+        return re.search(self.path, urlsplit(url).path) is not None
 
     def covers(self, url: str | None) -> bool:
         """Whether the rules apply to the service that the URL names; they do where it names none."""

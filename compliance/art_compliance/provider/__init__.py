@@ -6,15 +6,13 @@ import json
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.dialects import DIALECTS, Dialect, find_by_url
 from art_compliance.provider.asking import (
     WRITTEN_TEXT,
     Answerer,
     Asked,
     answer_as_written,
     ask,
-    find_by_path,
-    is_path_of,
 )
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
 from art_compliance.provider.server import LoopbackServer, Request
@@ -41,8 +39,8 @@ class LoopbackProvider(LoopbackServer):
 
     def _respond(self, request: Request) -> Response:
         dialect = self.dialect
-        if dialect is None or not is_path_of(dialect, request.target):
-            dialect = find_by_path(request.target)
+        if dialect is None or not dialect.service.takes(request.target):
+            dialect = find_by_url(request.target)
         return _explain_path(request.target) if dialect is None else self._answerer(ask(dialect, request))
 
 
@@ -70,6 +68,5 @@ __all__ = [
     "StrictProvider",
     "answer_as_written",
     "ask",
-    "find_by_path",
     "stream_of",
 ]

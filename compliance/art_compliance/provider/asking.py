@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.dialects import Dialect
 from art_compliance.dialects.framing import as_array
 from art_compliance.provider.script import Response, stream_of
 from art_compliance.provider.server import Request
@@ -63,14 +61,3 @@ def ask(dialect: Dialect, request: Request) -> Asked:
 def answer_as_written(asked: Asked) -> Response:
     """The default answer: a short text."""
     return asked.answer(WrittenAnswer(content=WRITTEN_TEXT))
-
-
-def find_by_path(target: str, only: Dialect | None = None) -> Dialect | None:
-    """The first dialect whose requests go to this path, among all or `only` one."""
-    known = DIALECTS.values() if only is None else (only,)
-    return next((dialect for dialect in known if is_path_of(dialect, target)), None)
-
-
-def is_path_of(dialect: Dialect, target: str) -> bool:
-    """Whether requests of the dialect go to this path."""
-    return re.search(dialect.service.path, urlsplit(target).path) is not None

@@ -16,9 +16,9 @@ from typing import Final, Self
 
 from msgspec import Struct, structs
 
-from art_compliance.dialects import DIALECTS, Dialect, find_dialect
+from art_compliance.dialects import DIALECTS, Dialect, find_by_url, find_dialect
 from art_compliance.findings import Finding, HarnessError
-from art_compliance.provider.asking import Asked, ask, find_by_path
+from art_compliance.provider.asking import Asked, ask
 from art_compliance.provider.composing import ANSWERS, Compose, compose, write
 from art_compliance.provider.faults import Fault
 from art_compliance.provider.refusing import CHECK, Refusal, find_wrong, refuse, refuse_for
@@ -108,8 +108,8 @@ class StrictProvider:
         return structs.replace(exchange.response, headers=(*exchange.response.headers, MARK))
 
     def _exchange(self, request: Request) -> Exchange:
-        dialect = find_by_path(request.target, self._dialect)
-        if dialect is None:
+        dialect = self._dialect or find_by_url(request.target)
+        if dialect is None or not dialect.service.takes(request.target):
             return _unknown_path(request, self._dialect)
         asked = ask(dialect, request)
         refusal = refuse(asked)

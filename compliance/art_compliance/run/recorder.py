@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -108,7 +107,7 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recording
         raise HarnessError(f"{subject.name}: it has no call, so there is nothing to record")
     with recording() as calls:
         reply = subject.call(scenario.prompt, scenario.call_options(), answerer_for(scenario))
-    kept = [one for one in calls if re.search(subject.dialect.service.path, urlsplit(one.uri).path)]
+    kept = [one for one in calls if subject.dialect.service.takes(one.uri)]
     if isinstance(reply, Refused) and not kept:
         return RecordingResult(scenario=scenario.id, is_refused=True, why=f"the adapter refuses it: {reply.code}")
     if not kept:

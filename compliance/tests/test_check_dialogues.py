@@ -266,15 +266,15 @@ class NoTools(AnthropicAdapter):
 def test_an_answer_is_fitted_to_what_is_declared(
     talk: Any, make: type, ids: list[str], thinking: str, text: str | None
 ):
-    heard: list[Events] = []
-    noting = spoiled(lambda adapter: change_events(adapter, lambda events: (heard.append(events), events)[1]), make)
+    streams: list[Events] = []
+    noting = spoiled(lambda adapter: change_events(adapter, lambda events: (streams.append(events), events)[1]), make)
     answer = {"thinking": "Hm.", "thinking_tokens": 3}
     assert talk(noting, turn(None, call_of("c1"), call_of("c2", "see"), answer=answer), LAST) == []
-    end = heard[0][-1]
+    end = streams[0][-1]
     assert [call["id"] for call in end["message"].get("tool_calls") or []] == ids
     assert (end["message"]["content"] or None) == text
     assert end["finish"] == ("tool_calls" if ids else "stop")
-    assert "".join(one["text"] for one in heard[0] if one.get("token_type") == "LLM_THINKING") == thinking
+    assert "".join(one["text"] for one in streams[0] if one.get("token_type") == "LLM_THINKING") == thinking
 
 
 @pytest.mark.parametrize(("answer", "text"), [({"answer": {"content": "own"}}, "own"), ({}, WRITTEN_TEXT)])

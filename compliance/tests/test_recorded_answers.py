@@ -70,7 +70,7 @@ TOLD_WRONG = {
 
 
 @pytest.mark.parametrize("what", TOLD_WRONG)
-def test_what_is_told_wrong_of_a_recorded_answer_is_found(what: str, tmp_path: Path):
+def test_a_recorded_answer_that_is_read_wrongly_is_found(what: str, tmp_path: Path):
     change, name, check, message = TOLD_WRONG[what]
     record_into(tmp_path, "openai", name)
     wrong = spoiled(lambda adapter: change_events(adapter, change))
@@ -78,11 +78,11 @@ def test_what_is_told_wrong_of_a_recorded_answer_is_found(what: str, tmp_path: P
     assert message in "\n".join(found)
 
 
-def test_what_is_cut_otherwise_and_told_otherwise_is_found(tmp_path: Path):
+def test_an_answer_that_is_read_differently_when_it_is_cut_differently_is_found(tmp_path: Path):
     record_into(tmp_path, "openai", "streamed")
 
     class Eager(OpenAIAdapter):
-        """A chunk that ends within an event is told as one token more."""
+        """Counts one token more for a chunk that ends inside an event."""
 
         def stream_reader(self, head: Any, info: Any) -> Any:
             reader = super().stream_reader(head, info)
@@ -90,8 +90,8 @@ def test_what_is_cut_otherwise_and_told_otherwise_is_found(tmp_path: Path):
             reader.feed = lambda chunk: feed(chunk if chunk.endswith(b"\n\n") else chunk.replace(b"w", b"v"))
             return reader
 
-    told = findings(replayed(tmp_path, Eager, "streamed"), "replay.cuts-change-nothing")
-    assert "differs in the " in told
+    wrong = findings(replayed(tmp_path, Eager, "streamed"), "replay.cuts-change-nothing")
+    assert "differs in the " in wrong
 
 
 def test_an_answer_that_counts_nothing_is_not_held_against_the_adapter(tmp_path: Path):
@@ -215,6 +215,6 @@ SAID = {
 @pytest.mark.parametrize("what", SAID)
 def test_a_recorded_answer_is_read_without_any_adapter(what: str):
     dialect, body, texts, calls = SAID[what]
-    told = read_recorded(dialect, body.encode())
-    assert list(told.texts.values()) == texts
-    assert [(call.name, call.value) for call in told.calls.values()] == calls
+    answer = read_recorded(dialect, body.encode())
+    assert list(answer.texts.values()) == texts
+    assert [(call.name, call.value) for call in answer.calls.values()] == calls

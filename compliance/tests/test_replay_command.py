@@ -41,16 +41,16 @@ def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anoth
 ):
     (tmp_path / "cassettes" / "acme").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    told = run("openai", "--scenarios", "one-question")
-    assert told.exit_code == 0, told.output
-    assert "replayed answers: 1 by local engine" in told.output
+    result = run("openai", "--scenarios", "one-question")
+    assert result.exit_code == 0, result.output
+    assert "replayed answers: 1 by local engine" in result.output
 
 
-def test_a_vcrpy_that_plays_nothing_is_told_once_and_before_anything_is_run(monkeypatch: pytest.MonkeyPatch):
+def test_a_vcrpy_that_plays_nothing_is_reported_once_and_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    told = run("openai")
-    assert told.exit_code == 2
-    assert told.output == (
+    result = run("openai")
+    assert result.exit_code == 2
+    assert result.output == (
         "harness: vcrpy 8.1.1 does not see httpx2, so it would record and play nothing: pip install 'vcrpy>=8.2'\n"
     )
     assert certify(OpenAIAdapter, selection=Selection(checks=("wire.no-rule-is-broken",))).failures == []
@@ -68,9 +68,9 @@ class Mute(OpenAIAdapter):
 def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "mute_adapter.py").write_text(MUTE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    told = run("mute_adapter:Mute", "--cassettes", str(data_folder("cassettes")))
-    assert told.exit_code == 2
-    assert "HARNESS preflight." in told.output
+    result = run("mute_adapter:Mute", "--cassettes", str(data_folder("cassettes")))
+    assert result.exit_code == 2
+    assert "HARNESS preflight." in result.output
 
 
 NOT_REPLAYED = {
@@ -82,8 +82,8 @@ NOT_REPLAYED = {
 
 
 @pytest.mark.parametrize("what", NOT_REPLAYED)
-def test_what_cannot_be_replayed_is_told_in_words(what: str):
+def test_a_replay_that_cannot_begin_says_why(what: str):
     arguments, message = NOT_REPLAYED[what]
-    told = run(*arguments)
-    assert told.exit_code == 2
-    assert message in told.output
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output

@@ -83,7 +83,6 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         limits = require_timeouts(timeouts or Timeouts(), provider)
         self._transport = Transport(provider, timeouts=limits, http_client=http_client)
         self._exchange = Exchange(self._transport, require_retries(retries, provider))
-        self._failures = FailureReader(provider, self._api_key, self.request_id_header)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
@@ -163,6 +162,10 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._transport.aclose()
+
+    @property
+    def _failures(self) -> FailureReader:
+        return FailureReader(self.provider_name, self._api_key, self.request_id_header)  # a key may be renewed
 
     def _call_info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(

@@ -56,7 +56,6 @@ class AnswerReader:
     """
 
     request_id_header: ClassVar[str] = "x-request-id"
-    _failures: FailureReader
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         """A good answer as a value. Raises ValueError for a body that is not what the provider sends."""
@@ -91,8 +90,12 @@ class AnswerReader:
         return FrameReader(self.answer_stream(head, info), self._failures, head, info)
 
     def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
-        """The error that an answer outside 2xx stands for. Never raises."""
+        """The error of an answer outside 2xx. Never raises."""
         return self._failures.read_refusal(head, body)
+
+    @property
+    @abc.abstractmethod
+    def _failures(self) -> FailureReader: ...
 
 
 class Prepared(NamedTuple):

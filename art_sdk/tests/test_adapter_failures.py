@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from art_sdk import BaseAdapter, CallInfo, EndEvent, ErrorEvent, LLMProviderError, ResponseHead
+from art_sdk import BaseAdapter, CallInfo, EndEvent, ErrorEvent, LLMProviderError, OpenAIAdapter, ResponseHead
 from art_sdk.adapters.failures import RETRYABLE_STATUSES, read_retry_after, read_words
 
 Heads = Callable[..., ResponseHead]
@@ -235,6 +235,21 @@ def test_no_part_of_an_error_shows_the_key(
         cause = cause.__cause__ or cause.__context__
     assert not [text for text in shown if key in text]
     assert key.encode() not in error.raw_body
+
+
+class _Renewed(OpenAIAdapter):
+    """An adapter whose key is renewed, as access tokens are."""
+
+    def renew(self, key: str) -> None:
+        self._api_key = key
+
+
+def test_a_renewed_key_is_removed_from_errors(head: Heads) -> None:
+    adapter = _Renewed(api_key="old")
+    adapter.renew("sk-new")
+    error = adapter.read_error(head(401, x_request_id="r-sk-new"), b'{"error": "bad key: sk-new"}')
+    assert (error.message, error.request_id) == ("openai answered 401: bad key: [api key]", "r-[api key]")
+    assert b"sk-new" not in (error.raw_body or b"")
 
 
 def test_what_of_an_answer_is_not_the_key_is_kept(adapter: BaseAdapter, key: str, head: Heads) -> None:

@@ -75,7 +75,7 @@ class AssistantTurn(Struct, gc=False):
 
 
 class SystemTurn(Struct, frozen=True, gc=False):
-    """A system message. `late`: other messages came before it. `splits`: it stands between a call and its result."""
+    """A system message. `late`: other messages came before it. `splits`: it comes between a call and its result."""
 
     index: int
     message: SystemMessage

@@ -124,7 +124,7 @@ def test_two_hundred_streamed_calls_at_once_are_neither_mixed_up_nor_lost(note: 
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_token_is_given_within_two_milliseconds_of_its_bytes(note: Note, is_async: bool):  # noqa: FBT001
+def test_a_token_comes_within_two_milliseconds_of_its_bytes(note: Note, is_async: bool):  # noqa: FBT001
     def lag(event: Any) -> float:
         return time.perf_counter() - float(event.text.partition("@")[2].rstrip(";"))
 

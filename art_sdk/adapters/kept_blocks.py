@@ -18,7 +18,7 @@ class _KeptBlock(Struct, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         kind = self.block.get("type")
         if not isinstance(kind, str) or kind in _FROM_THE_MESSAGE:
-            raise ValueError(f"a block of the type {kind!r} is not kept")
+            raise ValueError(f"a block of type {kind!r} does not belong there")
 
 
 class _Kept(Struct, forbid_unknown_fields=True):
@@ -33,6 +33,6 @@ def put_back(blocks: list[dict[str, Any]], extension: object) -> None:
     free = 0
     for one in msgspec.convert(extension, _Kept).blocks:
         if not free <= one.at <= len(blocks):
-            raise ValueError(f"a block at the impossible place {one.at}")
+            raise ValueError(f"a block has the invalid place {one.at}")
         blocks.insert(one.at, one.block)
         free = one.at + 1

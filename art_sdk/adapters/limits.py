@@ -242,7 +242,7 @@ _ADVICE: Final[Mapping[FaultKind, str]] = {
 }
 
 ANY_IMAGE: Final = "image/*"
-"""The type of an image by URL where the caller does not know it: the provider finds it out."""
+"""The type of an image by URL if the caller does not know it: the provider detects it."""
 
 _SCHEMES: Final = ("https://", "http://", "gs://")  # the last is Google's own storage
 

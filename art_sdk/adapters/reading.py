@@ -36,7 +36,7 @@ class AnswerStream(Protocol):
     """What an adapter writes to read a streamed answer. It gets frames until the body ends."""
 
     def take(self, frame: Frame) -> Iterable[Piece]:
-        """What the frame says. Raises ErrorInStream, or ValueError for a frame that must not come here."""
+        """The pieces in the frame. Raises ErrorInStream, or ValueError for a frame that must not come here."""
         ...
 
     def end(self) -> Ending:
@@ -44,7 +44,7 @@ class AnswerStream(Protocol):
         ...
 
     def extensions(self) -> dict[str, dict[str, Any]] | None:
-        """What goes back with the next turn, as far as it is complete."""
+        """The message's extensions, as far as they are complete."""
         ...
 
 
@@ -66,19 +66,19 @@ class AnswerReader:
         raise NotImplementedError(f"{type(self).__name__} must define answer_stream")
 
     def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
-        """The events of an unstreamed answer, whatever came."""
+        """The events of an unstreamed answer, good or bad."""
         if not 200 <= head.status < 300:
             return failure_events(self.read_error(head, body), info)
         try:
             answer = self.parse_answer(head, body, info)
         except NotImplementedError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the answer was not readable
+        except Exception as error:  # noqa: BLE001 - whatever a parser raises, the answer was not readable
             return failure_events(self._failures.read_unreadable(head, body, error), info)
         return answer_events(answer, info)
 
     def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
-        """A reader of the streamed answer, whatever comes: bytes in, events out.
+        """A reader for the body of a streamed answer, good or bad: bytes in, events out.
 
         An answer that is not an event stream becomes an ERROR event, even a good one in JSON: a non-stream
         reply to a streaming request is an error.
@@ -186,7 +186,7 @@ class FrameReader(StreamReader):
         for frame in self._frames.feed(chunk):
             try:
                 events.extend(map(self._writer.write, self._pieces(frame)))  # what comes before a fault is kept
-            except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over, the frame was not readable
+            except Exception as error:  # noqa: BLE001 - whatever a parser raises, the frame was not readable
                 return events + self._break(_bytes_of(frame), error)
         return events
 

@@ -1,4 +1,4 @@
-"""Compiles tokens to pieces. Whether a tag stands inside a JSON string is settled here, before any data is seen.
+"""Compiles tokens to pieces. Whether a tag is inside a JSON string is decided here, before any data is seen.
 
 The compiler follows the quotes of the blueprint's own text. A section must begin and end on the same side of the
 quotes, so that its tags stay where they are however often it is repeated.
@@ -180,7 +180,7 @@ class Compiler:
             raise BlueprintError(f"this backslash {what}; write two for a backslash in the text", place)
 
     def _partial(self, tag: Tag, within: tuple[str, ...]) -> None:
-        """Includes a partial: as JSON text, or as content of the string that the tag stands in."""
+        """Includes a partial: as JSON text, or as content of the string around the tag."""
         source = self._partials.get(tag.name)
         if source is None:
             known = ", ".join(sorted(self._partials)) or "none"

@@ -26,7 +26,7 @@ def read_json_text(text: str, place_of: Callable[[int], Location | None]) -> tup
 
 
 class _NotJSON(ValueError):
-    """The reason of a JSONDecodeError, which itself would keep the whole text, and with it anybody's data."""
+    """The reason of a JSONDecodeError. The error itself would keep the whole text, and with it private data."""
 
 
 def without_needless_commas(text: str) -> str:

@@ -35,7 +35,7 @@ class BlueprintError(Exception):
 
 
 class TextToken(NamedTuple):
-    """Text between tags. `place` is where its first character stands."""
+    """Text between tags. `place` is the place of its first character."""
 
     text: str
     place: Location

@@ -47,7 +47,7 @@ class StreamReader(abc.ABC):
         """The last events of a body that the network cut off. An answer that was complete by then is a good one."""
 
 
-class Call(Protocol):
+class PreparedCall(Protocol):
     """What an exchange needs to know of a call: what to send, and how to read what comes back."""
 
     @property
@@ -75,7 +75,7 @@ class Exchange(NamedTuple):
     transport: Transport
     retries: int = 0
 
-    async def events(self, call: Call) -> AsyncGenerator[StreamEvent]:
+    async def events(self, call: PreparedCall) -> AsyncGenerator[StreamEvent]:
         """The events of the call. Closing the generator closes the connection at once."""
         clock = self.transport.start_clock(call.timeouts)
         retries = Retries(self.retries, clock)
@@ -90,7 +90,7 @@ class Exchange(NamedTuple):
             if wait is not None:
                 await _sleep(wait)
 
-    def events_sync(self, call: Call) -> Generator[StreamEvent]:
+    def events_sync(self, call: PreparedCall) -> Generator[StreamEvent]:
         """As `events`, without an event loop."""
         clock = self.transport.start_clock(call.timeouts)
         retries = Retries(self.retries, clock)
@@ -105,7 +105,7 @@ class Exchange(NamedTuple):
             if wait is not None:
                 time.sleep(wait)
 
-    async def _attempt_async(self, call: Call, clock: CallClock) -> AsyncGenerator[StreamEvent]:
+    async def _attempt_async(self, call: PreparedCall, clock: CallClock) -> AsyncGenerator[StreamEvent]:
         reader: StreamReader | None = None
         try:
             async with self.transport.send_async(call.request, clock=clock) as (head, chunks):
@@ -122,7 +122,7 @@ class Exchange(NamedTuple):
         for event in last:
             yield event
 
-    def _attempt(self, call: Call, clock: CallClock) -> Generator[StreamEvent]:
+    def _attempt(self, call: PreparedCall, clock: CallClock) -> Generator[StreamEvent]:
         reader: StreamReader | None = None
         try:
             with self.transport.send(call.request, clock=clock) as (head, chunks):

@@ -127,7 +127,7 @@ class WholeCallTimer(AbstractContextManager["WholeCallTimer", None]):
 
 
 async def within(clock: CallClock, wanted: Awaitable[_T]) -> _T:
-    """Awaits. Raises TimeoutError at the end of the whole call.
+    """The awaited result. Raises TimeoutError when the whole call's time is over.
 
     One scope per step: a scope around a generator's `yield` would cancel the caller's own work.
     """

@@ -135,7 +135,7 @@ class Transport:
 
     @contextmanager
     def _faults(self) -> Generator[None]:
-        """The client's exceptions as ours."""
+        """Raises our errors in place of the client's."""
         import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
         try:

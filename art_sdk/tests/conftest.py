@@ -67,7 +67,7 @@ def anthropic() -> AnthropicAdapter:
 
 @pytest.fixture
 def translate() -> Callable[..., dict[str, Any]]:
-    """What an adapter makes of JSON data; the options beside `thread_id` are keywords."""
+    """Translates JSON data. Options other than `thread_id` are keywords."""
 
     def make_payload(adapter: BaseAdapter, messages: Any, **options: Any) -> dict[str, Any]:
         return adapter.translate(parse_prompt(messages), parse_options({"thread_id": "t"} | options))
@@ -77,7 +77,7 @@ def translate() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def refusal(translate: Callable[..., dict[str, Any]]) -> Callable[..., PromptTranslationFailed]:
-    """The error with which an adapter refuses what `translate` is given."""
+    """The error that an adapter raises for such a prompt."""
 
     def make_error(adapter: BaseAdapter, messages: Any, **options: Any) -> PromptTranslationFailed:
         with pytest.raises(PromptTranslationFailed) as caught:
@@ -89,7 +89,7 @@ def refusal(translate: Callable[..., dict[str, Any]]) -> Callable[..., PromptTra
 
 @pytest.fixture
 def five_calls() -> ArtStandardPrompt:
-    """A prompt in which five calls were made."""
+    """A prompt with five calls."""
     return (AssistantMessage(None, tuple(ToolCall(f"p{n}", FunctionCall("f", "{}")) for n in range(5))),)
 
 
@@ -127,7 +127,7 @@ def head() -> Callable[..., ResponseHead]:
 
 @pytest.fixture
 def info() -> Callable[..., CallInfo]:
-    """A call's info with a clock that stands at two and a half seconds after its start."""
+    """A call's info with a clock that always shows 2.5 seconds."""
 
     def make_info(**more: Any) -> CallInfo:
         facts = {"thread_id": "t", "trace_id": "r", "model": "m", "clock": lambda: 2.5} | more
@@ -177,7 +177,7 @@ Script = Callable[[socket.socket, threading.Event], None]
 
 
 class ScriptServer:
-    """Answers every request by a script, each connection on a thread of its own."""
+    """Answers every request with a script. Each connection has its own thread."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -201,7 +201,7 @@ class ScriptServer:
             self._threads[-1].start()
 
     def _talk(self, connection: socket.socket) -> None:
-        connection.settimeout(4)  # a client that waits forever is let go, and its test fails
+        connection.settimeout(4)  # a client that waits forever is dropped, and its test fails
         with connection, contextlib.suppress(OSError):
             while _takes_a_request(connection):
                 self.requests += 1

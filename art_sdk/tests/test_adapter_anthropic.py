@@ -71,7 +71,7 @@ def test_turns_of_one_role_stay_apart(
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u2003"])
-def test_blank_text_is_dropped_beside_other_content(
+def test_blank_text_is_dropped_next_to_other_content(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, blank: str, translate: Messages
 ) -> None:
     user = {"role": "user", "content": [text_block(blank), text_block(" a "), text_block(blank)]}
@@ -84,7 +84,7 @@ def test_blank_text_is_dropped_beside_other_content(
 
 
 @pytest.mark.parametrize("arguments", ["", "  ", "\n", "{}"])
-def test_blank_arguments_mean_none(
+def test_blank_arguments_mean_an_empty_object(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
 ) -> None:
     payload = translate(anthropic, [call("a", arguments=arguments), result("a")])
@@ -124,7 +124,7 @@ def test_an_image_goes_as_data_or_by_its_url(anthropic: AnthropicAdapter, transl
     ]
 
 
-def test_blank_text_beside_an_image_is_dropped(anthropic: AnthropicAdapter, translate: Messages) -> None:
+def test_blank_text_next_to_an_image_is_dropped(anthropic: AnthropicAdapter, translate: Messages) -> None:
     parts = [text_block(" "), {"type": "image", "mime_type": "image/gif", "data": "AAEC"}, text_block("what?")]
     (message,) = translate(anthropic, [{"role": "user", "content": parts}])["messages"]
     assert [block["type"] for block in message["content"]] == ["image", "text"]
@@ -381,6 +381,6 @@ def test_the_request_goes_to_messages_with_its_key_and_version(anthropic: Anthro
 
 def test_options_that_are_refused_once_are_refused_whenever_they_come(anthropic: AnthropicAdapter) -> None:
     anthropic.prepare([USER], CallOptions(thread_id="good", temperature=0.5))
-    for number in range(50):  # what was parsed for one call is let go of in the next, and its memory used again
+    for number in range(50):  # the options of one call are freed at the next, and their memory is used again
         with pytest.raises(PromptTranslationFailed):
             anthropic.prepare([USER], CallOptions(thread_id=f"t{number}", temperature=0.5, top_p=0.5))

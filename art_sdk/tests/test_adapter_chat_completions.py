@@ -104,7 +104,7 @@ def test_a_tool_and_its_choice_are_written(
 
 
 @pytest.mark.parametrize("arguments", ["", "  ", "\n"])
-def test_blank_arguments_mean_none(
+def test_blank_arguments_mean_an_empty_object(
     openai: OpenAIAdapter, call: Messages, result: Messages, arguments: str, translate: Messages
 ) -> None:
     payload = translate(openai, [call("a", arguments=arguments), result("a")])

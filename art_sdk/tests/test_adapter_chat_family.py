@@ -208,8 +208,8 @@ def test_an_error_without_the_field_error_is_read_in_a_stream() -> None:
     ("provider", "extension", "reason"),
     [
         (TEXT_FIELD, {"signature": "x"}, "it has no place for signature"),
-        (CHUNKS, {"blocks": [{"at": 3, "block": {"type": "thinking"}}]}, "a block at the impossible place 3"),
-        (CHUNKS, {"blocks": [{"at": 0, "block": {"type": "text"}}]}, "a block of the type 'text' is not kept"),
+        (CHUNKS, {"blocks": [{"at": 3, "block": {"type": "thinking"}}]}, "a block has the invalid place 3"),
+        (CHUNKS, {"blocks": [{"at": 0, "block": {"type": "text"}}]}, "a block of type 'text' does not belong there"),
         (CHUNKS, {"blocks": 5}, "Expected `array`"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_bad_option_is_refused_by_name(more: dict[Any, Any], said: str) -> Non
 
 
 @pytest.mark.parametrize("data", [None, [], "t", 5, object(), {}, b"{}", {"thread_id"}])
-def test_what_is_no_options_is_refused(data: Any) -> None:
+def test_bad_options_are_refused(data: Any) -> None:
     with pytest.raises(InvalidConfig, match="bad call options: "):
         parse_options(data)
 
@@ -118,7 +118,7 @@ def test_what_is_no_options_is_refused(data: Any) -> None:
         CallOptions(thread_id="t", timeouts=Timeouts(between_bytes=-1)),
     ],
 )
-def test_typed_options_are_doubted_as_data_is(options: CallOptions) -> None:
+def test_typed_options_are_checked_like_data(options: CallOptions) -> None:
     with pytest.raises(InvalidConfig, match=r"bad call options: \$"):
         parse_options(options)
 
@@ -136,7 +136,7 @@ def test_a_choice_that_names_no_tool_needs_no_tool(choice: str | None) -> None:
     assert parse_options({"thread_id": "t", "tool_choice": choice}).tool_choice == choice
 
 
-def test_a_schema_without_a_type_is_of_an_object() -> None:
+def test_a_schema_without_a_type_describes_an_object() -> None:
     assert parse_options({"thread_id": "t", "tools": [TOOL | {"inputSchema": {}}]}).tools[0].input_schema == {}
 
 

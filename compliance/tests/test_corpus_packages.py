@@ -80,7 +80,7 @@ OPAQUE = {
 """What a recorded request holds beyond the standard format, by JSON pointer. Nothing else may be opaque."""
 
 REFUSALS = {
-    "a block at the impossible place": "texts between the provider's own blocks: a message has one text",
+    "a block has the invalid place": "texts between the provider's own blocks: a message has one text",
 }
 """Why our adapter may refuse what a provider took."""
 

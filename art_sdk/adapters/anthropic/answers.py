@@ -76,7 +76,7 @@ class _ThinkingBlock(Struct):
 
 
 class ToolUse(Struct):
-    """A call, as it is answered."""
+    """A call in an answer."""
 
     id: NonEmpty
     name: NonEmpty
@@ -96,7 +96,7 @@ class _Usage(Struct):
 
 
 class Message(Struct):
-    """A message, as it is answered."""
+    """A message in an answer."""
 
     type: Literal["message"]  # a field instead of a tag: msgspec accepts an object without its tag
     content: list[dict[str, Any]]

@@ -44,14 +44,14 @@ def parse_completion(
 
 
 class Function(Struct):
-    """A called function, as it is answered."""
+    """A called function in an answer."""
 
     name: NonEmpty
     arguments: str
 
 
 class Call(Struct):
-    """A call, as it is answered."""
+    """A call in an answer."""
 
     function: Function
     id: str | None = None
@@ -62,7 +62,7 @@ Content = str | list[dict[str, Any]] | None
 
 
 class Message(Struct):
-    """A message, or a delta of one, as it is answered. A provider's own fields are added by `with_own_fields`."""
+    """A message in an answer, or a delta of one. A provider's own fields are added by `with_own_fields`."""
 
     content: Content = None
     refusal: str | None = None
@@ -100,12 +100,12 @@ class _Answer(Struct):
 
 
 def with_types(kind: type[_S], **types: Any) -> type[_S]:
-    """The kind with other types of fields, or more of them. All are optional."""
+    """A subclass of `kind` with these fields, new or with another type. All of them are optional."""
     return cast("type[_S]", msgspec.defstruct(kind.__name__, [(*one, None) for one in types.items()], bases=(kind,)))
 
 
 def with_own_fields(kind: type[_S], provider: ChatProvider) -> type[_S]:
-    """The kind of message with the fields in which the provider puts its reasoning and what goes back."""
+    """`kind` with the provider's own fields: those of its reasoning, and those that go back with the next turn."""
     own = dict.fromkeys(provider.kept, Any) | dict.fromkeys(provider.reasoning, str | None)
     return with_types(kind, content=Content if provider.has_content_chunks else str | None, **own)
 

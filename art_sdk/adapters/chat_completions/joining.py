@@ -1,4 +1,4 @@
-"""What goes back with the next turn, joined from the pieces of a stream."""
+"""Joins the pieces of a stream that go back with the next turn."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Signatures(Struct, forbid_unknown_fields=True):
 
 
 class CalledFunction(Struct):
-    """A call, as it is answered."""
+    """A call in an answer."""
 
     name: NonEmpty
     args: dict[str, Any] = field(default_factory=dict[str, Any])

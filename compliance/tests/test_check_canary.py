@@ -100,8 +100,8 @@ CASES: dict[str, list[tuple[Change, Found]]] = {
         (good, []),
         (put("system", lambda _: "canary"), [("is lost", None)]),
         (put("system", lambda texts: texts.system.lstrip()), [(" changed: ", "/system")]),
-        (put("again", lambda texts: texts.user), [("is there 2 times", "/again")]),
-        (put("again", lambda texts: [texts.user] * 2), [("is there 3 times", "/again/0")]),
+        (put("again", lambda texts: texts.user), [("is in the payload 2 times", "/again")]),
+        (put("again", lambda texts: [texts.user] * 2), [("is in the payload 3 times", "/again/0")]),
         (lambda good, texts: {**good, "a/b": [{"c": texts.user}]}, [("2 times", "/a~1b/0/c")]),
         (put("again", lambda texts: json.dumps({"h": [1, texts.user]})), [("2 times", "/again/h/1")]),
         (put("again", lambda texts: json.dumps([texts.user])), []),
@@ -123,8 +123,8 @@ CASES: dict[str, list[tuple[Change, Found]]] = {
         (
             put("turns/2/results/0/of", lambda texts: texts.second),
             [
-                ("is there 1 times; expected 2", "$[2].tool_calls[0]"),
-                ("is there 3 times; expected 2", "$[2].tool_calls[1]"),
+                ("is in the payload 1 times; expected 2", "$[2].tool_calls[0]"),
+                ("is in the payload 3 times; expected 2", "$[2].tool_calls[1]"),
             ],
         ),
         (
@@ -205,7 +205,7 @@ def test_a_call_that_waits_for_its_result_has_its_id_once(times: int, count: int
     asked = scenario(prompt=[*PROMPT[:2], {**PROMPT[2], "tool_calls": [CALL]}])
     adapter = translator(lambda prompt, _: [prompt[2]["tool_calls"][0]["id"]] * times, dialect=None)
     seen = found("results-are-linked", adapter, asked)
-    assert_each_has([message for message, _ in seen], ["is there 2 times; expected 1"] * count)
+    assert_each_has([message for message, _ in seen], ["is in the payload 2 times; expected 1"] * count)
 
 
 SCHEMA = {"type": "object", "properties": {"at": {}, "n": {}}}

@@ -127,7 +127,7 @@ def test_some_wrong_answers_are_shown_and_all_are_counted(wrong: int, shown: int
     found = messages_of(AT_ONCE, answering(lambda number: OSError("no line") if number < wrong else None))
     assert len(found) == shown
     assert found[:1] == [one for one in found[:1] if one.startswith("call 0: ")]
-    assert shown < 6 or f"{wrong} of 200 simultaneous calls" in found[-1]
+    assert shown < 6 or f"{wrong} of 200 concurrent calls" in found[-1]
 
 
 class Keeps:

@@ -92,7 +92,7 @@ def wrong_order(answered: Answered) -> Iterator[str]:
     "Every event carries the thread_id of the call, and one trace_id and session_id.",
 )
 def events_carry_their_ids(reading: Reading) -> Iterator[str]:
-    """They tell several streams apart that are read at once."""
+    """They tell concurrent streams apart."""
     yield from wrong_ids(reading.trial, reading.answered)
     given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
     again = reading.ask_again(**given)
@@ -116,7 +116,7 @@ def wrong_ids(trial: Trial, answered: Answered) -> Iterator[str]:
 
 @law(
     "text-is-whole",
-    "The joined tokens, and the message's content, are the answer's text, character for character.",
+    "The joined tokens and the message's content are both the answer's text, character for character.",
 )
 def text_is_whole(reading: Reading) -> Iterator[str]:
     """Neither trimmed, nor repeated, nor mixed with anything else."""

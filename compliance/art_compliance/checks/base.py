@@ -41,7 +41,7 @@ class Check(Struct, frozen=True):
     requires: tuple[Requirement, ...] = ()
 
     def __call__(self, trial: Trial) -> Outcome:
-        """All findings. Raises NotApplicable where the check has nothing to say of the trial."""
+        """All findings. Raises NotApplicable if the check has nothing to say of the trial."""
         trial.require(*self.requires)
         problems, judged = _collect(self.run(trial))
         return Outcome(tuple(problem.found_by(self.id) for problem in problems), judged)

@@ -20,19 +20,19 @@ from art_compliance.subject.observations import Reply
 
 @check(
     "load.calls-at-once-do-not-mix",
-    clause="Of many simultaneous calls each gets its own whole answer, under its own ids, even when some of them fail.",
+    clause="Each of many concurrent calls gets its own whole answer, with its own ids, even if others fail.",
     requires=("dialect", "call"),
     once=True,
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
-    asked = [_ask(trial, number) for number in range(AT_ONCE)]
-    replies = trial.subject.call_together(asked, _echo_most, seconds=_PATIENCE)
+    calls = [_ask(trial, number) for number in range(AT_ONCE)]
+    replies = trial.subject.call_together(calls, _echo_most, seconds=_PATIENCE)
     wrong = [f"call {number}: {fault}" for number, one in enumerate(replies) if (fault := _wrong(number, one))]
     for fault in wrong[:_SHOWN]:
         yield Problem(fault)
     if len(wrong) > _SHOWN:
-        yield Problem(f"{len(wrong)} of {AT_ONCE} simultaneous calls gave a wrong answer")
+        yield Problem(f"{len(wrong)} of {AT_ONCE} concurrent calls gave a wrong answer")
 
 
 AT_ONCE: Final = 200
@@ -83,7 +83,7 @@ def _wrong(number: int, reply: Reply) -> str | None:
         return (
             None
             if reply.finish == "error"
-            else f"expected it to fail, but it ended with {reply.finish!r}: {reply.text!r}"
+            else f"it should have failed, but ended with {reply.finish!r}: {reply.text!r}"
         )
     if reply.error is not None:
         return f"an ERROR event: {reply.error.get('message')}"

@@ -43,7 +43,7 @@ def why_unsent(seen: Observation) -> str | None:
 
 
 def require_sent(seen: Observation) -> Sent:
-    """The request. Raises NotApplicable where there is none, or none that is JSON data."""
+    """The request. Raises NotApplicable if there is none, or none that is JSON data."""
     reason = why_unsent(seen)
     if reason is None and isinstance(seen, Sent):
         return seen
@@ -51,7 +51,7 @@ def require_sent(seen: Observation) -> Sent:
 
 
 def require_read(reply: Reply) -> Answered:
-    """The answer. Raises NotApplicable where it was not read: `answer-is-read` of a stage reports that."""
+    """The answer. Raises NotApplicable if it was not read: `answer-is-read` of a stage reports that."""
     if isinstance(reply, Answered) and reply.error is None:
         return reply
     raise NotApplicable("the answer is not read: see the checks named answer-is-read")

@@ -40,7 +40,7 @@ def streamed_reply(trial: Trial) -> Reply:
 
 
 def streamed(trial: Trial) -> Answered:
-    """The scenario's answer, streamed. Raises NotApplicable where it is not read."""
+    """The scenario's answer, streamed. Raises NotApplicable if it is not read."""
     return require_read(trial.once(streamed_reply))
 
 

@@ -134,12 +134,12 @@ class Trial:
 
     @property
     def sent(self) -> Sent:
-        """The request. Raises NotApplicable where there is none: other checks report that."""
+        """The request. Raises NotApplicable if there is none: other checks report that."""
         return require_sent(self.observation)
 
     @property
     def dialect(self) -> Dialect:
-        """The subject's dialect. Raises NotApplicable where it is unknown: only format-free checks apply then."""
+        """The subject's dialect. Raises NotApplicable if it is unknown: only format-free checks apply then."""
         self.require("dialect")
         return cast("Dialect", self.subject.dialect)
 
@@ -160,17 +160,17 @@ class Trial:
 
     @property
     def answered(self) -> Answered:
-        """The reply as an answer. Raises NotApplicable where there is none."""
+        """The reply as an answer. Raises NotApplicable if there is none."""
         return require_read(self.reply)
 
     @property
     def written(self) -> WrittenAnswer:
-        """The scenario's answer. Raises NotApplicable where it has none."""
+        """The scenario's answer. Raises NotApplicable if it has none."""
         self.require("answer")
         return cast("WrittenAnswer", self.scenario.answer)
 
     def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
-        """What a call gives for this answer. Raises NotApplicable where the dialect cannot write it."""
+        """What a call gives for this answer. Raises NotApplicable if the dialect cannot write it."""
         try:
             body = self.dialect.answers.write(answer)
         except CannotWrite as error:
@@ -184,7 +184,7 @@ class Trial:
 
     @cached_property
     def cassette(self) -> Cassette:
-        """The scenario's cassette. Raises NotApplicable where there is none, and BadCassette."""
+        """The scenario's cassette. Raises NotApplicable if there is none, and BadCassette."""
         if self._cassette is None or not self._cassette.exists():
             raise NotApplicable("the scenario has no cassette")
         return load_cassette(self._cassette)
@@ -219,7 +219,7 @@ class Trial:
 
     @cached_property
     def live_reply(self) -> Reply:
-        """What a call to the real provider gives. Raises NotApplicable where this run does not call it."""
+        """What a call to the real provider gives. Raises NotApplicable if this run does not call it."""
         if self._live is None:
             raise NotApplicable("this run does not call the real provider")
         self.require("sent")
@@ -237,7 +237,7 @@ class Trial:
 
     @cached_property
     def decoded(self) -> Decoded:
-        """The request in the standard format. Raises NotApplicable where it has another format."""
+        """The request in the standard format. Raises NotApplicable if it has another format."""
         try:
             return self.decode(self.sent)
         except DecodeFailed as error:
@@ -268,5 +268,5 @@ class Trial:
         return self.subject.translate(prompt, options or self.scenario.call_options())
 
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
-        """The request for another prompt. Raises NotApplicable where there is none."""
+        """The request for another prompt. Raises NotApplicable if there is none."""
         return require_sent(self.observe(prompt, options))

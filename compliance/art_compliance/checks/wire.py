@@ -13,7 +13,7 @@ from art_compliance.judging.wire import judge_wire
 
 @check(
     "wire.request-is-of-the-schema",
-    clause="Every field of the request is one that the provider's published types know, of a type that they allow.",
+    clause="Every field of the request exists in the provider's published types and has a type that they allow.",
     requires=("dialect", "sent"),
 )
 def is_of_the_schema(trial: Trial) -> Iterator[Problem]:
@@ -23,7 +23,7 @@ def is_of_the_schema(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "wire.no-rule-is-broken",
-    clause="The request breaks no rule of its provider: nothing in it is known to be refused.",
+    clause="The request breaks no rule of its provider: nothing in it is known to be rejected.",
     requires=("dialect", "sent"),
 )
 def no_rule_is_broken(trial: Trial) -> Iterator[Problem]:

@@ -105,12 +105,12 @@ def holds_all_but_the_first_token(adapter: Any) -> None:
 
 
 async def _held_back(given: Any) -> Any:
-    held: list[Any] = []
+    kept: list[Any] = []
     async for event in given:
-        if not held:
+        if not kept:
             yield event
-        held.append(event)
-    for event in held[1:]:
+        kept.append(event)
+    for event in kept[1:]:
         yield event
 
 

@@ -275,9 +275,9 @@ def _with_message(event: Told, more: Told) -> Told:
 
 def _without_last_token(events: Events) -> Events:
     last = max((at for at, event in enumerate(events) if event["type"] == "TOKEN"), default=-1)
-    told = [event for at, event in enumerate(events) if at != last]
-    text = "".join(event["text"] for event in told if event["type"] == "TOKEN")
-    return [_with_message(event, {"content": text}) for event in told]
+    left = [event for at, event in enumerate(events) if at != last]
+    text = "".join(event["text"] for event in left if event["type"] == "TOKEN")
+    return [_with_message(event, {"content": text}) for event in left]
 
 
 def _with_joined_arguments(events: Events) -> Events:
@@ -288,8 +288,8 @@ def _with_joined_arguments(events: Events) -> Events:
         arguments = joined if call == calls[-1] else ""
         return {**call, "function": {**call["function"], "arguments": arguments}}
 
-    told = [{**event, "call": mixed(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
-    return [_with_message(event, {"tool_calls": list(map(mixed, calls))}) for event in told]
+    changed = [{**event, "call": mixed(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
+    return [_with_message(event, {"tool_calls": list(map(mixed, calls))}) for event in changed]
 
 
 def _without_error(events: Events) -> Events:

@@ -34,7 +34,7 @@ _USER: Final = "Go on."
 class Dialogue:
     """An adapter in a dialogue. `prompt` is the conversation so far; each message of the adapter is appended.
 
-    The adapter must have a `call`. Raises NotApplicable where its dialect is unknown.
+    The adapter must have a `call`. Raises NotApplicable if its dialect is unknown.
     """
 
     def __init__(self, trial: Trial) -> None:
@@ -60,7 +60,7 @@ class Dialogue:
         return [call["id"] for call in calls]
 
     def ask(self, answer: WrittenAnswer, *, is_streamed: bool = False) -> list[str]:
-        """Calls the adapter, answers, and appends the message it returns. Gives what is wrong with that, in words."""
+        """Calls the adapter, answers, and appends the message it returns. Returns what is wrong with it, in words."""
         self._number += 1
         said = self._fit(answer)
         streams = {"stream": True} if is_streamed and "streaming" in self._can else {}
@@ -124,7 +124,7 @@ class Dialogue:
             yield from self._lost()
 
     def _lost(self) -> Iterator[str]:
-        """What of the dialogue so far is missing in the request."""
+        """What is missing in the request, of the dialogue so far."""
         if self.asked is None:
             yield "no request has arrived"
             return

@@ -154,7 +154,7 @@ _DECLARED: Final = (
 
 @check(
     "properties.other-processes-agree",
-    clause="A generated prompt gives the same request in other processes, under other hash seeds.",
+    clause="A generated prompt gives the same request in other processes, with other hash seeds.",
     families=(WHOLE,),
 )
 def other_processes_agree(trial: Trial) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Problem]
     if differing:
         least = min(differing, key=lambda one: len(str(one.prompt)) + len(str(one.options)))
         example = Example(prompt=least.prompt, options=least.call_options())
-        text = f"{len(differing)} of {len(seen)} prompts gave another request under another PYTHONHASHSEED"
+        text = f"{len(differing)} of {len(seen)} prompts gave another request with another PYTHONHASHSEED"
         yield Problem(text, example=example)
 
 

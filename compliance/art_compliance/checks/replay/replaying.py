@@ -33,7 +33,7 @@ from art_sdk import ARTError, parse_prompt
 
 @check(
     "replay.cassette-is-sound",
-    clause="The scenario's cassette can be read and holds no secret; each request is made once, and has one answer.",
+    clause="The scenario's cassette can be read and has no secret; each request is made once, and has one answer.",
 )
 def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     """Either the file is wrong, or the adapter no longer sends what it sent."""
@@ -48,10 +48,8 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     for (at, one), (other, twin) in combinations(enumerate(recorded), 2):
         if is_same(trial.dialect, one, twin):
             twins.add(other)
-            text = (
-                f"{path}: interactions[{at}] and interactions[{other}] match one request: which one answers is chance"
-            )
-            yield Problem(f"{text}; {_again(trial)}")
+            text = f"{path}: interactions[{at}] and interactions[{other}] match the same request"
+            yield Problem(f"{text}, and it is chance which of them answers; {_again(trial)}")
     mismatched = len(replayed.requests) > len(recorded) - len(replayed.unplayed)
     for at in () if mismatched else sorted({*replayed.unplayed} - twins):
         text = f"{path}: interactions[{at}] was never requested: the adapter sends fewer requests than it did"
@@ -222,7 +220,7 @@ def _replayed(trial: Trial) -> Replayed:
 
 
 def _played(trial: Trial) -> Replayed:
-    """The replay. Raises NotApplicable where no answer was played."""
+    """The replay. Raises NotApplicable if no answer was played."""
     replayed = _replayed(trial)
     if len(replayed.unplayed) == len(replayed.cassette.exchanges):
         raise NotApplicable("no answer was played: see replay.request-is-the-recorded-one")

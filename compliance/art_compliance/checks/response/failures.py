@@ -57,7 +57,7 @@ def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[str]:
 
 @check(
     "response.broken-answer-is-an-error",
-    clause="A body that the provider would not send becomes ERROR, never an exception and never an empty answer.",
+    clause="A body that the provider would never send becomes ERROR, never an exception and never an empty answer.",
     requires=("dialect", "call"),
     once=True,
 )

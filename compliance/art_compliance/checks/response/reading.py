@@ -71,7 +71,7 @@ LAW_CHECKS: Final = tuple(check_of("response", one, _read_whole) for one in ANSW
 
 @check(
     "response.answer-can-be-appended",
-    clause="The prompt translates with END's message, and the results of its calls, appended.",
+    clause="With END's message and the results of its calls appended, the prompt still translates.",
 )
 def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
     """Every agent does this on its next turn."""

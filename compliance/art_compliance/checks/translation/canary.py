@@ -42,7 +42,7 @@ class Planted(NamedTuple):
 
 
 def plant(trial: Trial) -> Planted:
-    """Plants, translates and walks. Raises NotApplicable where the planted prompt is not sent."""
+    """Plants, translates and walks. Raises NotApplicable if the planted prompt is not sent."""
     rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
     prompt = rewriting.prompt(trial.scenario.prompt)
     options = rewriting.options(trial.scenario.call_options())
@@ -119,7 +119,7 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
         whole = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and text in leaf.value]
         if len(whole) > 1:
             where = whole[1].pointer
-            yield Problem(f"the text with {_token(text)} is there {len(whole)} times", pointer=where)
+            yield Problem(f"the text with {_token(text)} is in the payload {len(whole)} times", pointer=where)
         elif not whole:
             traces = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and _token(text) in leaf.value]
             place = traces[0].pointer if traces else None
@@ -177,7 +177,7 @@ def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
             count = sum(leaf.value == call.id for leaf in id_leaves)
             wanted = 1 if call.result is None else 2
             if count != wanted:
-                text = f"the id {call.id!r} is there {count} times; expected {wanted} (call and result)"
+                text = f"the id {call.id!r} is in the payload {count} times; expected {wanted} (call and result)"
                 yield Problem(text, path=call.path)
             elif call.result is not None and call.result.text.strip():
                 yield from _link(planted, id_leaves, call.id, call.result.text)
@@ -198,7 +198,7 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
 
 @check(
     "translation.canary-arguments-decode-once",
-    clause="A call's arguments are in the payload as an object, or as JSON text of it, encoded once.",
+    clause="A call's arguments are in the payload as an object, or as its JSON text, encoded once.",
     requires="sent",
     needs=("tools",),
 )

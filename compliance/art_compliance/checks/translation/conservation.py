@@ -36,7 +36,7 @@ _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
 
 @check(
     "translation.request-is-of-its-dialect",
-    clause="The request can be decoded as one of the adapter's dialect.",
+    clause="The request can be decoded in the adapter's dialect.",
     requires=("sent", "dialect"),
 )
 def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
@@ -74,13 +74,13 @@ def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
     if "exact" not in right:
         return set()
     declared = {f"repair:{repair}" for repair in trial.declared_repairs}
-    asked = trial.scenario.options.get("late_system") == "hoist"
-    return declared if asked else declared - {"repair:hoists_late_system"}
+    may_hoist = trial.scenario.options.get("late_system") == "hoist"
+    return declared if may_hoist else declared - {"repair:hoists_late_system"}
 
 
 @check(
     "translation.undeclared-use-is-refused",
-    clause="The adapter refuses a prompt that needs a capability which it does not declare.",
+    clause="The adapter refuses prompts that need a capability it does not declare.",
 )
 def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
     """Working silently is wrong, and so is dropping silently."""
@@ -213,7 +213,7 @@ def _invented_options(trial: Trial) -> Iterator[Problem]:
         is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
         if option not in trial.scenario.options and not is_harmless:
             place = trial.decoded.places.get(f"options/{option}")
-            yield Problem(f"nobody set the option {option}: {value!r}", pointer=place)
+            yield Problem(f"the option {option} = {value!r} is sent, but the call does not set it", pointer=place)
 
 
 _OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})

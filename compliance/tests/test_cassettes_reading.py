@@ -96,6 +96,14 @@ DATA = {
     ),
     "a field too many": (put(1, "metadata", "art", "more"), "metadata.art: it was edited by hand"),
     "a field too few": (without("metadata", "art", "digest"), "Object missing required field `digest`"),
+    "a host that is cut off": (
+        put("http://[::1/v1/messages", *FIRST, "request", "uri"),
+        "interactions[0].request.uri: expected a URL",
+    ),
+    "a port that is not a number": (
+        put("http://x:port/v1/messages", *FIRST, "request", "uri"),
+        "interactions[0].request.uri: expected a URL",
+    ),
     "gzip that is cut off": (
         put({"string": gzip.compress(b"hello" * 50)[:20]}, *ANSWER, "body"),
         "gzip data is cut off or damaged",

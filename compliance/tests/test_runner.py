@@ -276,6 +276,7 @@ def test_a_path_belongs_to_one_dialect():
     assert found is not None
     assert found.name == "openai-chat"
     assert find_by_url("/v1/responses") is None
+    assert find_by_url("http://[::1/v1/messages") is None
 
 
 def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 import yaml
 from msgspec import Struct
@@ -168,7 +169,7 @@ class _Reader:
         body = self._bytes(request.get("body"), f"{place}.request.body")
         return Exchange(
             method=self._field(request, "method", str, f"{place}.request"),
-            uri=self._field(request, "uri", str, f"{place}.request"),
+            uri=self._uri(request, f"{place}.request"),
             request_headers=request_headers,
             request_body=self._plain(body, request_headers, f"{place}.request.body"),
             status=self._field(status, "code", int, f"{place}.response.status"),
@@ -230,6 +231,14 @@ class _Reader:
             wanted = _KINDS[kind]
             raise self._bad(f"{place}.{name}", f"expected {wanted}, got {_kind(found)}; {SPOILED}")
         return found
+
+    def _uri(self, request: Mapping[str, Any], place: str) -> str:
+        uri = self._field(request, "uri", str, place)
+        try:
+            _ = urlsplit(uri).port
+        except ValueError as error:
+            raise self._bad(f"{place}.uri", f"expected a URL; {SPOILED}") from error
+        return uri
 
     def _bad(self, place: str, message: str) -> BadCassette:
         return BadCassette(self._path, place, message)

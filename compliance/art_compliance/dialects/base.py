@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ from art_compliance.dialects.decoding import Decode
 from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.recorded import ReadRecorded, TokenCounts
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
-from art_compliance.dialects.urls import host_of, is_one_of
+from art_compliance.dialects.urls import host_of, is_one_of, path_of
 from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
 
@@ -62,7 +61,7 @@ class Service(Struct, frozen=True, kw_only=True):
 
     def takes(self, url: str) -> bool:
         """Whether requests of the format go to the path of this URL; a path alone will do."""
-        return re.search(self.path, urlsplit(url).path) is not None
+        return re.search(self.path, path_of(url)) is not None
 
     def covers(self, url: str | None) -> bool:
         """Whether the rules apply to the service that the URL names; they do where it names none."""

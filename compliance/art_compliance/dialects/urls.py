@@ -8,15 +8,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def host_of(url: str | None) -> str | None:
     """The host that a URL names, or None where that says nothing about the service."""
-    host = None if url is None else urlsplit(url).hostname
+    host = None if url is None else _split(url).hostname
     return None if host is None or host in _LOCAL else host
+
+
+def path_of(url: str) -> str:
+    """The path of a URL, or of a path with a query; empty for what is not a URL."""
+    return _split(url).path
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # such as an open bracket in the host
+        return urlsplit("")
 
 
 def is_one_of(host: str, names: Sequence[str]) -> bool:

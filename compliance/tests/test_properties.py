@@ -197,36 +197,36 @@ def test_a_factory_that_cannot_be_had_elsewhere_is_not_judged_there():
     class Local(OpenAIAdapter):
         pass
 
-    told = certify(Local, selection=Selection(checks=("properties.other-processes-agree",)), search=QUICK, seed=1)
-    (result,) = [one for one in told.results if one.check.startswith("properties")]
+    found = certify(Local, selection=Selection(checks=("properties.other-processes-agree",)), search=QUICK, seed=1)
+    (result,) = [one for one in found.results if one.check.startswith("properties")]
     assert result.verdict == "not applicable"
     assert "cannot be pickled for another process" in (result.reason or "")
 
 
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-stand-whole"))
-    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=few)}
-    assert len(told) == len(MINIATURES)
-    assert told["drops-system-messages"].outcome == "caught"
-    assert told["drops-system-messages"].by.startswith("translation.system-text-survives on ")
-    assert told["takes-thinking-for-text"].outcome == "not applicable"
-    lines = list(describe_outcomes(list(told.values())))
+    found = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=few)}
+    assert len(found) == len(MINIATURES)
+    assert found["drops-system-messages"].outcome == "caught"
+    assert found["drops-system-messages"].by.startswith("translation.system-text-survives on ")
+    assert found["takes-thinking-for-text"].outcome == "not applicable"
+    lines = list(describe_outcomes(list(found.values())))
     assert lines[-1].startswith("sensitivity: ")
 
 
 def test_a_fault_that_is_the_adapters_own_is_not_caught():
     few = Selection(checks=("translation.system-text-survives",))
-    told = {
+    found = {
         one.miniature: one.outcome
         for one in measure_sensitivity(drops_system_messages.of(OpenAIAdapter), name="wrong", selection=few)
     }
-    assert told["drops-system-messages"] == "not applicable"
+    assert found["drops-system-messages"] == "not applicable"
 
 
 def test_a_fault_that_the_run_cannot_see_is_missed():
-    told = {one.miniature: one for one in measure_sensitivity(AnthropicAdapter, name="anthropic", selection=BLIND)}
-    assert told["sends-an-empty-tools-list"].outcome == "missed"  # no rule against it is known at Anthropic
-    assert "  missed          sends-an-empty-tools-list: Where there" in "\n".join(describe_outcomes([*told.values()]))
+    found = {one.miniature: one for one in measure_sensitivity(AnthropicAdapter, name="anthropic", selection=BLIND)}
+    assert found["sends-an-empty-tools-list"].outcome == "missed"  # no rule against it is known at Anthropic
+    assert "  missed          sends-an-empty-tools-list: " in "\n".join(describe_outcomes([*found.values()]))
 
 
 BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",))
@@ -234,13 +234,13 @@ BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",
 
 def test_what_nothing_of_is_kept_cannot_be_forgotten():
     later = Selection(checks=("properties.conversations-go-on",), scenarios=("generated-dialogues",))
-    told = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=later)}
-    assert told["forgets-signatures-later"].by == "it changes nothing on this adapter"
+    found = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=later)}
+    assert found["forgets-signatures-later"].by == "it changes nothing on this adapter"
 
 
 def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
-    told = {one.miniature: one for one in measure_sensitivity(Unstreamed, name="openai", selection=SECRETIVE)}
-    assert (told["prints-its-headers"].outcome, told["logs-its-headers"].outcome) == ("caught", "caught")
+    found = {one.miniature: one for one in measure_sensitivity(Unstreamed, name="openai", selection=SECRETIVE)}
+    assert (found["prints-its-headers"].outcome, found["logs-its-headers"].outcome) == ("caught", "caught")
     assert capfd.readouterr() == ("", "")
 
 
@@ -253,10 +253,10 @@ SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",
 
 def test_faults_of_prompt_and_options_are_put_around_a_black_box():
     few = Selection(checks=("translation.system-text-survives", "wire.request-is-of-the-schema"))
-    told = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
-    assert told["drops-system-messages"].outcome == "caught"
-    assert told["sends-an-unknown-field"].outcome == "not applicable"
-    assert "the adapter has no translate" in told["sends-an-unknown-field"].by
+    found = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
+    assert found["drops-system-messages"].outcome == "caught"
+    assert found["sends-an-unknown-field"].outcome == "not applicable"
+    assert "the adapter has no translate" in found["sends-an-unknown-field"].by
 
 
 class BlackBox:

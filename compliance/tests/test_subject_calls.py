@@ -128,4 +128,4 @@ def test_an_asynchronous_translate_is_a_harness_error():
             return {}
 
     report = certify(Asynchronous)
-    assert "translate must return JSON data and returned a coroutine" in report.harness_errors[0].findings[0].message
+    assert "translate must return JSON data, but returned a coroutine" in report.harness_errors[0].findings[0].message

@@ -89,6 +89,15 @@ def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
     )
 
 
+def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run, pytester):
+    adapter = ONE_LINE_WRONG + '\n@pytest.fixture(scope="session")\ndef art_adapter():\n    return MyAdapter\n'
+    pytester.makepyfile(test_mine=f"import pytest\nfrom art_compliance.suite import *\n{adapter}")
+    result = run("--art-check", "translation.system-text-survives", "--art-scenario", "one-question")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["FAIL translation.system-text-survives", "  where   prompt $[[]0]*"])
+    result.stdout.no_fnmatch_line("*def *")
+
+
 def test_a_filtered_run_never_certifies(run):
     for arguments in (FEW, ("-k", "one-question"), ("--art-check", "translation.is-total")):
         result = run("--art-adapter", "openai", *arguments)

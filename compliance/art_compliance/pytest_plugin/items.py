@@ -18,10 +18,6 @@ from art_compliance.scenarios import Scenario
 OpenSession = Callable[[], Session]
 
 
-class Failed(Exception):
-    """A check that failed; its text is what pytest shows."""
-
-
 class Item(pytest.Item):
     """One check on one scenario."""
 
@@ -33,11 +29,6 @@ class Item(pytest.Item):
 
     def runtest(self) -> None:
         run_as_test(self, self._session_of(), self._check, self._scenario)
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, Failed):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, f"{self._check.id} on {self._scenario.id}"
@@ -84,4 +75,4 @@ def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Sce
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":
-        raise Failed(as_text(describe_failure(result, session.rerun)))
+        pytest.fail(as_text(describe_failure(result, session.rerun)), pytrace=False)

@@ -117,7 +117,7 @@ def load_scenarios(folder: Path | None = None) -> tuple[Scenario, ...]:
     root = folder or data_folder("fixtures") / "scenarios"
     scenarios = tuple(load_scenario(path, root) for path in sorted(root.rglob("*.json")))
     if not scenarios:
-        raise HarnessError(f"no scenarios in {root}")
+        raise HarnessError(f"there are no scenario files in {root}")
     seen: dict[str, str] = {}
     for scenario in scenarios:
         if scenario.id in seen:

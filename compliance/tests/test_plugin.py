@@ -162,7 +162,7 @@ def test_a_missing_fixture_is_reported(run, pytester):
         ),
         ({}, ("--art-adapter", "openai", "--art-check", "translation.is-totl"), "did you mean translation.is-total"),
         ({}, ("--art-adapter", "openai", "--art-scenario", "one-qestion"), "did you mean one-question"),
-        ({}, ("--art-adapter", "openai", "--art-scenarios-from", "gone"), "no scenarios in gone"),
+        ({}, ("--art-adapter", "openai", "--art-scenarios-from", "gone"), "there are no scenario files in gone"),
         (
             {"m": "class X:\n  def __init__(self, **_): pass\n  def translate(self, p, o): return 1/0"},
             ("--art-adapter", "m:X"),

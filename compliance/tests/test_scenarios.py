@@ -102,7 +102,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path):
 
 
 def test_a_folder_without_scenarios_is_an_error(tmp_path: Path):
-    with pytest.raises(HarnessError, match="no scenarios in"):
+    with pytest.raises(HarnessError, match="there are no scenario files in"):
         load_scenarios(tmp_path)
 
 

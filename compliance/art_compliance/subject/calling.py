@@ -105,7 +105,7 @@ class Caller:
 def _outcome(started: Future[Answered], seconds: float | None, began: float) -> Answered | Exception:
     try:
         return await_bounded(started, seconds, began)
-    except Exception as error:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
         return error
 
 

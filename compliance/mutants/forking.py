@@ -1,4 +1,4 @@
-"""Runs pytest in a fork of a process that has imported all but the suite: what is slow to import is imported once."""
+"""Runs pytest in a fork of a process that has imported everything except the suite: slow imports happen only once."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import pytest
 from msgspec import Struct
 
 WARM = ("hypothesis.strategies", "httpx2", "jsonschema_rs", "anyio", "h11", "vcr", "typer.testing", "rich", "art_sdk")
-"""What tests import besides the suite itself. What is not installed is left out."""
+"""What tests import besides the suite itself; modules that are not installed are skipped."""
 
 SWITCHES = ("-q", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
-"""Only the plugins that the tests need: the others are not loaded. Nobody reads what an assertion said."""
+"""Loads only the plugins that the tests need, and explains no assertions: nobody reads the explanations."""
 
 TICK = 0.01
 
 
 class Outcome(Struct, frozen=True):
-    """What became of a run: `by` is what failed first, or what else ended it. `times` are seconds by test."""
+    """The result of a run: `by` is the first failure, or whatever else ended it. `times` are seconds by test."""
 
     verdict: str
     by: str
@@ -36,7 +36,7 @@ class Outcome(Struct, frozen=True):
 
 
 def warm_up(tree: Path) -> None:
-    """Imports what never changes, and has the suite imported from the tree. The suite itself is not imported."""
+    """Imports what never changes, and makes the tree the place that the suite is imported from. Does not import it."""
     sys.path[:0] = [str(tree), str(tree / "compliance")]
     sys.dont_write_bytecode = True
     os.environ |= {
@@ -49,30 +49,30 @@ def warm_up(tree: Path) -> None:
             importlib.import_module(name)
         except ModuleNotFoundError:
             continue
-    from hypothesis import Phase, settings  # noqa: PLC0415 - imported above, where it is there
+    from hypothesis import Phase, settings  # noqa: PLC0415 - it was imported above, if it is installed
 
     settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None)
     settings.load_profile("mutants")
 
 
 def run(tree: Path, arguments: list[str], *, order: list[str] | None, limit: float) -> Outcome:
-    """Runs tests in a fork until the seconds are up: those of an order, until one fails; without one, all."""
+    """Runs tests in a fork for at most `limit` seconds: in the given order until one fails, or all without an order."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder, "told.json")
+        results = Path(folder, "results.json")
         child = os.fork()
         if child == 0:
-            _be_pytest(tree, arguments, Watcher(order), told)
+            _be_pytest(tree, arguments, Watcher(order), results)
         status = _await(child, begun + limit)
         seconds = time.monotonic() - begun
         if status is None:
             return Outcome("timeout", f"{limit:.0f} s", seconds, {})
-        if not told.exists():
+        if not results.exists():
             return Outcome("killed", f"the process ended with {status}", seconds, {})
-        said: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
-        failed = tuple(said["failed"])
-        by = next(iter(failed), f"pytest ended with {said['code']}")
-        return Outcome("survived" if said["code"] == 0 else "killed", by, seconds, said["times"], failed)
+        found: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
+        failed = tuple(found["failed"])
+        by = next(iter(failed), f"pytest exited with {found['code']}")
+        return Outcome("survived" if found["code"] == 0 else "killed", by, seconds, found["times"], failed)
 
 
 class Watcher:
@@ -84,24 +84,24 @@ class Watcher:
         self.failed: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Puts the tests in order, and leaves out those that are not of it."""
+        """Puts the tests in order, and leaves out those that the order does not name."""
         if self.order is not None:
             places = {name: place for place, name in enumerate(self.order)}
             items[:] = sorted((one for one in items if one.nodeid in places), key=lambda one: places[one.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remembers seconds and failures."""
+        """Remembers durations and failures."""
         self.times[report.nodeid] = self.times.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self.failed.append(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A module that cannot be imported kills, too."""
+        """Counts a module that cannot be imported as a failure."""
         if report.failed:
             self.failed.append(f"{report.nodeid} cannot be collected")
 
 
-def _be_pytest(tree: Path, arguments: list[str], watcher: Watcher, told: Path) -> None:
+def _be_pytest(tree: Path, arguments: list[str], watcher: Watcher, results: Path) -> None:
     """Never returns."""
     code = 1
     try:
@@ -112,13 +112,13 @@ def _be_pytest(tree: Path, arguments: list[str], watcher: Watcher, told: Path) -
         until = [] if watcher.order is None else ["-x"]
         code = int(pytest.main([*SWITCHES, *until, *arguments], plugins=[watcher]))
     finally:
-        said = {"code": code, "failed": watcher.failed, "times": watcher.times}
-        told.write_text(json.dumps(said), encoding="utf-8")
+        found = {"code": code, "failed": watcher.failed, "times": watcher.times}
+        results.write_text(json.dumps(found), encoding="utf-8")
         os._exit(code)
 
 
 def _await(child: int, until: float) -> int | None:
-    """How the process ended; None where it did not in time. It and what it started are ended in any case."""
+    """The exit code of the process, or None if it did not end in time. Kills its whole process group in any case."""
     status: int | None = None
     try:
         while status is None and time.monotonic() < until:

@@ -1,7 +1,7 @@
-"""The mutants of a module: every single change that cosmic-ray's operators know, but for those that can tell nothing.
+"""The mutants of a module: every single change that cosmic-ray's operators can make, except meaningless ones.
 
-These are changes of annotations, which are never evaluated, and of the stars of `*names`, `**names` and `(*, name)`,
-which cosmic-ray takes for arithmetic and turns into what is no Python.
+Left out are changes of annotations, which are never evaluated, and of the stars in `*names`, `**names` and
+`(*, name)`, which cosmic-ray mistakes for arithmetic and turns into invalid Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Place = tuple[int, int]
 
 
 class Mutant(Struct, frozen=True):
-    """One change: the operator's so-and-so-manieth place in the module. `digest` is that of the unchanged source."""
+    """One change: `occurrence` counts the operator's places in the module from 0, `digest` is the source's."""
 
     module: str
     digest: str
@@ -31,7 +31,7 @@ class Mutant(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """The same from run to run, as long as the module stays as it is."""
+        """Stays the same from run to run as long as the module does not change."""
         return f"{self.module}:{self.line} {self.operator.partition('/')[2]} {self.occurrence} {self.digest}"
 
 
@@ -57,13 +57,12 @@ def mutate(source: str, mutant: Mutant) -> str:
     """The source with the one change."""
     changed = mutate_code(source, get_operator(mutant.operator)(), mutant.occurrence)
     if changed is None:
-        message = f"{mutant.id} changes nothing: it was listed for another source"
-        raise ValueError(message)
+        raise ValueError(f"{mutant.id} changes nothing: it was listed for another source")
     return str(changed)
 
 
 def describe(source: str, changed: str) -> str:
-    """The lines that were changed, before and after."""
+    """The changed lines, before and after."""
     lines = difflib.unified_diff(source.splitlines(), changed.splitlines(), n=0, lineterm="")
     return "\n".join(f"    {line}" for line in lines if line[:3] not in {"---", "+++"} and line[:2] != "@@")
 
@@ -73,7 +72,7 @@ def _lies_in(place: Place, spans: list[tuple[Place, Place]]) -> bool:
 
 
 def _arithmetic(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
-    """Where binary operators stand: between their two sides."""
+    """The places of binary operators: between their two operands."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp):
             left, right = node.left, node.right
@@ -81,7 +80,7 @@ def _arithmetic(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
 
 
 def _unevaluated(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
-    """Where annotations begin and end, and what is defined for type checkers alone."""
+    """The spans of annotations, and of blocks that only type checkers read."""
     for node in ast.walk(tree):
         found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":

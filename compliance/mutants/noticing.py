@@ -1,9 +1,9 @@
 """Which tests should notice a change of a module: as few as possible.
 
-`targets.toml` names tests for every module, for the dialects, and for single modules. A module of checks is noticed
-also by the miniatures that its checks must catch, and by the reference adapters that must pass them; one that declares
-no check and is not named there is noticed as the modules that import it are. Run as a script, this prints the tests
-as JSON, by module.
+`targets.toml` names tests for every module, for the dialects, and for single modules. For a module of checks, the
+miniatures that its checks must catch and the reference adapters that must pass them are added. A module that declares
+no check and is not named there gets the tests of the modules that import it. As a script, this prints the tests by
+module, as JSON.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def tests_for(module: str) -> list[str]:
     if DIALECTS in path.parents and not named:
         found = _of_dialects(path)
     if not found:
-        raise LookupError(f"no test is known that should notice a change of {module}: name one in targets.toml")
+        raise LookupError(f"no test is known to notice a change of {module}; name one in targets.toml")
     return _with_those_for_all(found)
 
 
 def _with_those_for_all(arguments: list[str]) -> list[str]:
-    """A -k expression chooses from all files, so it must choose the tests for every module, too."""
+    """Adds the tests for every module. A `-k` expression filters all files, so it must let them through."""
     file = TESTS / _table()["always"]
     name = file.stem.removeprefix("test_")
     pairs = pairwise(("", *arguments))
@@ -49,7 +49,7 @@ def _with_those_for_all(arguments: list[str]) -> list[str]:
 
 
 def _of_dialects(path: Path) -> list[str]:
-    """The tests of all dialects, without those that the module does not concern."""
+    """The tests of dialects, without the dialects that the module does not affect."""
     table = _table()["dialects"]
     every = {one.name for one in DIALECTS.iterdir() if (one / "__init__.py").is_file()}
     own = path.relative_to(DIALECTS).parts[0]
@@ -60,7 +60,7 @@ def _of_dialects(path: Path) -> list[str]:
 
 
 def _concerned(path: Path, *, alone: bool) -> set[str]:
-    """The modules of checks that a change of one of them concerns."""
+    """The modules of checks that a change of this one affects."""
     name = _name(path)
     if alone or name in _homes().values():
         return {name}
@@ -70,7 +70,7 @@ def _concerned(path: Path, *, alone: bool) -> set[str]:
 
 
 def _of_checks(modules: set[str]) -> Iterator[str]:
-    """A miniature wraps OpenAI's adapter; Anthropic's as well if it is about reasoning, which OpenAI's has not."""
+    """Miniatures wrap OpenAI's adapter; those about reasoning, which it lacks, wrap Anthropic's as well."""
     here = {check for check, home in _homes().items() if home in modules}
     for miniature in importlib.import_module("art_compliance.miniatures").MINIATURES:
         if miniature.id not in _table()["slow"] and here & miniature.fails:
@@ -88,14 +88,14 @@ def _name(path: Path) -> str:
 
 @cache
 def _homes() -> dict[str, str]:
-    """By check, the module that declares it."""
+    """The module that declares each check."""
     checks = importlib.import_module("art_compliance.checks").CHECKS
     return {one.id: one.run.__module__.removeprefix("art_compliance.checks.") for one in checks.values()}
 
 
 @cache
 def _imports() -> dict[str, set[str]]:
-    """Which modules of checks each module of checks imports itself."""
+    """The modules of checks that each module of checks imports directly."""
     found: dict[str, set[str]] = {}
     for path in CHECKS.rglob("[a-z]*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -112,7 +112,7 @@ def _closure(name: str) -> set[str]:
 
 
 def _named(path: Path) -> list[str]:
-    """What `targets.toml` names for this module."""
+    """The tests that `targets.toml` names for this module."""
     name = str(path.relative_to(SUITE))
     words = next((shlex.split(tests) for pattern, tests in _table()["tests"].items() if fnmatch(name, pattern)), [])
     return [str(TESTS / word) if word.startswith("test_") and word.endswith(".py") else word for word in words]

@@ -1,8 +1,8 @@
 """Mutation testing, by cosmic-ray's operators: `python compliance/mutants/run.py MODULE_OR_FOLDER... [--sample N]`.
 
-Every mutant is one small change of a module; one that no test notices survives, and is printed with its change.
-On demand, and in no CI. All happens in a temporary copy of the files that git knows: the working tree is not
-touched. What is known is kept in a file, so that a run can be stopped and continued.
+A mutant is one small change of a module. Mutants that no test notices survive, and are printed with their change. This
+runs on demand, not in CI, in a temporary copy of the files that git tracks: the working tree is not touched. Results
+are kept in a file, so that a run can be stopped and continued.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from mutating import Mutant, describe, mutants_of, mutate
 ROOT: Final = Path(__file__).parents[2]
 KILLED: Final = ("killed", "timeout")
 LIMIT: Final = (20.0, 3.0)
-"""A mutant is given up after so many seconds, and so many times what the tests take without a change."""
+"""The time limit of a mutant: seconds, plus a multiple of the time that its tests take without a change."""
 
 
-class Told(Struct, frozen=True):
-    """What became of one mutant."""
+class Result(Struct, frozen=True):
+    """The result of one mutant."""
 
     mutant: str
     module: str
@@ -44,32 +44,34 @@ class Told(Struct, frozen=True):
 
 
 def main() -> int:
-    """Runs the mutants and tells what survived. Ends with 1 where less than nine of ten are killed."""
-    asked = _asked()
+    """Runs the mutants and prints the survivors. Exits with 1 if fewer than nine in ten are killed."""
+    options = _parse_options()
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         _copy(tree)
-        known = [one for module in _modules(tree, asked.modules) for one in mutants_of(tree, module)]
-        chosen = random.Random(asked.seed).sample(known, min(asked.sample, len(known))) or known
-        print(f"{len(chosen)} of {len(known)} mutants, seed {asked.seed}; what is known is kept in {asked.session}")
+        known = [one for module in _modules(tree, options.modules) for one in mutants_of(tree, module)]
+        chosen = random.Random(options.seed).sample(known, min(options.sample, len(known))) or known
+        print(f"{len(chosen)} of {len(known)} mutants, seed {options.seed}; results are kept in {options.session}")
         forking.warm_up(tree)
-        told = _run(tree, chosen, asked.session, again=asked.again)
-    print("\n".join(report(told, len(known))))
-    return 0 if sum(one.verdict in KILLED for one in told) >= 0.9 * len(told) else 1
+        results = _run(tree, chosen, options.session, again=options.again)
+    print("\n".join(report(results, len(known))))
+    return 0 if sum(one.verdict in KILLED for one in results) >= 0.9 * len(results) else 1
 
 
-def _asked() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modules", nargs="+", help="modules or folders, as git knows them")
-    parser.add_argument("--sample", type=int, default=0, help="so many mutants, drawn at random; without it all")
-    parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="of the draw")
-    parser.add_argument("--session", type=Path, default=ROOT / ".mutants" / "told.jsonl", help="where results are kept")
-    parser.add_argument("--again", action="store_true", help="run those once more that survived before")
+    parser.add_argument("modules", nargs="+", help="modules or folders that git tracks")
+    parser.add_argument("--sample", type=int, default=0, help="how many mutants to draw at random; default: all")
+    parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="the seed of the draw")
+    parser.add_argument(
+        "--session", type=Path, default=ROOT / ".mutants" / "results.jsonl", help="the file that keeps results"
+    )
+    parser.add_argument("--again", action="store_true", help="run earlier survivors again")
     return parser.parse_args()
 
 
 def _copy(tree: Path) -> None:
-    """The files that git knows, compiled so that a changed source is never taken for the one that was compiled."""
+    """Copies the files that git tracks, compiled so that a changed source is never mistaken for the compiled one."""
     git = shutil.which("git") or "git"
     listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -79,16 +81,16 @@ def _copy(tree: Path) -> None:
     compileall.compile_dir(tree, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
 
 
-def _modules(tree: Path, asked: list[str]) -> Iterator[str]:
-    for name in asked:
+def _modules(tree: Path, names: list[str]) -> Iterator[str]:
+    for name in names:
         path = tree / name
         found = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         if not found or not found[0].is_file():
-            sys.exit(f"there is no module or folder {name!r} among the files that git knows")
+            sys.exit(f"git tracks no module or folder {name!r}")
         yield from (str(one.relative_to(tree)) for one in found)
 
 
-def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> list[Told]:
+def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> list[Result]:
     session.parent.mkdir(parents=True, exist_ok=True)
     kept = {one.mutant: one for one in _read(session)}
     tests = _tests(tree, sorted({mutant.module for mutant in chosen}))
@@ -106,21 +108,21 @@ def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> lis
 
 
 def _tests(tree: Path, modules: list[str]) -> dict[str, Tests]:
-    """By module; modules with the same tests share them."""
+    """The tests by module; modules with the same tests share them."""
     script = str(tree / "compliance" / "mutants" / "noticing.py")
-    told = subprocess.run([sys.executable, script, *modules], check=True, stdout=subprocess.PIPE, cwd=tree).stdout
-    named = msgspec.json.decode(told, type=dict[str, tuple[str, ...]])
+    output = subprocess.run([sys.executable, script, *modules], check=True, stdout=subprocess.PIPE, cwd=tree).stdout
+    named = msgspec.json.decode(output, type=dict[str, tuple[str, ...]])
     shared = {arguments: Tests(list(arguments)) for arguments in named.values()}
     return {module: shared[arguments] for module, arguments in named.items()}
 
 
-def _read(session: Path) -> list[Told]:
+def _read(session: Path) -> list[Result]:
     lines = session.read_bytes().splitlines() if session.exists() else []
-    return [msgspec.json.decode(line, type=Told) for line in lines]
+    return [msgspec.json.decode(line, type=Result) for line in lines]
 
 
-def _try(tree: Path, mutant: Mutant, tests: dict[str, Tests]) -> Told:
-    """The tests, with the module changed meanwhile."""
+def _try(tree: Path, mutant: Mutant, tests: dict[str, Tests]) -> Result:
+    """Runs the tests while the module is changed."""
     path = tree / mutant.module
     source = path.read_text(encoding="utf-8")
     changed = mutate(source, mutant)
@@ -132,7 +134,7 @@ def _try(tree: Path, mutant: Mutant, tests: dict[str, Tests]) -> Told:
     finally:
         path.write_text(source, encoding="utf-8")
     change = describe(source, changed)
-    return Told(mutant.id, mutant.module, outcome.verdict, outcome.by, round(outcome.seconds, 2), change)
+    return Result(mutant.id, mutant.module, outcome.verdict, outcome.by, round(outcome.seconds, 2), change)
 
 
 class Tests:
@@ -144,21 +146,18 @@ class Tests:
         self.kills: Counter[str] = Counter()
 
     def measure(self, tree: Path) -> None:
-        """Runs them without a change, where that was not done; what fails then could tell nothing, and is left out.
-
-        Exits where nothing is left.
-        """
+        """Runs them once without a change, and leaves out those that fail. Exits if none is left."""
         if self.times:
             return
         outcome = forking.run(tree, self.arguments, order=None, limit=900.0)
         self.times = {name: seconds for name, seconds in outcome.times.items() if name not in outcome.failed}
         if not self.times:
-            sys.exit(f"without any change {outcome.verdict} by {outcome.by}: {' '.join(self.arguments)}")
-        left_out = f"; left out, as they fail without any change: {outcome.failed}" if outcome.failed else ""
+            sys.exit(f"no test passes without a change ({outcome.by}): {' '.join(self.arguments)}")
+        left_out = f"; left out because they fail without a change: {outcome.failed}" if outcome.failed else ""
         print(f"{len(self.times)} tests in {outcome.seconds:.1f} s{left_out}", flush=True)
 
     def run(self, tree: Path) -> forking.Outcome:
-        """Those that killed most come first, then the rest of the files that kill most in their time."""
+        """Runs the tests that killed most first, then the rest of the files that kill most for their time."""
         files = dict.fromkeys(map(_file, (*self.times, *self.kills)), 0.0)
         for name, seconds in self.times.items():
             files[_file(name)] += seconds
@@ -175,24 +174,24 @@ def _file(test: str) -> str:
     return test.partition("::")[0]
 
 
-def report(told: list[Told], of: int) -> Iterator[str]:
-    """Each survivor with its change, then how many of all were killed, by folder."""
-    for one in told:
+def report(results: list[Result], of: int) -> Iterator[str]:
+    """Each survivor with its change, then the share of killed mutants by folder."""
+    for one in results:
         if one.verdict not in KILLED:
             yield f"{one.verdict} {one.mutant}\n{one.change}\n"
-    folders = sorted({str(Path(one.module).parent) for one in told})
+    folders = sorted({str(Path(one.module).parent) for one in results})
     for folder in [*folders, ""]:
-        here = [one for one in told if folder in {"", str(Path(one.module).parent)}]
+        here = [one for one in results if folder in {"", str(Path(one.module).parent)}]
         killed = sum(one.verdict in KILLED for one in here)
         low, high = wilson(killed, len(here))
-        sure = "" if len(told) == of else f", with 95 % certainty {100 * low:.0f} to {100 * high:.0f} %"
+        sure = "" if len(results) == of else f", with 95 % certainty {100 * low:.0f} to {100 * high:.0f} %"
         rate = f"{killed} of {len(here)} killed ({100 * killed / max(len(here), 1):.1f} %{sure})"
-        yield f"{folder or f'all, {len(told)} of {of} mutants'}: {rate}"
-    yield f"by a time limit: {sum(one.verdict == 'timeout' for one in told)}"
+        yield f"{folder or f'all, {len(results)} of {of} mutants'}: {rate}"
+    yield f"by a time limit: {sum(one.verdict == 'timeout' for one in results)}"
 
 
 def wilson(killed: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a rate that was seen in a sample (Wilson's score interval)."""
+    """The 95 % confidence interval of a rate in a sample (Wilson's score interval)."""
     if not count:
         return 0.0, 1.0
     z = 1.96

@@ -9,10 +9,10 @@ from art_compliance.dialects.numbering import OpenCalls
 CALLS = [("b", "get_time"), (None, "get_time"), ("a", "get_weather")]
 ANSWERS = {
     "by id, whatever stands before and after it": ([("a", None), ("b", None)], ["a", "b"]),
-    "by id, whatever name is told": ([("a", "get_time")], ["a"]),
-    "an id of nobody's": ([("aa", "get_time"), ("", "get_time"), ("c", None)], [None, None, None]),
+    "by id, whatever the name": ([("a", "get_time")], ["a"]),
+    "an unknown id": ([("aa", "get_time"), ("", "get_time"), ("c", None)], [None, None, None]),
     "by name": ([(None, "get_weather"), (None, "get_time"), (None, "get_time")], ["a", "b", "call_2"]),
-    "a name of nobody's": ([(None, "get_news")], [None]),
+    "an unknown name": ([(None, "get_news")], [None]),
     "the next one": ([(None, None), (None, None), (None, None), (None, None)], ["b", "call_2", "a", None]),
     "once": ([("b", None), ("b", None)], ["b", None]),
 }

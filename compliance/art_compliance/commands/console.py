@@ -64,7 +64,7 @@ def describe_findings(findings: Iterable[Finding]) -> Iterable[str]:
     is_empty = True
     for finding in findings:
         is_empty = False
-        place = finding.path if finding.pointer is None else finding.pointer or "(the whole body)"
+        place = finding.path or "(the request)" if finding.pointer is None else finding.pointer or "(the whole body)"
         yield f"{finding.severity:<8}{place}"
         yield f"        {finding.message}"
         if finding.provider_text:

@@ -1,7 +1,7 @@
 """The normal form of a prompt: the same for any two ways to write the same conversation.
 
 Explicit tool requests become calls of the assistant turn they belong to. A result is kept with the call it answers.
-Text is a tuple of fragments, so that a joined turn can be told from a lost one. Arguments are JSON values. The pairing
+Text is a tuple of fragments, so that a joined turn differs from a lost one. Arguments are JSON values. The pairing
 of calls and results is the suite's own: it shares no code with the adapters it judges.
 """
 

@@ -32,7 +32,7 @@ class Access(Struct, frozen=True, kw_only=True):
     """How a request shows its key, and how the provider answers one that does not."""
 
     find_key: Callable[[Mapping[str, str], str], str | None]
-    """Finds the key in a request's headers (lower-case names) and target (path and query). None: there is none."""
+    """Finds the key in a request's headers (lower-case names) and target (path and query), or returns None."""
     advice: str
     """Where the key belongs, as advice to people."""
     no_key: Denial
@@ -57,7 +57,7 @@ class Service(Struct, frozen=True, kw_only=True):
     access: Access
     """Keys and other headers."""
     shape: str | None = None
-    """The name that recordings give to this format, whoever speaks it. Relatives of another format have none."""
+    """The name of this format in recordings, whichever provider speaks it. Relatives of another format have none."""
 
     def takes(self, url: str) -> bool:
         """Whether requests of the format go to the path of this URL; a path alone will do."""
@@ -82,7 +82,7 @@ class Signature(Struct, frozen=True, kw_only=True):
     pointer: str
     """The JSON pointer of the signature."""
     value: object
-    """The signature as it stands there."""
+    """The value at that pointer."""
     thinking: str | None = None
     """The text that it signs. None: the format does not tie it to a text."""
     provider_text: str
@@ -152,7 +152,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     counts: TokenCounts
     """Where an answer counts its tokens."""
     reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
-    """What the answer to this request body and model shows of its reasoning. None: there is no reasoning."""
+    """What the answer to this request body and model shows of its reasoning, or None without reasoning."""
     call_id_prefix: str = ""
     """How the provider's ids of tool calls begin."""
 

@@ -46,7 +46,7 @@ class Decoded(Struct, frozen=True, kw_only=True):
 
 
 class Decode(Protocol):
-    """Decodes a request body; `url` is where dialects may keep the model and the wish for a stream."""
+    """Decodes a request body; `url` is where some dialects put the model and the choice to stream."""
 
     def __call__(self, payload: object, *, url: str | None = None) -> Decoded:
         """Raises DecodeFailed."""
@@ -54,7 +54,7 @@ class Decode(Protocol):
 
 
 class Ledger:
-    """Keeps account while a request is decoded: where things stood, and which fields nobody took."""
+    """Records, while a request is decoded, where things were and which fields were left."""
 
     def __init__(self) -> None:
         self.opaque: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class Ledger:
 
     @contextmanager
     def open(self, value: object, pointer: str) -> Generator[Fields]:
-        """The fields of an object. When it closes, those that nobody took become opaque."""
+        """The fields of an object. On leaving the `with`, those that were not taken become opaque."""
         if not is_object(value):
             raise wrong_kind(pointer, "an object", value)
         fields = Fields(dict(value), pointer)

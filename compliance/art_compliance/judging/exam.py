@@ -23,7 +23,7 @@ from art_compliance.judging import judge
 SHAPES: Final[Mapping[str, str]] = {
     dialect.service.shape: name for name, dialect in DIALECTS.items() if dialect.service.shape is not None
 }
-"""The dialect of each shape that recordings name, whoever the provider is."""
+"""The dialect of each shape that recordings name, whichever the provider."""
 
 
 class Answer(Struct, frozen=True):
@@ -106,7 +106,7 @@ class GradeList(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def load_recordings(folder: Path) -> Iterator[Recording]:
     """Every recording in the folder's folders, in the order of their names.
 
-    Raises HarnessError, naming the file, for what is no recording, and where there is none.
+    Raises HarnessError, naming the file, for a file that is not a recording, and for a folder without recordings.
     """
     paths = sorted(folder.glob("*/*.json"))
     if not paths:

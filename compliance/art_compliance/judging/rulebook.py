@@ -74,10 +74,10 @@ def judge_rules(dialect: str, payload: object, *, model: str | None = None, url:
 
 
 def _finding(rule: Rule, pointer: str, message: str, other_host: str | None) -> Finding:
-    doubt = "" if other_host is None else f" (it is not known whether {other_host} has this rule)"
+    caveat = "" if other_host is None else f" (it is not known whether {other_host} has this rule)"
     return Finding(
         check=CHECK,
-        message=f"{rule.id}: {message}{doubt}",
+        message=f"{rule.id}: {message}{caveat}",
         severity=rule.severity if other_host is None else "note",
         pointer=pointer,
         provider_text=rule.error_text,

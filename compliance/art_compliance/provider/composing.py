@@ -63,7 +63,7 @@ def _wish(asked: Asked) -> _Wish:
 
 
 def _called_tools(wish: _Wish) -> list[ToolSchema]:
-    """Each tool once, or the one that the request chooses; none after results, or where the request wants none."""
+    """Each tool once, or the one that the request chooses; none after results, or if the request forbids calls."""
     tools, choice = list(wish.decoded.tools), wish.options.get("tool_choice", "auto")
     if choice == "none" or (choice == "auto" and wish.is_answered):
         return []

@@ -22,7 +22,7 @@ class Connection:
 
     def __init__(self, taken: socket.socket) -> None:
         taken.settimeout(0)
-        taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is sent alone goes alone
+        taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # every write leaves at once, by itself
         self._socket = taken
         self._early = b""
 

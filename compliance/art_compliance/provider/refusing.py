@@ -19,7 +19,7 @@ from art_compliance.provider.signatures import find_changed
 CHECK: Final = "provider.request-is-taken"
 
 LONGEST: Final = 32 * 1024 * 1024
-"""The most bytes of a body: the limit that Anthropic documents for its messages."""
+"""The most bytes of a body, in every dialect: a limit of this server, of the size that providers document."""
 
 
 class Refusal(Struct, frozen=True):
@@ -85,7 +85,7 @@ _LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _length
 
 
 def _words(finding: Finding) -> str:
-    """The provider's own text where it is known, with the place and what is wrong there."""
+    """The provider's own text, if it is known, with the place and what is wrong there."""
     place = finding.pointer or finding.path or "the body"
     found = f"{place}: {finding.message}"
     return f"{finding.provider_text} [{found}]" if finding.provider_text else found

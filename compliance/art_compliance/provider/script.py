@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Sends the head. The first `Send` does it, too; a script may also end after it."""
+    """Sends the head, which the first `Send` would otherwise do. A script may end after it."""
 
 
 class Send(Struct, frozen=True, tag=True):

@@ -26,7 +26,7 @@ def tool_use_answered(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.tool-use-pending")
 def tool_use_pending(request: Messages) -> Iterator[Broken]:
-    """No error text is known for it."""
+    """No error text is known for this."""
     for turn in request.turns[-1:]:
         for call in turn.calls:
             if call.id is not None:

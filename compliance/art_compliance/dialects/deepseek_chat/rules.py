@@ -57,7 +57,7 @@ _ROLES: Final = ("system", "user", "assistant", "tool", "latest_reminder")
 
 @rule("deepseek.sampling-ignored")
 def sampling_ignored(chat: Chat) -> Iterator[Broken]:
-    """There is no error."""
+    """DeepSeek answers as if the options were absent."""
     for name in ("temperature", "top_p", "presence_penalty", "frequency_penalty"):
         if chat.body.get(name) is not None and not _thinking_is_off(chat):
             yield Broken(f"/{name}", f"{chat.model} ignores {name}")

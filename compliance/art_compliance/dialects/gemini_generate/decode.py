@@ -6,7 +6,7 @@ texts of one turn are one text; a result's wrappers `output`, `result`, `return_
 around one text, `error` being a failed one, any other object its compact JSON; `parameters` in
 protobuf's upper-case types, `parametersJsonSchema`, and no parameters as `{}`; calls without ids
 are numbered in order, and a result without id answers the next open call of its name. Thought
-signatures are extensions of the model's turn. Model and stream stand in the URL.
+signatures are extensions of the model's turn. The URL has the model, and whether to stream.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ a system message each part is one message; of an assistant or tool message they 
 `max_tokens` and `max_completion_tokens`; `stop` as text or list; `tool_choice` `any` and
 `required`; an image's URL alone and as an object; a field that is null and one that is absent;
 calls without ids are numbered in order, and a result without id answers the next open call.
-OpenAI's first form of calls is read, too: `functions`, `function_call`, and the role `function`.
-Azure keeps the model in the URL. What a relative has of its own is a `Variant`.
+OpenAI's first form of calls is also read: `functions`, `function_call`, and the role `function`.
+Azure keeps the model in the URL. A relative's own fields are a `Variant`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "st
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """What a relative wants back with an assistant's message, as it came.
+    """What a relative expects back unchanged with an assistant's message.
 
     `fields` of the message and `parts` of its content (by type) become the message's extension of the dialect `name`:
     the fields under their names, the parts as `blocks`, each with its place.

@@ -21,7 +21,7 @@ from art_compliance.scenarios import WrittenAnswer
 
 
 class ChatForm(Struct, frozen=True, kw_only=True):
-    """A service of the family. What is not asked here is the same for all of them."""
+    """A service of the family. Everything else is the same for all of them."""
 
     name: str
     """The dialect's name."""

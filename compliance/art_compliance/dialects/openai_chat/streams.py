@@ -38,7 +38,7 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     whole_calls: bool = False
     """Whether calls come whole, all of them in one chunk."""
     usage_at_finish: bool = False
-    """Whether the last chunk has the usage even if nobody asked for it."""
+    """Whether the last chunk has the usage even if the request does not ask for it."""
     says_finish_twice: bool = False
     """Whether the finish reason comes once more, beside the usage."""
     comments: tuple[bytes, ...] = ()

@@ -29,7 +29,7 @@ def tools_max128(chat: Chat) -> Iterator[Broken]:
 
 @rule("openai.tool-choice-needs-tools")
 def tool_choice_needs_tools(chat: Chat) -> Iterator[Broken]:
-    """Whatever the value."""
+    """Even `none` needs tools."""
     if chat.body.get("tool_choice") is not None and not chat.body.get("tools"):
         yield Broken("/tool_choice", "tool_choice needs tools")
 

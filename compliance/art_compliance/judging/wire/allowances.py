@@ -22,7 +22,7 @@ from art_compliance.judging.wire.explain import Mismatch
 from art_compliance.resources import data_folder
 
 _MAY_BE_OF_ITS_OWN: Final = frozenset({"additionalProperties", "enum"})
-"""Mismatches that are only doubtful at a service without published types: it may have its own fields and words."""
+"""Mismatches that are only notes at a service without published types, which may have its own fields and words."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -142,7 +142,7 @@ def _error_cost(error: ValidationError, union: ValidationError) -> int:
 
 
 def _is_other_kind(error: ValidationError, union: ValidationError) -> bool:
-    """Whether the error is that the `role` or `type` is another branch's."""
+    """Whether the `role` or `type` belongs to another branch."""
     path = error.instance_path
     if path[:-1] != union.instance_path or not path or path[-1] not in _KINDS:
         return False

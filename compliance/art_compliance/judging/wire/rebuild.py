@@ -33,7 +33,7 @@ def rebuild(name: str) -> Schema:
 
 
 def before(name: str) -> Schema:
-    """The schema in the file; empty where there is none."""
+    """The schema in the file; empty if there is no file."""
     path = _path(name)
     kept: Schema = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return kept

@@ -43,7 +43,7 @@ def type_schema(types: list[Any]) -> Schema:
     union: Any = Union[tuple(types)]  # noqa: UP007 - of types that are known at run time
     listed_union: Any = GenericAlias(list, (union,))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TypedDictExtraConfigWarning)  # a type that says itself that it is open
+        warnings.simplefilter("ignore", TypedDictExtraConfigWarning)  # a type that declares itself open
         listed: Any = TypeAdapter[Any](listed_union, config=ConfigDict(extra="forbid")).json_schema()
     return rewrite_whole({**listed["items"], "$defs": listed.get("$defs", {})}, as_any_of)
 

@@ -77,6 +77,17 @@ def test_each_request_is_printed_with_its_findings_and_its_answer():
     assert (process.returncode, trouble) == (0, "")
 
 
+def test_a_request_that_is_refused_before_it_is_judged_is_printed_as_a_whole():
+    with served("--dialect", "anthropic-messages") as (process, url):
+        assert httpx2.get(f"{url}/messages").status_code == 405
+        output, _ = stopped(process)
+    assert output.splitlines()[:3] == [
+        "GET /v1/messages  0 bytes",
+        "    reject  (the request)",
+        "            the method GET is not allowed; use POST",
+    ]
+
+
 def test_a_client_that_hangs_does_not_block_the_exit():
     with served("--dialect", "anthropic-messages", "--fault", "hang-after-head") as (process, url):
         with pytest.raises(httpx2.ReadTimeout):

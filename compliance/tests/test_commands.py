@@ -93,7 +93,7 @@ def test_a_live_certification_without_a_key_names_only_options_of_its_own(art):
 
 
 def test_checks_and_scenarios_are_listed_with_their_purpose(art):
-    assert "translation.is-total\n    For every well-shaped prompt" in art("checks").output
+    assert "translation.is-total\n    For every well-formed prompt" in art("checks").output
     assert "simple-chat/one-question\n    The smallest useful prompt" in art("scenarios").output
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from art_compliance.comparison.difference import Difference, Expected
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.dialects import Decoded
-from art_compliance.quoting import describe_change, quote
+from art_compliance.quoting import describe_change, show
 from art_sdk.adapters.capabilities import Loss
 
 _NOT_IN_THE_REQUEST: Final = frozenset(
@@ -45,7 +45,7 @@ def compare_options(expected: Expected, decoded: Decoded) -> Iterator[Difference
         path, pointer = f"options.{name}", decoded.places.get(f"options/{name}")
         sent = decoded.options.get(name)
         if name not in decoded.options:
-            text = f"the option {name} = {quote(repr(value))} is lost"
+            text = f"the option {name} = {show(value)} is lost"
             yield Difference(slot="option", message=text, path=path, loss=_OPTION_LOSS.get(name))
         elif not (value == sent if name in _NUMBERS else same_json(value, sent)):
             text = f"the option {name} changed: {describe_change(repr(value), repr(sent))}"

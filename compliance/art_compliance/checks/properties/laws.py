@@ -1,7 +1,7 @@
 """Properties: the laws of the other stages over generated prompts, answers and dialogues.
 
 A generated prompt is judged as a scenario by the checks of the other stages, so every law is stated once, there. A
-prompt that breaks a conversation rule must satisfy only the laws that hold for every well-shaped prompt: total,
+prompt that breaks a conversation rule must satisfy only the laws that hold for every well-formed prompt: total,
 accepted, pure.
 """
 

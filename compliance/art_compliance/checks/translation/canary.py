@@ -143,7 +143,7 @@ def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
             continue
         first, text = min(found)
         if first < last:
-            message = f"{_token(text)} comes before {_token(last_text)}, which is first in the prompt"
+            message = f"{_token(text)} comes before {_token(last_text)}, which comes first in the prompt"
             pointer = planted.leaves[first[0]].pointer
             yield Problem(message, pointer=pointer)
             return

@@ -18,7 +18,7 @@ from art_compliance.subject.observations import Crashed, Refused, Sent
 
 @check(
     "translation.is-total",
-    clause="For every well-shaped prompt, translate returns JSON data or raises PROMPT_TRANSLATION_FAILED.",
+    clause="For every well-formed prompt, translate returns JSON data or raises PROMPT_TRANSLATION_FAILED.",
 )
 def is_total(trial: Trial) -> Iterator[Problem]:
     """Never a KeyError."""
@@ -26,7 +26,7 @@ def is_total(trial: Trial) -> Iterator[Problem]:
     if isinstance(seen, Crashed):
         yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
-        yield Problem(f"raised {seen.code} for a well-shaped prompt: {seen.message}")
+        yield Problem(f"raised {seen.code} for a well-formed prompt: {seen.message}")
     elif isinstance(seen, Sent) and not is_json(seen.payload):
         yield Problem("the payload is not JSON data, or has NaN or infinity")
 

@@ -126,7 +126,12 @@ class _Reader:
     def read(self) -> Conversation:
         """Reads the whole prompt, with one method per type of message."""
         for index, message in enumerate(self._prompt):
-            _READERS[type(message)](self, index, message)
+            try:
+                read = _READERS[type(message)]
+            except KeyError:
+                kind = type(message).__name__
+                raise TypeError(f"$[{index}] is a {kind}, not a message; parse_prompt makes messages of data") from None
+            read(self, index, message)
         self._note_unanswered("pending-call", None)
         return Conversation(self.turns, self.faults, self._tool_of)
 
@@ -221,7 +226,10 @@ _READERS: Final[Mapping[type, Callable[[_Reader, int, Any], None]]] = {
 
 
 def read_conversation(prompt: ArtStandardPrompt) -> Conversation:
-    """The prompt's turns, with calls paired with results and every fault listed. Never raises."""
+    """The prompt's turns, with calls paired with results and every fault listed.
+
+    Raises TypeError for messages that are not typed values, and nothing else.
+    """
     return _Reader(prompt).read()
 
 

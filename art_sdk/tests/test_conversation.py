@@ -283,6 +283,12 @@ def test_reading_never_raises_and_loses_no_message(messages: list[dict[str, Any]
     assert all(0 <= fault.index < len(messages) for fault in conversation.faults)
 
 
+def test_untyped_messages_are_an_error_that_says_what_to_do() -> None:
+    untyped: Any = (*parse_prompt([USER]), USER)
+    with pytest.raises(TypeError, match=r"^\$\[1\] is a dict, not a message; parse_prompt makes messages of data$"):
+        read_conversation(untyped)
+
+
 def test_a_call_without_a_result_is_not_among_the_answers(call: Callable[..., Any]) -> None:
     turn = _read(call("a")).turns[0]
     assert isinstance(turn, AssistantTurn)

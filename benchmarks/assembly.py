@@ -62,10 +62,10 @@ def floor(context: Context) -> object:
         f"- {tool['name']}: {tool['description']}\n  Input Schema: {_compact(tool['inputSchema'])}\n"
         for tool in context["availableTools"]
     )
-    asked = f"User Query: {context['query']}\n\nAvailable Tools:\n{tools}\n{_ASK}{FRAGMENTS['pes_tool_format']}"
+    request = f"User Query: {context['query']}\n\nAvailable Tools:\n{tools}\n{_ASK}{FRAGMENTS['pes_tool_format']}"
     prompt = [{"role": "system", "content": context["systemPrompt"]}]
     prompt += [{"role": message["role"], "content": message["content"]} for message in context["history"]]
-    prompt.append({"role": "user", "content": asked})
+    prompt.append({"role": "user", "content": request})
     return json.loads(json.dumps(prompt))
 
 
@@ -91,8 +91,8 @@ def _mustache(variable: str) -> str:
         '{"role": "user", "content": "User Query: @query@\\n\\nAvailable Tools:\\n'
         "{{#availableTools}}- @name@: @description@\\n  Input Schema: @schema@\\n{{/availableTools}}\\n"
     )
-    asked = _content(_ASK + FRAGMENTS["pes_tool_format"])
-    return re.sub(r"@(\w+)@", lambda name: variable % name[1], text) + asked + '"}]'
+    request = _content(_ASK + FRAGMENTS["pes_tool_format"])
+    return re.sub(r"@(\w+)@", lambda name: variable % name[1], text) + request + '"}]'
 
 
 def _with_schemas(context: Context, write: Callable[[Any], str]) -> Context:

@@ -153,7 +153,7 @@ class ProviderLimits:
             self._refuse_faults(conversation.faults)
         use = find_undeclared_use(self.capabilities, Request(conversation, options, self.dialect))
         if use is not None:
-            reason = f"the capability {use.capability!r} is not declared, but the prompt uses {use.what}"
+            reason = f"the adapter does not declare {use.capability!r}, but the prompt uses {use.what}"
             self.refuse(reason, index=use.index)
         self._check_called_names(conversation)
         self._check_options_once(options)

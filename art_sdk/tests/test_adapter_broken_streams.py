@@ -53,9 +53,9 @@ def test_an_error_after_status_200_has_the_provider_s_code_and_message(provider:
 
 @pytest.mark.parametrize("provider", ADAPTERS)
 def test_an_error_does_not_show_the_key_and_its_raw_body_is_capped(provider: str) -> None:
-    said = {"error": {"message": f"bad key {KEY}", "type": KEY, "padding": "x" * 9000}}
+    data = {"error": {"message": f"bad key {KEY}", "type": KEY, "padding": "x" * 9000}}
     for frames in (
-        [("error", said)],
+        [("error", data)],
         [f"{KEY} is not JSON"],
         [{"choices": KEY, "candidates": KEY, "type": 7, "key": KEY}],
     ):
@@ -77,16 +77,16 @@ WRONG_TYPES = {
 }
 
 
-@pytest.mark.parametrize(("kind", "body", "said"), WRONG_TYPES.values(), ids=WRONG_TYPES)
+@pytest.mark.parametrize(("kind", "body", "provider_message"), WRONG_TYPES.values(), ids=WRONG_TYPES)
 @pytest.mark.parametrize("provider", ADAPTERS)
 def test_an_answer_that_is_not_an_event_stream_is_an_error(
-    provider: str, kind: str, body: bytes, said: str | None
+    provider: str, kind: str, body: bytes, provider_message: str | None
 ) -> None:
     events = read(provider, body, ResponseHead(200, {"content-type": kind}))
     error = error_of(events)
     assert "expected an event stream" in error.message
     assert kind in error.message
-    assert (error.provider_message, error.raw_body, end_of(events).message) == (said, body, None)
+    assert (error.provider_message, error.raw_body, end_of(events).message) == (provider_message, body, None)
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)

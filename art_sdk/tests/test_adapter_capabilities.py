@@ -118,7 +118,7 @@ def test_what_is_not_declared_is_refused(
         capabilities = CAPABILITIES - {capability}
 
     options = parse_options({"thread_id": "t"} | more)
-    with pytest.raises(PromptTranslationFailed, match=f"'modest'.*the capability '{capability}' is not") as caught:
+    with pytest.raises(PromptTranslationFailed, match=f"'modest'.*does not declare '{capability}'") as caught:
         Almost(api_key="k").translate(parse_prompt(messages), options)
     assert caught.value.details.get("index") == index
 

@@ -152,8 +152,8 @@ def test_what_is_kept_of_an_answer_goes_back_with_the_next_turn(
     extension: Any,
     translate: Make,
 ) -> None:
-    said = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension} if extension else None}
-    written = translate(adapter_of(provider), [USER, said, USER])["messages"][1]
+    message = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension} if extension else None}
+    written = translate(adapter_of(provider), [USER, message, USER])["messages"][1]
     empty = {name for name, value in message.items() if value is None or value == []}
     assert written == {"role": "assistant"} | {name: message[name] for name in message.keys() - empty}
 
@@ -216,8 +216,8 @@ def test_an_error_without_the_field_error_is_read_in_a_stream() -> None:
 def test_an_extension_that_no_answer_had_is_refused(
     provider: ChatProvider, extension: dict[str, Any], reason: str, refusal: Make
 ) -> None:
-    said = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension}}
-    error: PromptTranslationFailed = refusal(adapter_of(provider), [USER, said, USER])
+    message = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension}}
+    error: PromptTranslationFailed = refusal(adapter_of(provider), [USER, message, USER])
     assert reason in error.message
     assert "do not change the message of an answer" in error.message
 

@@ -157,8 +157,8 @@ def test_a_time_limit_ends_a_streamed_call_and_keeps_what_arrived(
     assert isinstance(failed, ErrorEvent)
     assert "took longer than its time limit" in failed.error.message
     assert len(arrived) == tokens if tokens < 2 else len(arrived) > 2
-    said = AssistantMessage("".join(event.text for event in arrived if isinstance(event, TokenEvent)))
-    assert end == EndEvent(thread_id="t", trace_id=end.trace_id, message=said if arrived else None, finish="error")
+    message = AssistantMessage("".join(event.text for event in arrived if isinstance(event, TokenEvent)))
+    assert end == EndEvent(thread_id="t", trace_id=end.trace_id, message=message if arrived else None, finish="error")
     if way == "sync":
         for thread in timers():
             thread.join(1)

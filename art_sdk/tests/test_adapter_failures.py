@@ -154,9 +154,9 @@ def test_an_error_has_status_words_request_id_and_wait(adapter: BaseAdapter, hea
 def test_an_unreadable_answer_names_its_content_type(
     adapter: BaseAdapter, head: Heads, info: Callable[..., CallInfo]
 ) -> None:
-    for more, said in (({"content_type": "text/html"}, "(text/html): "), ({}, "(no content type): ")):
+    for more, words in (({"content_type": "text/html"}, "(text/html): "), ({}, "(no content type): ")):
         event = next(adapter.read_response(head(200, **more), b"<html>", info()))
-        assert said in event.error.message
+        assert words in event.error.message
 
 
 @pytest.mark.parametrize(

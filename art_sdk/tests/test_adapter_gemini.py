@@ -290,8 +290,8 @@ def test_thought_signatures_go_back_on_what_they_came_with(
     parts: Any,
     translate: Messages,
 ) -> None:
-    said = _signed(call("a", "b", content=content), signatures)
-    assert translate(gemini, [USER, said, result("b"), result("a")])["contents"][1]["parts"] == parts
+    message = _signed(call("a", "b", content=content), signatures)
+    assert translate(gemini, [USER, message, result("b"), result("a")])["contents"][1]["parts"] == parts
 
 
 def test_a_signed_turn_that_joins_the_one_before_it_keeps_its_signatures(

@@ -17,7 +17,7 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "words"),
     [
         ({"api_key": ""}, "the API key must be a non-empty string"),
         ({"api_key": None}, "the API key must be a non-empty string"),
@@ -49,11 +49,11 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
         ({"timeouts": 5}, "bad timeouts: $: Expected `object`"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(make: type[BaseAdapter], settings: Any, said: str) -> None:
+def test_a_setting_that_cannot_be_used_is_refused(make: type[BaseAdapter], settings: Any, words: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
         make(**{"api_key": "k"} | settings)
     assert caught.value.message.startswith(f"{make.provider_name}: ")
-    assert said in caught.value.message
+    assert words in caught.value.message
     assert (
         "s3cr" not in f"{caught.value!r} {caught.value.details} {caught.value.__cause__!r} {caught.value.__context__!r}"
     )

@@ -62,12 +62,12 @@ def test_the_tokens_make_the_text_and_the_call_events_are_the_message_s_calls(
     provider: str, body: bytes, whole: bytes
 ) -> None:
     events = read(provider, body)
-    said = end_of(events).message
-    assert said is not None
+    message = end_of(events).message
+    assert message is not None
     assert "".join(e.text for e in events if isinstance(e, TokenEvent) and e.token_type.endswith("RESPONSE")) == (
-        said.content or ""
+        message.content or ""
     )
-    assert tuple(e.call for e in events if isinstance(e, ToolCallEvent)) == said.tool_calls
+    assert tuple(e.call for e in events if isinstance(e, ToolCallEvent)) == message.tool_calls
 
 
 @GOOD

@@ -58,7 +58,7 @@ def test_everything_that_can_be_said_of_a_call_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "words"),
     [
         ({"thread_id": None}, "$.thread_id: Expected `str`, got `null`"),
         ({"tempreature": 1}, "$.tempreature: unknown field"),
@@ -96,10 +96,10 @@ def test_everything_that_can_be_said_of_a_call_is_read() -> None:
         ({5: 1}, "$: Expected `str`"),
     ],
 )
-def test_a_bad_option_is_refused_by_name(more: dict[Any, Any], said: str) -> None:
+def test_a_bad_option_is_refused_by_name(more: dict[Any, Any], words: str) -> None:
     with pytest.raises(InvalidConfig) as caught:
         parse_options({"thread_id": "t"} | more)
-    assert caught.value.message.startswith(f"bad call options: {said}")
+    assert caught.value.message.startswith(f"bad call options: {words}")
 
 
 @pytest.mark.parametrize("data", [None, [], "t", 5, object(), {}, b"{}", {"thread_id"}])

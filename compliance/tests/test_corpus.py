@@ -45,7 +45,7 @@ OPAQUE_REASONS = {
 }
 """What a recorded request holds beyond the standard format, by JSON pointer. Nothing else may be opaque."""
 
-REFUSALS = {"'late_system' is not declared": "some models alone take it"}
+REFUSALS = {"does not declare 'late_system'": "some models alone take it"}
 """Why our adapter may refuse what a provider took."""
 
 OWN_ADDITIONS = {"/response_format/json_schema/name", "/stream_options"}

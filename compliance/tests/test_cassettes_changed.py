@@ -120,7 +120,7 @@ SOURCED = {
 
 
 @pytest.mark.parametrize("source", SOURCED)
-def test_what_is_told_to_record_again_asks_the_same_source(source: str, tmp_path: Path):
+def test_the_advice_to_record_again_names_the_same_source(source: str, tmp_path: Path):
     record_into(tmp_path, "openai", "one-question")
     path = tmp_path / "openai" / "one-question.yaml"
     relabel(path, source=source)
@@ -141,7 +141,7 @@ def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path:
     assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in told
 
 
-def test_recording_again_is_asked_as_the_run_was(tmp_path: Path):
+def test_the_command_to_record_again_has_the_settings_of_the_run(tmp_path: Path):
     folder = tmp_path / "own" / "cassettes"
     rerun = Rerun(adapter="a:B", seed=1, dialect="openai-chat", scenarios_from="my own", cassettes=str(folder))
     line = rerun.recording("one-question", ["--local-engine", "--engine", "NAME VERSION"])

@@ -41,7 +41,7 @@ THREAD = scenario().call_options()["thread_id"]
         ({"tool_choice": "none"}, {}, [("none", "/tool_choice")]),
     ],
 )
-def test_what_nobody_wrote_is_found(fields: Any, options: Any, invented: list[tuple[Any, str]]):
+def test_invented_content_is_found(fields: Any, options: Any, invented: list[tuple[Any, str]]):
     found = findings_of("translation.nothing-is-invented", adds(fields), scenario(options=options))
     assert_each_has([one.message for one in found], [repr(value) for value, _ in invented])
     assert [one.pointer for one in found] == [pointer for _, pointer in invented]

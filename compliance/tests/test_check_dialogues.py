@@ -152,7 +152,7 @@ def prompts_of(make: type) -> tuple[Any, list[Any]]:
     return spoiled(spoil, make), called
 
 
-def test_calls_are_answered_in_turn_and_where_there_are_none_the_user_speaks(talk: Any):
+def test_calls_are_answered_in_turn_and_without_calls_the_user_speaks(talk: Any):
     make, called = prompts_of(AnthropicAdapter)
     calls = [call_of(f"c{number}") for number in (1, 2, 3)]
     answered = turn(None, *calls, results=[{"content": "x"}, {"content": "y"}], is_reversed=True)
@@ -171,7 +171,7 @@ class Silent(AnthropicAdapter):
 
 
 @pytest.mark.parametrize(("make", "streams"), [(AnthropicAdapter, [False, True, False]), (Silent, [False] * 3)])
-def test_a_turn_is_asked_for_whole_or_streamed(talk: Any, make: type, streams: list[bool]):
+def test_a_turn_is_requested_whole_or_streamed(talk: Any, make: type, streams: list[bool]):
     noting, called = prompts_of(make)
     assert talk(noting, turn("a"), turn("b", is_streamed=True), turn("c", is_streamed=False)) == []
     assert [options.get("stream", False) for _, options in called] == streams

@@ -109,14 +109,14 @@ def asking(times: int) -> Any:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_what_is_refused_for_good_is_asked_for_once(times: int):
+def test_a_request_that_is_refused_for_good_is_sent_once(times: int):
     finals = [400, 401, 403, 404, 413, 422] if times != 1 else []
     found = messages_of(TOLD, asking(times))
     assert [one.partition(":")[0] for one in found] == [f"answered {status}" for status in finals]
     assert all(f"sent {times} requests" in one for one in found)
 
 
-def test_an_adapter_that_asks_nobody_is_found():
+def test_an_adapter_that_sends_no_request_is_found():
     found = messages_of(TOLD, scripted(failure_events(), dialect="openai-chat"))
     assert len([one for one in found if "sent 0 requests" in one]) == 6
 
@@ -140,7 +140,7 @@ def broken() -> dict[str, Came]:
     return broken_answers()
 
 
-def test_answers_are_broken_in_these_ways(broken: dict[str, Came]):
+def test_answers_are_broken_in_each_listed_way(broken: dict[str, Came]):
     assert {one.status for one in broken.values()} == {200}
     whole = json.loads(broken["text that is not UTF-8"].body.replace(b"wr\xff\xfeitten", b"written"))
     assert whole["choices"][0]["message"]["content"] == "This answer was written."
@@ -193,7 +193,7 @@ def test_an_adapter_that_raises_is_found():
         (OSError("no"), None),
     ],
 )
-def test_where_the_key_is_shown_is_found(script: Script, place: str | None):
+def test_each_place_that_shows_the_key_is_found(script: Script, place: str | None):
     found = messages_of("response.key-is-shown-nowhere", scripted(script, dialect="openai-chat"))
     ways = ("with an error", "200 and an error", "with a text")
     assert_each_has(found, [f"{way}, {place}" for way in ways if place])

@@ -100,7 +100,7 @@ def test_a_law_that_failed_is_not_tried_any_more():
     assert len(first) < 40
 
 
-def test_only_the_laws_that_are_asked_for_are_run():
+def test_only_the_selected_laws_are_run():
     alone: list[Any] = []
     assert held(OUTCOME, crashing(lambda _: False, alone), examples=5).verdict == "pass"
     among_others: list[Any] = []
@@ -205,7 +205,7 @@ def test_what_is_kept_is_tried_first(tmp_path: Path, wrong: set[str], example: s
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_what_failed_is_kept_where_there_is_a_place(tmp_path: Path, is_kept: bool):  # noqa: FBT001
+def test_a_failing_prompt_is_kept_if_there_is_a_folder(tmp_path: Path, is_kept: bool):  # noqa: FBT001
     result = held(OUTCOME, crashing(lambda _: True), kept=tmp_path if is_kept else None)
     paths = list(tmp_path.rglob(f"{OUTCOME}-*.json"))
     assert len(paths) == is_kept

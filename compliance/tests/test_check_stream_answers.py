@@ -152,7 +152,7 @@ def with_ids(events: Events, ids: Any) -> Events:
     return [{**event, "thread_id": ids["thread_id"], "trace_id": ids["trace_id"]} for event in events]
 
 
-def test_after_the_finish_an_error_may_be_told_and_the_token_counts_be_lost():
+def test_after_the_finish_an_error_is_allowed_and_token_counts_may_be_lost():
     assert messages_of(CUT, OpenAIAdapter, scenario(WRITTEN)) == []
     assert_each_has(messages_of(CUT, ends_well(TEXT), scenario(WRITTEN)), ["after event 4 of 7: expected tokens"])
 
@@ -164,7 +164,7 @@ def test_after_the_finish_nothing_else_may_be_lost():
     assert all("a different answer is read: the message" in one for one in after)
 
 
-def test_half_a_call_that_is_told_is_found():
+def test_a_call_that_is_passed_on_incomplete_is_found():
     half = {"type": "TOOL_CALL", "call": call_of(arguments='{"at": "the fi')}
 
     def change(events: Events) -> Events:
@@ -227,7 +227,7 @@ ARRIVED = "0123456789abcdefghijklmn"
         (answer_events(ARRIVED), ["expected tokens and calls"]),
     ],
 )
-def test_an_error_inside_a_stream_is_told_after_what_arrived(events: Events, fragments: list[str]):
+def test_an_error_inside_a_stream_comes_after_what_arrived(events: Events, fragments: list[str]):
     assert_each_has(errors_told(lambda given: with_ids(events, given[-1])), fragments)
 
 
@@ -237,7 +237,7 @@ def test_the_error_comes_after_half_of_the_events():
     assert came[-1][0] == b"".join(events_of(WRITTEN)[:3]) + OPENAI.streams.write_error(503, WORDS)
 
 
-def test_an_answer_that_is_all_said_by_half_of_it_is_not_judged():
+def test_an_answer_whose_first_half_has_everything_is_not_judged():
     assert "the first half" in reason_of(ERROR, OpenAIAdapter, scenario(WrittenAnswer(content="")))
 
 
@@ -358,7 +358,7 @@ def by_kind(streamed: Any, whole: Any) -> Any:
         (AsksPlainly, ["ask for a stream"]),
     ],
 )
-def test_a_streamed_answer_that_is_not_read_or_not_asked_for_is_found(make: Any, fragments: list[str]):
+def test_a_streamed_answer_that_is_not_read_or_not_requested_is_found(make: Any, fragments: list[str]):
     assert_each_has(messages_of("stream.answer-is-read", make, scenario(WRITTEN)), fragments)
 
 

@@ -285,7 +285,7 @@ def test_results_that_are_reversed_stay_with_their_calls(found: Any, places: lis
     assert reversed_becomes(found, answering("one", "two")) == places
 
 
-def test_where_no_turn_has_several_results_nothing_is_reversed():
+def test_without_several_results_in_a_turn_nothing_is_reversed():
     reason = reason_of(REVERSED, OpenAIAdapter, scenario(prompt=answering("one", "two")[:3]))
     assert "no turn has several results" in reason
 

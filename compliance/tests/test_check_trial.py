@@ -24,12 +24,12 @@ from made_cassettes import relabel
 
 
 @pytest.mark.parametrize("payload", [{}, [], {"a": [1, 2.5, None, True, "x"]}, {"a": (1, 2)}, "x", 10**30])
-def test_json_data_is_told(payload: Any):
+def test_json_data_is_recognised(payload: Any):
     assert is_json(payload)
 
 
 @pytest.mark.parametrize("payload", [{1: 2}, {"a": float("nan")}, {"a": b"x"}, {"a": {1}}, {"a": "\ud800"}, object()])
-def test_what_json_has_no_form_for_is_told(payload: Any):
+def test_values_that_json_cannot_express_are_recognised(payload: Any):
     assert not is_json(payload)
 
 
@@ -112,7 +112,7 @@ def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
         require_sent(seen)
 
 
-def test_nothing_is_replayed_and_nobody_asked_where_that_was_not_said(subject: Subject, tmp_path: Path):
+def test_without_a_cassette_or_a_real_provider_nothing_is_called(subject: Subject, tmp_path: Path):
     trial = Trial(subject, GREETING_SCENARIO, 1)
     for look, why in (
         ("cassette", "the scenario has no cassette"),

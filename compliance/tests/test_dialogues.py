@@ -113,7 +113,7 @@ CALLS = {
 }
 
 
-def test_a_dialogue_grows_by_what_was_returned_and_by_the_results_in_the_order_that_is_asked_for(subject: Subject):
+def test_a_dialogue_grows_by_the_message_and_by_its_results_in_the_chosen_order(subject: Subject):
     talk = dialogue(subject)
     assert talk.ask(msgspec.convert(CALLS, WrittenAnswer)) == []
     ids = talk.pending

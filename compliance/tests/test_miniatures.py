@@ -197,6 +197,6 @@ def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature,
 
 
 @pytest.mark.parametrize(("name", "adapter"), NOTHING_TO_BE_WRONG_ABOUT)
-def test_where_a_miniature_cannot_be_wrong_it_is_certified(name: str, adapter: str):
+def test_a_miniature_that_changes_nothing_is_certified(name: str, adapter: str):
     miniature = next(miniature for miniature in MINIATURES if miniature.id == name)
     assert first_failures(miniature, ADAPTERS[adapter]) == set()

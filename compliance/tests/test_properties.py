@@ -152,7 +152,7 @@ def test_a_rerun_says_what_differs_from_the_defaults_alone():
     assert Rerun(adapter="a", seed=1).command("c", "s") == "art certify a --seed 1 --check c --scenario s"
 
 
-def test_a_check_or_profile_that_there_is_not_is_told(tmp_path: Path):
+def test_an_unknown_check_or_profile_is_an_error(tmp_path: Path):
     with pytest.raises(HarnessError, match=r"there is no check 'poetry\.rhymes'"):
         judge_scenario("openai", tmp_path / "x.json", check="poetry.rhymes")
     with pytest.raises(HarnessError, match="there is no profile 'slow'; profiles: quick, default, thorough"):
@@ -193,7 +193,7 @@ class Refuser(OpenAIAdapter):
         return super().translate(prompt, options)
 
 
-def test_a_factory_that_cannot_be_had_elsewhere_is_not_judged_there():
+def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
     class Local(OpenAIAdapter):
         pass
 

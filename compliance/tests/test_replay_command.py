@@ -36,7 +36,7 @@ def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatc
     assert run("openai", "--scenarios", "one-question").exit_code == 1
 
 
-def test_what_comes_with_the_suite_is_replayed_where_the_folder_at_hand_is_anothers(
+def test_the_suites_own_cassettes_are_replayed_if_the_folder_has_none_of_the_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "cassettes" / "acme").mkdir(parents=True)

@@ -30,7 +30,7 @@ from art_sdk import OpenAIAdapter, PromptTranslationFailed
 FEW = Selection(scenarios=("one-question",))
 
 
-def test_results_are_told_as_they_come():
+def test_results_are_reported_as_they_come():
     seen: list[tuple[int, int]] = []
     report = certify("openai", selection=FEW, on_result=lambda result, number, total: seen.append((number, total)))
     assert [number for number, _ in seen] == list(range(1, len(report.results) + 1))
@@ -221,7 +221,7 @@ def test_the_report_names_what_was_judged_and_by_what(tmp_path: Path):
     assert all(result["purpose"] for result in told["results"])
 
 
-def test_many_findings_are_told_short_and_the_rest_is_in_the_report():
+def test_many_findings_are_shortened_and_the_rest_is_in_the_report():
     findings = tuple(
         Finding(check="translation.is-total", message=f"fault {n}", provider_text="No.", source="a page")
         for n in range(5)

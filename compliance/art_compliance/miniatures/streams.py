@@ -13,7 +13,7 @@ import msgspec
 from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
 from art_compliance.subject.events import Answered
 
-Told = dict[str, Any]
+EventData = dict[str, Any]
 """An event as JSON data."""
 
 
@@ -50,7 +50,7 @@ def _failed(message: str) -> Events:
     return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
-def _each(change: Callable[[Told], Told]) -> Callable[[Events], Events]:
+def _each(change: Callable[[EventData], EventData]) -> Callable[[Events], Events]:
     return lambda events: [change(event) for event in events]
 
 
@@ -176,7 +176,7 @@ def lets_the_networks_errors_through(adapter: Any) -> None:
 
 
 async def _raising(given: Any) -> Any:
-    failure: Told | None = None
+    failure: EventData | None = None
     async for event in given:  # to its end: a generator that is left half-way closes its connection when it likes
         failure = failure or Answered.of([event]).error
         if failure is None:
@@ -268,7 +268,7 @@ async def _kept(given: Any, history: list[Any]) -> Any:
         yield event
 
 
-def _with_message(event: Told, more: Told) -> Told:
+def _with_message(event: EventData, more: EventData) -> EventData:
     message = event.get("message")
     return {**event, "message": {**message, **more}} if event["type"] == "END" and message else event
 
@@ -284,7 +284,7 @@ def _with_joined_arguments(events: Events) -> Events:
     calls = [event["call"] for event in events if event["type"] == "TOOL_CALL"]
     joined = "".join(call["function"]["arguments"] for call in calls)
 
-    def mixed(call: Told) -> Told:
+    def mixed(call: EventData) -> EventData:
         arguments = joined if call == calls[-1] else ""
         return {**call, "function": {**call["function"], "arguments": arguments}}
 

@@ -29,11 +29,11 @@ def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_w
             return type(sent)(sent.method, f"{sent.url}?key={KEY}", sent.headers, sent.body)
 
     report = replayed(tmp_path, Changed, "one-question")
-    told = findings(report, "replay.request-is-the-recorded-one")
-    assert "in normal form: /prompt/1/texts/0: recorded " in told
-    assert "raw: /contents/0/parts/0/text: recorded " in told
-    assert "Please.'" in told
-    assert "if the adapter regressed, fix it; if you meant the change, record again: art record" in told
+    wrong = findings(report, "replay.request-is-the-recorded-one")
+    assert "in normal form: /prompt/1/texts/0: recorded " in wrong
+    assert "raw: /contents/0/parts/0/text: recorded " in wrong
+    assert "Please.'" in wrong
+    assert "if the adapter regressed, fix it; if you meant the change, record again: art record" in wrong
     assert KEY not in msgspec.json.encode(report).decode()
 
 
@@ -59,22 +59,22 @@ def test_a_scenario_that_changed_since_leaves_no_choice(tmp_path: Path):
         def translate(self, prompt: Any, options: Any) -> Any:
             return {**super().translate(prompt, options), "seed": 7}
 
-    told = findings(replayed(tmp_path, Changed, "one-question"), "replay.request-is-the-recorded-one")
-    assert "the scenario has changed since it was recorded: record again: art record" in told
-    assert "regressed" not in told
+    wrong = findings(replayed(tmp_path, Changed, "one-question"), "replay.request-is-the-recorded-one")
+    assert "the scenario has changed since it was recorded: record again: art record" in wrong
+    assert "regressed" not in wrong
 
 
-def test_two_answers_to_one_request_and_an_answer_to_none_are_told(tmp_path: Path):
+def test_two_answers_to_one_request_and_an_answer_to_none_are_found(tmp_path: Path):
     record_into(tmp_path, "openai", "one-question", "answer-text")
     path = tmp_path / "openai" / "one-question.yaml"
     one, other = load_cassette(path), load_cassette(tmp_path / "openai" / "answer-text.yaml")
     write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
-    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
-    assert "interactions[0] and interactions[1] match the same request" in told
-    assert "was never asked for" not in told  # the adapter asks for it as often as it should
+    wrong = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert "interactions[0] and interactions[1] match the same request" in wrong
+    assert "was never asked for" not in wrong  # the adapter asks for it as often as it should
     write_cassette(path, [*one.exchanges, *other.exchanges], one.provenance)
-    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
-    assert "interactions[1] was never requested" in told
+    wrong = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert "interactions[1] was never requested" in wrong
 
 
 @pytest.mark.parametrize("place", ["request", "response"])
@@ -93,9 +93,9 @@ def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_
     assert [(result.check, result.scenario) for result in report.failures] == [
         ("replay.cassette-is-sound", "one-question")
     ]
-    told = findings(report, "replay.cassette-is-sound")
-    assert f"{path}: line " in told
-    assert "it contains what looks like a secret, so it is not played; revoke it, remove it" in told
+    wrong = findings(report, "replay.cassette-is-sound")
+    assert f"{path}: line " in wrong
+    assert "it contains what looks like a secret, so it is not played; revoke it, remove it" in wrong
     assert report.recordings == {"strict provider": 1}
     assert not report.levels["replay"].is_applicable
     assert not report.levels["replay"].holds
@@ -126,8 +126,8 @@ def test_the_advice_to_record_again_names_the_same_source(source: str, tmp_path:
     relabel(path, source=source)
     one = load_cassette(path)
     write_cassette(path, [*one.exchanges, *one.exchanges], one.provenance)
-    told = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
-    assert f"--scenarios one-question {SOURCED[source]} --into {tmp_path}" in told
+    wrong = findings(replayed(tmp_path, OpenAIAdapter, "one-question"), "replay.cassette-is-sound")
+    assert f"--scenarios one-question {SOURCED[source]} --into {tmp_path}" in wrong
 
 
 def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path: Path):
@@ -136,9 +136,9 @@ def test_a_broken_cassette_fails_one_check_and_the_others_do_not_apply(tmp_path:
     path.write_text(path.read_text(encoding="utf-8").partition('"messages"')[0], encoding="utf-8")
     report = replayed(tmp_path, OpenAIAdapter, "one-question")
     assert [result.check for result in report.failures] == ["replay.cassette-is-sound"]
-    told = findings(report, "replay.cassette-is-sound")
-    assert str(path) in told
-    assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in told
+    wrong = findings(report, "replay.cassette-is-sound")
+    assert str(path) in wrong
+    assert f"record again: art record {report.adapter.name} --scenarios one-question --key-from VARIABLE" in wrong
 
 
 def test_the_command_to_record_again_has_the_settings_of_the_run(tmp_path: Path):

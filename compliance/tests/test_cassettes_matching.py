@@ -65,7 +65,7 @@ def test_two_requests_that_do_not_mean_the_same_do_not_match(what: str):
     assert "recorded " in describe_mismatch(CHAT, one, other)
 
 
-def test_a_difference_is_told_by_its_pointer():
+def test_a_difference_has_its_pointer():
     recorded = {"a": [1, {"b/c": "x" * 200 + "y"}], "gone": None, "same": 1}
     now = {"a": [1.0, {"b/c": "x" * 200 + "z"}, 3], "new": True, "same": 1}
     assert [str(change) for change in changes(recorded, now)] == [

@@ -63,16 +63,16 @@ def test_an_accepted_request_breaks_no_rule(one: Recorded):
 
 @pytest.mark.parametrize("one", params(refused()))
 def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded):
-    told = one.answer.decode()
-    named = {name for name, texts in REFUSED.items() if any(text in told for text in texts)}
+    body = one.answer.decode()
+    named = {name for name, texts in REFUSED.items() if any(text in body for text in texts)}
     found = {finding.message.partition(": ")[0] for finding in judged(one) if finding.severity == "reject"}
     assert found == named
-    assert named or any(text in told for text in OTHER_REASONS)
+    assert named or any(text in body for text in OTHER_REASONS)
 
 
 @needs_traffic
 def test_every_rule_named_by_refusals_is_covered():
-    told = [one.answer.decode() for one in refused()]
-    seen = {name for name, texts in REFUSED.items() if any(text in words for words in told for text in texts)}
+    bodies = [one.answer.decode() for one in refused()]
+    seen = {name for name, texts in REFUSED.items() if any(text in words for words in bodies for text in texts)}
     assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in DIALECTS)}
     assert len(accepted()) >= 60

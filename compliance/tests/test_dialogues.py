@@ -136,7 +136,7 @@ class LosesResults(OpenAIAdapter):
         return {**payload, "messages": messages[:-1] if messages[-1]["role"] == "tool" else messages}
 
 
-def test_what_the_strict_provider_refuses_is_told_in_its_words():
+def test_a_refusal_of_the_strict_provider_is_quoted():
     with open_subject(LosesResults, name="lost") as subject:
         talk = dialogue(subject)
         for answer in (WrittenAnswer(content="hi"), msgspec.convert(CALLS, WrittenAnswer)):

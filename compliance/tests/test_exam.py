@@ -68,8 +68,8 @@ BAD = {"model": "m", "messages": [{"role": "user", "content": 5}]}
 
 def record(folder: Path, **recordings: Any) -> Path:
     (folder / "nobody").mkdir(exist_ok=True)
-    for name, told in recordings.items():
-        (folder / "nobody" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+    for name, content in recordings.items():
+        (folder / "nobody" / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return folder
 
 
@@ -78,11 +78,11 @@ def exam(*arguments: object) -> Any:
 
 
 def test_a_false_refusal_names_the_judge_and_fails_the_exam(tmp_path):
-    told = exam(record(tmp_path, good=recording(GOOD), bad=recording(BAD), refused=recording(BAD, 400)))
-    assert told.exit_code == 1
-    assert "false refusal of nobody/bad: openai-chat: schema /messages/0/content\n" in told.output
-    assert "nobody/good" not in told.output
-    assert "openai-chat: 1 of 2 accepted requests pass; 1 of 1 refused ones are refused" in told.output
+    result = exam(record(tmp_path, good=recording(GOOD), bad=recording(BAD), refused=recording(BAD, 400)))
+    assert result.exit_code == 1
+    assert "false refusal of nobody/bad: openai-chat: schema /messages/0/content\n" in result.output
+    assert "nobody/good" not in result.output
+    assert "openai-chat: 1 of 2 accepted requests pass; 1 of 1 refused ones are refused" in result.output
 
 
 def test_a_request_that_passes_and_cannot_be_decoded_fails_the_exam(tmp_path):
@@ -122,15 +122,15 @@ def test_a_shape_without_a_dialect_is_not_judged():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [("{", "nobody/x.json"), ('{"shape": "responses"}', "missing required field `request`"), ("[1]", "Expected")],
 )
-def test_an_error_in_a_recording_names_the_file(tmp_path, text, told):
+def test_an_error_in_a_recording_names_the_file(tmp_path, text, problem):
     (tmp_path / "nobody").mkdir()
     (tmp_path / "nobody" / "x.json").write_text(text)
     with pytest.raises(HarnessError, match=re.escape("x.json")) as caught:
         list(load_recordings(tmp_path))
-    assert told in str(caught.value)
+    assert problem in str(caught.value)
     assert exam(tmp_path).exit_code == 2
 
 

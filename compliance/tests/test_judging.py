@@ -1,4 +1,4 @@
-"""Judging and decoding, every dialect: whatever comes is told or taken, in time that grows with its size alone."""
+"""Judging and decoding, every dialect: any input is judged or decoded, in time that grows only with its size."""
 
 from __future__ import annotations
 

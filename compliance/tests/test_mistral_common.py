@@ -42,18 +42,18 @@ def call(dice: random.Random) -> dict[str, Any]:
 
 def message(dice: random.Random, role: str, waiting: list[str]) -> dict[str, Any]:
     """A message of the role; one of the assistant may call, a result mostly answers what waits."""
-    told: dict[str, Any] = {"role": role, "content": "hi"}
+    said: dict[str, Any] = {"role": role, "content": "hi"}
     if role == "assistant" and dice.random() < 0.5:
-        told |= {
+        said |= {
             "content": dice.choice(["", "hi", None]),
             "tool_calls": [call(dice) for _ in range(dice.randint(1, 2))],
         }
     if role == "assistant" and dice.random() < 0.15:
-        told["prefix"] = True
+        said["prefix"] = True
     if role == "tool":
         known = waiting.pop(0) if waiting and dice.random() < 0.85 else dice.choices(IDS, WEIGHTS_OF_IDS)[0]
-        told["tool_call_id"] = known
-    return told
+        said["tool_call_id"] = known
+    return said
 
 
 LIKELY = {None: "su", "s": "uuusa", "u": "aaaaus", "a": "uuusa", "t": "aaaut"}
@@ -62,17 +62,17 @@ ROLES = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
 
 def conversation(dice: random.Random) -> list[dict[str, Any]]:
     """A conversation that is mostly right: what comes next is likely, and now and then anything."""
-    told: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     waiting: list[str] = []
     before: str | None = None
     for _ in range(dice.randint(0, 8)):
         letter = "t" if waiting and dice.random() < 0.9 else dice.choice(LIKELY[before])
         letter = dice.choice("suat") if dice.random() < 0.05 else letter
-        told.append(message(dice, ROLES[letter], waiting))
+        messages.append(message(dice, ROLES[letter], waiting))
         if letter == "a":
-            waiting = [one["id"] for one in told[-1].get("tool_calls", ())]
+            waiting = [one["id"] for one in messages[-1].get("tool_calls", ())]
         before = letter
-    return told
+    return messages
 
 
 def theirs(payload: dict[str, Any]) -> str | None:

@@ -62,24 +62,24 @@ def test_a_script_of_nothing_is_an_empty_body_and_the_connection_is_used_again()
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "received"),
     [
         ((Send(b"ab"), Drop()), HEAD + b"2\r\nab\r\n"),
         ((Start(), Drop()), HEAD),
         ((Drop(),), b""),
     ],
 )
-def test_a_drop_closes_the_connection_at_once(steps: tuple[Step, ...], told: bytes):
+def test_a_drop_closes_the_connection_at_once(steps: tuple[Step, ...], received: bytes):
     with asked(script(*steps)) as client:
-        assert everything(client) == told
+        assert everything(client) == received
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"), [((Send(b"ab"), Pause(0.1), Reset()), HEAD + b"2\r\nab\r\n"), ((Reset(),), b"")]
+    ("steps", "received"), [((Send(b"ab"), Pause(0.1), Reset()), HEAD + b"2\r\nab\r\n"), ((Reset(),), b"")]
 )
-def test_a_reset_reaches_the_client_as_a_reset(steps: tuple[Step, ...], told: bytes):
+def test_a_reset_reaches_the_client_as_a_reset(steps: tuple[Step, ...], received: bytes):
     with asked(script(*steps)) as client:
-        assert read(client, len(told)) == told
+        assert read(client, len(received)) == received
         with pytest.raises(ConnectionResetError):
             client.recv(1)
 

@@ -28,17 +28,17 @@ def said(content: Any = "b") -> dict[str, Any]:
     return {"role": "assistant", "content": content}
 
 
-Told = list[tuple[str, str]]
+BrokenRules = list[tuple[str, str]]
 
 
-def found(dialect: str, payload: Any) -> Told:
+def found(dialect: str, payload: Any) -> BrokenRules:
     return [
         (one.message.partition(": ")[0].partition(".")[2], one.pointer or "") for one in judge_rules(dialect, payload)
     ]
 
 
 OLD, NEW = "claude-sonnet-4-0", "claude-opus-4-8"
-MESSAGES: list[tuple[str, list[Any], Told]] = [
+MESSAGES: list[tuple[str, list[Any], BrokenRules]] = [
     (OLD, [user()], []),
     (OLD, [user(), said(), user()], []),
     (OLD, [said(), user()], [("first-is-user", "/messages/0")]),
@@ -90,23 +90,23 @@ MESSAGES: list[tuple[str, list[Any], Told]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "messages", "told"), MESSAGES)
-def test_broken_rules_of_anthropics_messages_are_found(model: str, messages: list[Any], told: Told):
+@pytest.mark.parametrize(("model", "messages", "broken"), MESSAGES)
+def test_broken_rules_of_anthropics_messages_are_found(model: str, messages: list[Any], broken: BrokenRules):
     body = {"model": model, "max_tokens": 9, "messages": messages}
     rules = {"tool-use-answered", "tool-result-has-use"}
-    assert [one for one in found("anthropic-messages", body) if one[0] not in rules] == told
+    assert [one for one in found("anthropic-messages", body) if one[0] not in rules] == broken
 
 
-@pytest.mark.parametrize(("count", "is_told"), [(99_999, False), (100_000, False), (100_001, True)])
-def test_anthropic_counts_messages_before_they_are_joined(count: int, is_told: bool):  # noqa: FBT001
+@pytest.mark.parametrize(("count", "is_broken"), [(99_999, False), (100_000, False), (100_001, True)])
+def test_anthropic_counts_messages_before_they_are_joined(count: int, is_broken: bool):  # noqa: FBT001
     body = {"model": OLD, "max_tokens": 9, "messages": [user()] * count}
-    assert (("messages-limit", "/messages") in found("anthropic-messages", body)) is is_told
+    assert (("messages-limit", "/messages") in found("anthropic-messages", body)) is is_broken
 
 
 ON = {"type": "enabled", "budget_tokens": 1024}
 TOOLS = [{"name": "f", "input_schema": {"type": "object"}}]
 AGAIN, ANSWER = {**USE, "id": "again"}, {**RESULT, "tool_use_id": "again"}
-THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
+THINKING: list[tuple[dict[str, Any], list[Any], BrokenRules]] = [
     ({"thinking": ON}, [user()], []),
     (
         {"thinking": {**ON, "budget_tokens": 1023}},
@@ -152,10 +152,12 @@ THINKING: list[tuple[dict[str, Any], list[Any], Told]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "messages", "told"), THINKING)
-def test_broken_rules_of_anthropics_thinking_are_found(options: dict[str, Any], messages: list[Any], told: Told):
+@pytest.mark.parametrize(("options", "messages", "broken"), THINKING)
+def test_broken_rules_of_anthropics_thinking_are_found(
+    options: dict[str, Any], messages: list[Any], broken: BrokenRules
+):
     body = {"model": OLD, "max_tokens": 4096, "tools": TOOLS, "messages": messages, **options}
-    assert found("anthropic-messages", body) == told
+    assert found("anthropic-messages", body) == broken
 
 
 CHAT = {"model": "gpt-4o", "messages": [user()]}
@@ -204,11 +206,11 @@ def test_an_option_is_accepted_from_its_minimum_to_its_maximum(
     for value, is_out in ((low - 0.01, True), (low, False), (high, False), (high + 0.01, True), (True, False)):
         given = {name: value}
         payload = {**body, "generationConfig": given} if dialect == "gemini-generate" else {**body, **given}
-        told = [one for one in found(dialect, payload) if one[0] == rule]
-        assert [place.rpartition("/")[2] for _, place in told] == ([name] if is_out else [])
+        broken = [one for one in found(dialect, payload) if one[0] == rule]
+        assert [place.rpartition("/")[2] for _, place in broken] == ([name] if is_out else [])
 
 
-OPTIONS: list[tuple[str, dict[str, Any], Told]] = [
+OPTIONS: list[tuple[str, dict[str, Any], BrokenRules]] = [
     ("openai-chat", {"model": "gpt-4o", "stop": list("abcd")}, []),
     ("openai-chat", {"model": "gpt-4o", "stop": list("abcde")}, [("stop-max4", "/stop")]),
     ("openai-chat", {"model": "gpt-4o", "stop": "abcde"}, []),
@@ -245,18 +247,18 @@ OPTIONS: list[tuple[str, dict[str, Any], Told]] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "options", "told"), OPTIONS)
-def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any], told: Told):
+@pytest.mark.parametrize(("dialect", "options", "broken"), OPTIONS)
+def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any], broken: BrokenRules):
     bodies = {
         "openai-chat": {"messages": [user()], **options},
         "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
         "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
     }
-    assert found(dialect, bodies[dialect]) == told
+    assert found(dialect, bodies[dialect]) == broken
 
 
-@pytest.mark.parametrize(("count", "is_told"), [(4, False), (5, True)])
-def test_anthropic_counts_cache_marks_at_any_depth(count: int, is_told: bool):  # noqa: FBT001
+@pytest.mark.parametrize(("count", "is_broken"), [(4, False), (5, True)])
+def test_anthropic_counts_cache_marks_at_any_depth(count: int, is_broken: bool):  # noqa: FBT001
     marked = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}
     inside = {"type": "tool_result", "tool_use_id": "t1", "content": [marked] * (count - 3)}
     body = {
@@ -267,7 +269,7 @@ def test_anthropic_counts_cache_marks_at_any_depth(count: int, is_told: bool):  
         "tools": [{**TOOLS[0], "cache_control": {"type": "ephemeral"}}],
         "messages": [user(), said([USE]), user([inside, marked])],
     }
-    assert found("anthropic-messages", body) == ([("cache-control-max4", "")] if is_told else [])
+    assert found("anthropic-messages", body) == ([("cache-control-max4", "")] if is_broken else [])
 
 
 INNER = {"type": "object"}
@@ -300,7 +302,7 @@ def answering(call_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("messages", "told"),
+    ("messages", "broken"),
     [
         ([calling("a"), answering("a"), calling("b", "c"), answering("c"), answering("b"), user()], []),
         ([calling("a"), answering("b")], [("tool-calls-answered", "1/tool_calls/0"), ("tool-needs-call", "2")]),
@@ -310,6 +312,6 @@ def answering(call_id: str) -> dict[str, Any]:
         ([answering("a")], [("tool-needs-call", "1")]),
     ],
 )
-def test_openai_needs_results_right_after_the_message_with_calls(messages: list[Any], told: Told):
+def test_openai_needs_results_right_after_the_message_with_calls(messages: list[Any], broken: BrokenRules):
     body = {"model": "gpt-4o", "messages": [user(), *messages]}
-    assert found("openai-chat", body) == [(rule, f"/messages/{place}") for rule, place in told]
+    assert found("openai-chat", body) == [(rule, f"/messages/{place}") for rule, place in broken]

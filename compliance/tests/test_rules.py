@@ -91,7 +91,7 @@ ENTRY = 'id = "a.b"\nstatement = "s"\nsource = "x"\nconfidence = "spec"\nseverit
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ("[[rule]]\n" + ENTRY.replace('"reject"', '"fatal"'), "Invalid enum value 'fatal' - at `$.rule[0].severity`"),
         ("[[rule]]\n" + ENTRY.replace("source", "sauce"), "missing required field `source`|unknown field `sauce`"),
@@ -103,13 +103,13 @@ ENTRY = 'id = "a.b"\nstatement = "s"\nsource = "x"\nconfidence = "spec"\nseverit
         (None, "No such file"),
     ],
 )
-def test_an_error_in_a_rule_file_names_the_field(tmp_path: Path, text: str | None, told: str):
+def test_an_error_in_a_rule_file_names_the_field(tmp_path: Path, text: str | None, problem: str):
     if text is not None:
         (tmp_path / "openai-chat.toml").write_text(text, encoding="utf-8")
     with pytest.raises(HarnessError) as caught:
         load_rules("openai-chat", tmp_path)
     assert "openai-chat.toml" in str(caught.value)
-    assert any(one in str(caught.value) for one in told.split("|"))
+    assert any(one in str(caught.value) for one in problem.split("|"))
 
 
 JSON = st.recursive(
@@ -261,8 +261,8 @@ def test_the_model_may_think_once_for_several_rounds_of_calls(first: Any, second
 
 def test_results_of_calls_without_ids_are_accepted():
     calls = [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    told = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "x", "content": "ok"}]
-    assert broken("openai-chat", {"messages": [{"role": "user", "content": "hi"}, *told]}) == set()
+    messages = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "x", "content": "ok"}]
+    assert broken("openai-chat", {"messages": [{"role": "user", "content": "hi"}, *messages]}) == set()
 
 
 def test_both_of_protobufs_spellings_are_judged():

@@ -1,4 +1,4 @@
-"""The order of events is judged: every good stream passes, written or recorded, and what is wrong is told."""
+"""The order of a stream's events: every good stream passes, written or recorded, and others say what is wrong."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_benign_faults_leave_the_order_alone(dialect: Dialect):
 def test_every_good_stream_that_was_recorded_is_in_order():
     streams = [one for one in accepted() if one.data is None]
     faults = {one.name: DIALECTS[one.dialect].streams.order.judge(one.answer) for one in streams}
-    assert {name: told for name, told in faults.items() if told} == {}
+    assert {name: wrong for name, wrong in faults.items() if wrong} == {}
     assert len(streams) >= 41
 
 
@@ -79,23 +79,23 @@ def test_an_error_may_end_a_stream_anywhere(dialect: Dialect):
 
 def anthropic(**changes: Any) -> bytes:
     """The stream, each event given to the change of its type, which may return another or none."""
-    told = []
+    events = []
     for event in DIALECTS["anthropic-messages"].streams.write(SAID):
         body = json.loads(event.partition(b"data: ")[2])
         changed = changes.get(body["type"], lambda body: body)(body)
         if changed is not None:
-            told.append(f"event: {changes.get('name', changed['type'])}\ndata: {json.dumps(changed)}\n\n".encode())
-    return b"".join(told)
+            events.append(f"event: {changes.get('name', changed['type'])}\ndata: {json.dumps(changed)}\n\n".encode())
+    return b"".join(events)
 
 
 def chat(change: Any) -> bytes:
-    told = []
+    events = []
     for event in DIALECTS["openai-chat"].streams.write(SAID)[:-1]:
         body = json.loads(event.removeprefix(b"data: "))
         calls = [call for choice in body["choices"] for call in choice["delta"].get("tool_calls", ())]
         change(body, *calls)
-        told.append(f"data: {json.dumps(body)}\n\n".encode())
-    return b"".join([*told, b"data: [DONE]\n\n"])
+        events.append(f"data: {json.dumps(body)}\n\n".encode())
+    return b"".join([*events, b"data: [DONE]\n\n"])
 
 
 def renumber(body: Any) -> Any:
@@ -187,13 +187,13 @@ def test_a_call_that_continues_after_the_next_one_is_wrong():
 def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
     """A stream whose calls come in these pieces; the first of each has id and name, or each has the id."""
     begun: set[int] = set()
-    told: list[Any] = []
+    calls: list[Any] = []
     for index, arguments in pieces:
         head = {} if index in begun and not repeats_id else {"id": f"c{index}", "type": "function"}
         named = {} if index in begun else {"name": "look"}
         begun.add(index)
-        told.append({"index": index, **head, "function": {**named, "arguments": arguments}})
-    deltas = [{"choices": [{"index": 0, "delta": {"tool_calls": [one]}, "finish_reason": None}]} for one in told]
+        calls.append({"index": index, **head, "function": {**named, "arguments": arguments}})
+    deltas = [{"choices": [{"index": 0, "delta": {"tool_calls": [one]}, "finish_reason": None}]} for one in calls]
     ended = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
     return (
         b"".join(data_frame({"object": "chat.completion.chunk", **one}) for one in (*deltas, ended))
@@ -202,7 +202,7 @@ def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "told"),
+    ("pieces", "expected"),
     [
         ([(0, "{"), (0, "}"), (1, "{}"), (2, "{"), (2, "}")], []),
         ([(0, "{"), (1, "{}"), (0, "}")], ["call 0 continues after call 1 has begun"]),
@@ -213,9 +213,9 @@ def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
         ([(0, "{}"), (1, "{]")], ["the arguments of call 1 are not a JSON object: '{]'"]),
     ],
 )
-def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], told: list[str]):
+def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], expected: list[str]):
     found = DIALECTS["openai-chat"].streams.order.judge(called(*pieces))
-    assert [one.partition(": ")[2] if one.startswith("event") else one for one in found] == told
+    assert [one.partition(": ")[2] if one.startswith("event") else one for one in found] == expected
 
 
 def test_each_piece_may_repeat_the_id_of_its_call():

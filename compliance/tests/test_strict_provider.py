@@ -172,8 +172,8 @@ def test_whatever_the_reference_adapters_send_is_answered(name: str):
 def test_a_handler_that_raises_answers_500_and_the_server_goes_on():
     with LoopbackProvider() as server, httpx2.Client() as client:
         with server.answering(lambda _: Response(200, 1 // 0)):
-            told = client.post(server.url + PATHS["openai-chat"], json={})
-        assert (told.status_code, "ZeroDivisionError" in told.text) == (500, True)
+            answer = client.post(server.url + PATHS["openai-chat"], json={})
+        assert (answer.status_code, "ZeroDivisionError" in answer.text) == (500, True)
         assert client.post(server.url + PATHS["openai-chat"], json={}).status_code == 200
 
 
@@ -189,6 +189,6 @@ def test_many_simultaneous_requests_get_their_own_answers():
             return await asyncio.gather(*(ask(client, number) for number in range(200)))
 
     with StrictProvider("openai-chat") as one:
-        told = asyncio.run(ask_all(one.url))
+        answers = asyncio.run(ask_all(one.url))
         assert len(one.seen()) == 200
-    assert [re.findall(r"tool\d+", text) for text in told] == [[f"tool{number}"] for number in range(200)]
+    assert [re.findall(r"tool\d+", text) for text in answers] == [[f"tool{number}"] for number in range(200)]

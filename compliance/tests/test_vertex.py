@@ -31,37 +31,37 @@ def vertex() -> Draft202012Validator:
     assert package is not None
     path = Path(package.origin or "").parent / "discovery_cache" / "documents" / "aiplatform.v1.json"
     schemas = json.loads(path.read_text(encoding="utf-8"))["schemas"]
-    definitions = {name: as_json_schema(told) for name, told in schemas.items()}
+    definitions = {name: as_json_schema(schema) for name, schema in schemas.items()}
     return Draft202012Validator({"$ref": f"#/$defs/{ROOT}", "$defs": definitions})
 
 
-def as_json_schema(told: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" in told:
-        return {"$ref": f"#/$defs/{told['$ref']}"}
-    kind = told.get("type", "any")
+def as_json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return {"$ref": f"#/$defs/{schema['$ref']}"}
+    kind = schema.get("type", "any")
     if kind == "object":
-        return as_object(told)
+        return as_object(schema)
     if kind == "array":
-        return {"type": "array", "items": as_json_schema(told["items"])}
-    if kind == "string" and "enum" in told:
-        return {"enum": told["enum"]}
-    if kind == "string" and told.get("format") in ("int64", "uint64"):
+        return {"type": "array", "items": as_json_schema(schema["items"])}
+    if kind == "string" and "enum" in schema:
+        return {"enum": schema["enum"]}
+    if kind == "string" and schema.get("format") in ("int64", "uint64"):
         return {"type": ["string", "integer"]}
     return {} if kind == "any" else {"type": kind}
 
 
-def as_object(told: dict[str, Any]) -> dict[str, Any]:
-    if "properties" not in told:
-        inner = told.get("additionalProperties")
+def as_object(schema: dict[str, Any]) -> dict[str, Any]:
+    if "properties" not in schema:
+        inner = schema.get("additionalProperties")
         return {"type": "object", "additionalProperties": as_json_schema(inner) if inner else True}
-    own = {name: as_json_schema(one) for name, one in told["properties"].items()}
+    own = {name: as_json_schema(one) for name, one in schema["properties"].items()}
     snake = {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): one for name, one in own.items()}
     return {"type": "object", "properties": snake | own, "additionalProperties": False}
 
 
 def cases(kind: str) -> dict[str, Any]:
-    told = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
-    return {case["id"]: case["payload"] for case in told}
+    cases = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
+    return {case["id"]: case["payload"] for case in cases}
 
 
 GOOD_AND_REFUSED = {

@@ -1,4 +1,4 @@
-"""The wire schemas: closed, made from the pinned SDKs, right about what providers took, and told in words."""
+"""The wire schemas: closed, made from the pinned SDKs, right about what providers accepted, and explained in words."""
 
 from __future__ import annotations
 
@@ -129,19 +129,19 @@ EXPLAINED = [
 ]
 
 
-@pytest.mark.parametrize(("payload", "pointer", "told"), EXPLAINED, ids=lambda value: str(value)[:50])
-def test_a_finding_is_one_sentence_about_one_place(payload, pointer, told):
+@pytest.mark.parametrize(("payload", "pointer", "message"), EXPLAINED, ids=lambda value: str(value)[:50])
+def test_a_finding_is_one_sentence_about_one_place(payload, pointer, message):
     findings = judge_wire("openai-chat", payload)
-    assert [(finding.pointer, finding.message) for finding in findings] == [(pointer, told)]
+    assert [(finding.pointer, finding.message) for finding in findings] == [(pointer, message)]
     assert findings[0].source.startswith("openai 3.")
 
 
 def test_exactly_one_field_of_a_protobuf_oneof_is_allowed():
     both = {"contents": [{"parts": [{"text": "hi", "functionCall": {"name": "f"}}]}]}
     neither = {"contents": [{"parts": [{"thought": True}]}]}
-    (told,) = judge_wire("gemini-generate", both)
-    assert told.pointer == "/contents/0/parts/0"
-    assert told.message.endswith("found text and functionCall")
+    (finding,) = judge_wire("gemini-generate", both)
+    assert finding.pointer == "/contents/0/parts/0"
+    assert finding.message.endswith("found text and functionCall")
     assert judge_wire("gemini-generate", neither)[0].message.endswith("found none of them")
 
 

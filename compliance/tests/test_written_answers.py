@@ -54,16 +54,16 @@ def test_text_is_written_as_it_is(dialect: Dialect):
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: SnapshotAssertion):
-    told: dict[str, Any] = {}
+    forms: dict[str, Any] = {}
     for name, answer in ANSWERS.items():
-        told[name] = written(lambda answer=answer: json.loads(dialect.answers.write(answer)))
-        told[f"{name}, streamed"] = written(
+        forms[name] = written(lambda answer=answer: json.loads(dialect.answers.write(answer)))
+        forms[f"{name}, streamed"] = written(
             lambda answer=answer: [one.decode() for one in dialect.streams.write(answer)]
         )
     for status in STATUSES:
-        told[f"error {status}"] = json.loads(dialect.answers.write_error(status, "no"))
-        told[f"error {status}, streamed"] = dialect.streams.write_error(status, "no").decode()
-    assert told == snapshot(extension_class=JSONSnapshotExtension)
+        forms[f"error {status}"] = json.loads(dialect.answers.write_error(status, "no"))
+        forms[f"error {status}, streamed"] = dialect.streams.write_error(status, "no").decode()
+    assert forms == snapshot(extension_class=JSONSnapshotExtension)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
 @pytest.mark.parametrize(("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("sig!", False)])
 def test_a_signature_of_geminis_must_be_base64(signature: str, is_bytes: bool):  # noqa: FBT001
     answer = WrittenAnswer(content="said", signature=signature)
-    told = written(lambda: json.loads(DIALECTS["gemini-generate"].answers.write(answer)))
+    form = written(lambda: json.loads(DIALECTS["gemini-generate"].answers.write(answer)))
     if is_bytes:
-        assert told["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
+        assert form["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
     else:
-        assert told == "cannot be written: a thought signature must be base64"
+        assert form == "cannot be written: a thought signature must be base64"

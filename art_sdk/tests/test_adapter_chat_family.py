@@ -152,8 +152,8 @@ def test_what_is_kept_of_an_answer_goes_back_with_the_next_turn(
     extension: Any,
     translate: Make,
 ) -> None:
-    message = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension} if extension else None}
-    written = translate(adapter_of(provider), [USER, message, USER])["messages"][1]
+    turn = {"role": "assistant", "content": "hi", "extensions": {"acme-chat": extension} if extension else None}
+    written = translate(adapter_of(provider), [USER, turn, USER])["messages"][1]
     empty = {name for name, value in message.items() if value is None or value == []}
     assert written == {"role": "assistant"} | {name: message[name] for name in message.keys() - empty}
 

@@ -27,6 +27,8 @@ from recorded_traffic import (
     rebuild,
 )
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 LATER = "a feature of a later version of the adapters"
 
 OPAQUE_REASONS = {

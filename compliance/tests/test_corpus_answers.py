@@ -32,6 +32,8 @@ from recorded_traffic import (
     replaying,
 )
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 REQUEST_ID_HEADERS = {"chat_completions": "x-request-id", "anthropic_messages": "request-id"}
 """Where the official client of the shape finds the request's id. Google's has no such place."""
 

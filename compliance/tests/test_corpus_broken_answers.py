@@ -21,6 +21,8 @@ from recorded_traffic import (
     params,
 )
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 each = pytest.mark.parametrize("one", params(whole_answers()))
 
 

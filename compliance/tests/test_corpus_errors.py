@@ -23,6 +23,8 @@ from recorded_traffic import (
     replaying,
 )
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 
 def spoken(data: Any) -> tuple[str | None, str]:
     """Code and message of an error, read by the shapes that were recorded. A new shape is a failure."""

@@ -27,6 +27,8 @@ from art_sdk import (
 )
 from recorded_traffic import READERS, Recorded, accepted, decoded_of, needs_traffic, params
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 Calls = list[tuple[str, str, Any]]
 
 

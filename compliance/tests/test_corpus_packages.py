@@ -44,6 +44,8 @@ from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
 from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_elsewhere, decoded_of, rebuild
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 ACCEPTED = {
     "langchain-anthropic": 65,
     "langchain-openai": 5,

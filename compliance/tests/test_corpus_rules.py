@@ -13,6 +13,8 @@ from art_compliance.judging.exam import dialects_of
 from art_compliance.judging.rulebook import judge_rules
 from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 REFUSED = {
     "openai.role-system-models": ("does not support 'developer' with this model", "does not support 'system' with"),
     "openai.strict-schema-closed": ("'additionalProperties' is required to be supplied and to be false",),

@@ -32,6 +32,8 @@ from recorded_traffic import (
     replaying,
 )
 
+pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+
 EVERY = pytest.mark.parametrize("one", params(recorded_streams()))
 
 

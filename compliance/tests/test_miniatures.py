@@ -177,15 +177,11 @@ def first_failures(miniature: Miniature, make: type) -> set[str]:
     return found
 
 
-SLOW = {"waits-for-ever", "keeps-the-whole-calls-limit-alone"}
-
-
 def miniatures_around_adapters():
-    """Coverage measures one adapter: the lines of miniatures and checks are the same around the others."""
+    """One adapter is enough for coverage and for a second Python: around the others the same lines run."""
     for miniature in MINIATURES:
         for adapter in ADAPTERS:
-            mark = pytest.mark.once if miniature.id in SLOW else pytest.mark.unmeasured
-            marks = () if adapter == "openai" else (mark,)
+            marks = () if adapter == "openai" else (pytest.mark.once,)
             yield pytest.param(miniature, adapter, marks=marks, id=f"{miniature.id}-{adapter}")
 
 

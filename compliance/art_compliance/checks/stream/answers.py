@@ -124,18 +124,17 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
         )
         for what, last, how in cuts if at == places[-1] else cuts[number % 3 :][:1]:
             reply = _reply_to_part(trial, events[:at], last, how)
-            if (
-                has_finish(events[:at], trial.dialect.streams.finish_fields)
-                and isinstance(reply, Answered)
-                and reply.error is None
-            ):
+            is_read = isinstance(reply, Answered) and reply.error is None
+            if is_read and has_finish(events[:at], trial.dialect.streams.finish_fields):
                 faults = [f"a different answer is read: {difference}" for difference in _lost(reply, whole)]
             else:
-                faults = list(
-                    wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields))
-                )
-                faults += _half_calls(reply, whole)
+                faults = [*wrong_failure(trial, reply, _text_in(trial, events[:at])), *_half_calls(reply, whole)]
             yield from (Problem(f"{what} of {len(events)}: {fault}") for fault in faults)
+
+
+def _text_in(trial: Trial, events: tuple[bytes, ...]) -> str | None:
+    """The text that these events of the scenario's answer carry; None as in `text_in`."""
+    return text_in(trial.written, events, trial.dialect.streams.text_fields)
 
 
 def _half_calls(reply: Reply, whole: Answered) -> list[str]:
@@ -190,7 +189,7 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     if has_finish(events[:at], trial.dialect.streams.finish_fields):
         raise NotApplicable("the first half of the stream has the whole answer")
     reply = _reply_to_part(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
-    faults = list(wrong_failure(trial, reply, text_in(trial.written, events[:at], trial.dialect.streams.text_fields)))
+    faults = list(wrong_failure(trial, reply, _text_in(trial, events[:at])))
     error = reply.error or {} if isinstance(reply, Answered) else {}
     yield from map(Problem, faults or missing_words(error, words))
 
@@ -207,13 +206,12 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > _PAUSE / 2]
     come, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(come) < len(sent) / 2:
-        message = f"the provider paused {_PAUSE} s after it had sent {sent!r}; by then the tokens were {come!r}"
-        yield Problem(message)
+        yield Problem(f"the provider paused {_PAUSE} s after it had sent {sent!r}; by then the tokens were {come!r}")
 
 
 def _sent_before_the_pause(trial: Trial) -> str:
     events = _events_asked_for(trial)
-    return text_in(trial.written, events[: half_of(events)], trial.dialect.streams.text_fields) or ""
+    return _text_in(trial, events[: half_of(events)]) or ""
 
 
 _PAUSE: Final = 0.2

@@ -11,8 +11,8 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pyt
 export PYTHONDONTWRITEBYTECODE =
 # One worker more than cores: some tests wait for servers and time limits. A file stays on one worker, as its fixtures
 # are shared. Files with the longest tests begin: see conftest.py.
-WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
-PYTEST := pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
+PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: certify test static pytest pytest-again bench payloads cassettes record-local mutants clean python
 

@@ -7,14 +7,23 @@ from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thin
 from art_sdk.adapters.anthropic.adapter import AnthropicAdapter
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
+from art_sdk.adapters.chat_completions.azure import AzureOpenAIAdapter
+from art_sdk.adapters.chat_completions.compatible import OpenAICompatibleAdapter
+from art_sdk.adapters.chat_completions.deepseek import DeepSeekAdapter
+from art_sdk.adapters.chat_completions.groq import GroqAdapter
+from art_sdk.adapters.chat_completions.mistral import MistralAdapter
+from art_sdk.adapters.chat_completions.ollama import OllamaAdapter
 from art_sdk.adapters.chat_completions.openai import OpenAIAdapter
+from art_sdk.adapters.chat_completions.openrouter import OpenRouterAdapter
+from art_sdk.adapters.chat_completions.xai import XAIAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
 from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
 from art_sdk.blueprints.assembly import PromptManager
 from art_sdk.blueprints.blueprint import Blueprint, BlueprintSource
 from art_sdk.blueprints.files import load_blueprint
 from art_sdk.blueprints.fragments import FRAGMENTS
-from art_sdk.blueprints.scope import Strict
+from art_sdk.blueprints.limits import BlueprintLimits
+from art_sdk.blueprints.rendering import Strict
 from art_sdk.context import PromptContext
 from art_sdk.conversation import parse_arguments
 from art_sdk.errors import (
@@ -28,6 +37,8 @@ from art_sdk.errors import (
 )
 from art_sdk.http.exchange import StreamReader
 from art_sdk.http.framing import Frame
+from art_sdk.http.secret import Secret
+from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
 from art_sdk.http.transport import HttpRequest, ResponseHead
 from art_sdk.messages import (
@@ -84,13 +95,16 @@ __all__ = [
     "ArtStandardPrompt",
     "ArtToolCallRequest",
     "AssistantMessage",
+    "AzureOpenAIAdapter",
     "BaseAdapter",
     "Blueprint",
+    "BlueprintLimits",
     "BlueprintSource",
     "CallInfo",
     "CallOptions",
     "Capability",
     "Completion",
+    "DeepSeekAdapter",
     "EndEvent",
     "Ending",
     "ErrorCode",
@@ -99,6 +113,7 @@ __all__ = [
     "Frame",
     "FunctionCall",
     "GeminiAdapter",
+    "GroqAdapter",
     "HttpRequest",
     "ImagePart",
     "InvalidConfig",
@@ -106,7 +121,11 @@ __all__ = [
     "LLMProviderError",
     "Loss",
     "MetadataEvent",
+    "MistralAdapter",
+    "OllamaAdapter",
     "OpenAIAdapter",
+    "OpenAICompatibleAdapter",
+    "OpenRouterAdapter",
     "OutOfOrder",
     "ParsedToolCall",
     "Payload",
@@ -119,6 +138,8 @@ __all__ = [
     "PromptValidationFailed",
     "Repair",
     "ResponseHead",
+    "Secret",
+    "SizeLimits",
     "StopReason",
     "StoppedEarly",
     "StreamEvent",
@@ -139,6 +160,7 @@ __all__ = [
     "ToolSchema",
     "Usage",
     "UserMessage",
+    "XAIAdapter",
     "answer_call",
     "dump_prompt",
     "fold",

@@ -103,6 +103,15 @@ class Conversation(Struct, frozen=True):
     faults: list[ConversationFault]
     tool_of: Mapping[str, str]
 
+    def rename_calls(self, names: Mapping[str, str]) -> Conversation:
+        """The conversation with other names of tools, in its calls and in `tool_of`."""
+        if not names:
+            return self
+        for turn in self.turns:
+            if isinstance(turn, AssistantTurn):
+                turn.calls = tuple(rename_call(call, names) for call in turn.calls)
+        return msgspec.structs.replace(self, tool_of={one: names.get(it, it) for one, it in self.tool_of.items()})
+
     def first_call(self, name: str) -> int:
         """The index of the first message that calls the tool. Raises StopIteration if none does."""
         turns = (turn for turn in self.turns if isinstance(turn, AssistantTurn))
@@ -121,6 +130,8 @@ class _Reader:
         self._may_extend = False
         self._owner: dict[str, AssistantTurn] = {}
         self._tool_of: dict[str, str] = {}
+        self._places: dict[int, int] = {}
+        self._requested: list[tuple[ToolCall, int]] = []
         self._begun = False
 
     def read(self) -> Conversation:
@@ -131,7 +142,10 @@ class _Reader:
             except KeyError:
                 kind = type(message).__name__
                 raise TypeError(f"$[{index}] is a {kind}, not a message; parse_prompt makes messages of data") from None
+            if self._requested and type(message) is not ToolRequestMessage:
+                self._fold_requests()
             read(self, index, message)
+        self._fold_requests()
         self._note_unanswered("pending-call", None)
         return Conversation(self.turns, self.faults, self._tool_of)
 
@@ -142,20 +156,20 @@ class _Reader:
 
     def user(self, index: int, message: UserMessage) -> None:
         if self._open is not None:
-            self._close(index)
+            self._close(self._open, index)
         self._begun = True
         self.turns.append(UserTurn(index, message))
 
     def assistant(self, index: int, message: AssistantMessage) -> None:
         if self._open is not None:
-            self._close(index)
+            self._close(self._open, index)
         calls = message.tool_calls
         turn = AssistantTurn(index, message, calls, (index,) * len(calls), {})
         self.turns.append(turn)
         self._begun, self._open, self._may_extend = True, turn, True
-        for call in calls:
+        for position, call in enumerate(calls):
             if call.id in self._owner:
-                self._double_id(turn, index, call)
+                self._note_double_id(index, call, f".tool_calls[{position}].id")
             else:
                 self._owner[call.id] = turn
                 self._tool_of[call.id] = call.function.name
@@ -166,16 +180,16 @@ class _Reader:
             self._fault("empty-request", index, "a tool_request must not have null as its content", field=".content")
             return
         if self._open is None or not self._may_extend:
+            self._fold_requests()
             self.assistant(index, AssistantMessage(None))
-        turn = cast("AssistantTurn", self._open)
         text = request.arguments if isinstance(request.arguments, str) else _encode(request.arguments).decode()
         call = ToolCall(request.id, FunctionCall(request.name, text))
-        turn.calls, turn.places = (*turn.calls, call), (*turn.places, index)
-        if request.id in self._owner:
-            self._double_id(turn, index, call)
+        self._requested.append((call, index))
+        if call.id in self._owner:
+            self._note_double_id(index, call, ".content.id")
         else:
-            self._owner[request.id] = turn
-            self._tool_of[request.id] = request.name
+            self._owner[call.id] = cast("AssistantTurn", self._open)
+            self._tool_of[call.id] = call.function.name
 
     def result(self, index: int, message: ToolResultMessage) -> None:
         self._begun, self._may_extend = True, False
@@ -184,8 +198,7 @@ class _Reader:
         if owner is None:
             self._fault("orphan-result", index, f"no earlier call has the id {call_id!r}", call_id, ".tool_call_id")
         elif call_id in owner.answers:
-            first = next(at for at, one in enumerate(self._prompt) if one is owner.answers[call_id])
-            text = f"the call {call_id!r} already has a result, at $[{first}]"
+            text = f"the call {call_id!r} already has a result, at $[{self._place_of(owner.answers[call_id])}]"
             self._fault("double-result", index, text, call_id, ".tool_call_id")
         else:
             owner.answers[call_id] = message
@@ -194,13 +207,27 @@ class _Reader:
                 text = f"the result is named {message.name!r}, but the call {call_id!r} calls {called!r}"
                 self._fault("contradicting-name", index, text, call_id, ".name")
 
-    def _double_id(self, turn: AssistantTurn, index: int, call: ToolCall) -> None:
-        places = [f".tool_calls[{at}].id" for at, one in enumerate(turn.message.tool_calls) if one is call]
-        field = places[0] if places else ".content.id"
+    def _note_double_id(self, index: int, call: ToolCall, field: str) -> None:
         self._fault("duplicate-id", index, f"the call id {call.id!r} is used twice", call.id, field)
 
-    def _close(self, index: int) -> None:
-        self._note_unanswered("unanswered-call", index)
+    def _place_of(self, message: ToolResultMessage) -> int:
+        """The index of a message. All are looked up at the first question, so that many take linear time."""
+        if not self._places:
+            for at, one in enumerate(self._prompt):
+                self._places.setdefault(id(one), at)
+        return self._places[id(message)]
+
+    def _fold_requests(self) -> None:
+        """Adds the requests since the last other message to their turn, all at once."""
+        if self._requested:
+            turn = cast("AssistantTurn", self._open)
+            turn.calls += tuple([call for call, _ in self._requested])
+            turn.places += tuple([index for _, index in self._requested])
+            self._requested = []
+
+    def _close(self, turn: AssistantTurn, index: int) -> None:
+        if len(turn.answers) != len(turn.calls):
+            self._note_unanswered("unanswered-call", index)
         self._open, self._may_extend = None, False
 
     def _note_unanswered(self, kind: FaultKind, before: int | None) -> None:
@@ -243,6 +270,24 @@ def find_call_ids(prompt: ArtStandardPrompt) -> Iterator[str]:
             yield message.content.id
 
 
+def find_called_tools(prompt: ArtStandardPrompt) -> Iterator[str]:
+    """The name of the tool of every call in the prompt, in order."""
+    for message in prompt:
+        if type(message) is AssistantMessage:
+            for call in message.tool_calls:
+                yield call.function.name
+        elif type(message) is ToolRequestMessage and message.content is not None:
+            yield message.content.name
+
+
+def rename_call(call: ToolCall, names: Mapping[str, str]) -> ToolCall:
+    """The call, of a tool that has perhaps another name."""
+    name = names.get(call.function.name)
+    if name is None:
+        return call
+    return msgspec.structs.replace(call, function=msgspec.structs.replace(call.function, name=name))
+
+
 def argument_faults(conversation: Conversation) -> list[ConversationFault]:
     """The faults of rule 4: every call whose arguments are not a JSON object."""
     faults: list[ConversationFault] = []
@@ -279,7 +324,7 @@ def parse_arguments(text: str) -> dict[str, Any]:
     if not text or text.isspace():
         return {}
     try:
-        value = _decode_object(text)
+        value = _decode_object(str.__str__(text))
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise ValueError(f"the arguments are not a JSON object: {error}") from error
     if len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):
@@ -310,6 +355,6 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table:
-            raise ValueError(f"the arguments have the key {key!r} twice in one object; one value would be lost")
+            raise ValueError(f"the arguments have the key {key!r:.60} twice in one object; one value would be lost")
         table[key] = value
     return table

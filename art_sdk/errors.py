@@ -28,6 +28,15 @@ class ErrorCode(StrEnum):
     PROMPT_TRANSLATION_FAILED = "PROMPT_TRANSLATION_FAILED"
     INVALID_CONFIG = "INVALID_CONFIG"
     LLM_PROVIDER_ERROR = "LLM_PROVIDER_ERROR"
+    # of the browser agent's prompts: see art_sdk/agents/browser/errors.py
+    TEMPLATE_NOT_FOUND = "TEMPLATE_NOT_FOUND"
+    CONTEXT_UNAVAILABLE = "CONTEXT_UNAVAILABLE"
+    SCHEMA_GENERATION_FAILED = "SCHEMA_GENERATION_FAILED"
+    VALIDATION_FAILED = "VALIDATION_FAILED"
+    DOM_TOO_LARGE = "DOM_TOO_LARGE"
+    HISTORY_CORRUPTED = "HISTORY_CORRUPTED"
+    TEMPLATE_RENDERING_FAILED = "TEMPLATE_RENDERING_FAILED"
+    ACCESS_REFUSED = "ACCESS_REFUSED"
 
 
 class ARTError(Exception):
@@ -74,7 +83,8 @@ class PromptAssemblyFailed(ARTError):
 
     `details` has, as far as they apply, `blueprint`, `tag`, `line` (from 1), `within` (the partial, or the text of an
     object blueprint, in which the line is counted), `index` (of the message) and `violations` (as in
-    `PromptValidationFailed`). It quotes at most 60 characters of a prompt in a row.
+    `PromptValidationFailed`). It quotes at most 60 characters of a prompt in a row. For a system prompt whose
+    contributor failed, `details` has `contributor` (its id), `level` and `reason`.
     """
 
     code = ErrorCode.PROMPT_ASSEMBLY_FAILED
@@ -83,8 +93,8 @@ class PromptAssemblyFailed(ARTError):
 class PromptTranslationFailed(ARTError):
     """A well-formed prompt that this adapter's provider cannot take.
 
-    `details` has `adapter` and, as far as they apply, `index` (of the message), `call_id` and `rule` (the provider's
-    rule that forbids it).
+    `details` has `adapter` (the class), `provider` (its name), `reason` (what is wrong, and what to do) and, as far as
+    they apply, `index` and `role` of the message, `call_id`, and `rule` (the provider's rule that forbids it).
     """
 
     code = ErrorCode.PROMPT_TRANSLATION_FAILED

@@ -15,12 +15,20 @@ CALL_CONTEXTS: Final = ("AGENT_THOUGHT", "FINAL_SYNTHESIS")
 """The call contexts that change an event's token type. Other contexts are allowed and change nothing."""
 
 
+FREE_CHOICES: Final = (None, "auto", "none", "required")
+"""The values of `tool_choice` that name no tool."""
+
+LateSystem = Literal["refuse", "hoist"]
+"""What to do with a system message in mid-conversation for which the provider has no place."""
+
+
 class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The options of one call.
 
     `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are the caller's own: they appear in the events
     and are not sent. `tool_choice` is `auto`, `none`, `required` or a tool's name. `late_system` says what to do with
-    a system message in mid-conversation if the provider has no place for it. `provider` adds, per dialect, fields of
+    a system message in mid-conversation if the provider has no place for it; without it, the adapter's own setting
+    holds. `provider` adds, per dialect, fields of
     the provider's request for which this format has no slot; those of other dialects are ignored.
     """
 
@@ -39,7 +47,7 @@ class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     stop: tuple[NonEmpty, ...] = ()
     response_schema: dict[str, Any] | None = None
-    late_system: Literal["refuse", "hoist"] = "refuse"
+    late_system: LateSystem | None = None
     timeouts: Timeouts | None = None
     provider: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
@@ -68,6 +76,6 @@ def _check_tools(options: CallOptions) -> None:
         if root != "object":
             raise InvalidConfig(f"bad call options: $.tools[{index}].inputSchema.type: must be 'object', not {root!r}")
     choice = options.tool_choice
-    if choice not in (None, "auto", "none", "required") and choice not in names:
+    if choice not in FREE_CHOICES and choice not in names:
         known = ", ".join(sorted(names)) or "none"
         raise InvalidConfig(f"bad call options: $.tool_choice: unknown tool {choice!r}; known tools: {known}")

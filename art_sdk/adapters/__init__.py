@@ -7,8 +7,16 @@ from typing import Final
 
 BUILT_IN: Final[Mapping[str, str]] = {
     "anthropic": "art_sdk.adapters.anthropic.adapter:AnthropicAdapter",
+    "azure": "art_sdk.adapters.chat_completions.azure:AzureOpenAIAdapter",
+    "deepseek": "art_sdk.adapters.chat_completions.deepseek:DeepSeekAdapter",
     "gemini": "art_sdk.adapters.gemini.adapter:GeminiAdapter",
+    "groq": "art_sdk.adapters.chat_completions.groq:GroqAdapter",
+    "mistral": "art_sdk.adapters.chat_completions.mistral:MistralAdapter",
+    "ollama": "art_sdk.adapters.chat_completions.ollama:OllamaAdapter",
     "openai": "art_sdk.adapters.chat_completions.openai:OpenAIAdapter",
+    "openai-compatible": "art_sdk.adapters.chat_completions.compatible:OpenAICompatibleAdapter",
+    "openrouter": "art_sdk.adapters.chat_completions.openrouter:OpenRouterAdapter",
+    "xai": "art_sdk.adapters.chat_completions.xai:XAIAdapter",
 }
 """Name to `module:Class`. A new reference adapter is one file and one line here."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from art_sdk.conversation import find_call_ids
+from art_sdk.conversation import find_call_ids, find_called_tools, rename_call
 from art_sdk.errors import ARTError
 from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall
 from art_sdk.options import CALL_CONTEXTS
@@ -26,9 +26,9 @@ from art_sdk.stream import (
 )
 
 
-def keep_call_ids(call_ids: Iterable[str]) -> dict[str, str]:
-    """Changes no call id."""
-    del call_ids
+def keep_all(given: Iterable[str]) -> dict[str, str]:
+    """Changes no call id and no name."""
+    del given
     return {}
 
 
@@ -44,7 +44,9 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     call_context: str | None = None
     model: str
     prompt: ArtStandardPrompt = ()
-    map_call_ids: Callable[[Iterable[str]], dict[str, str]] = keep_call_ids
+    map_call_ids: Callable[[Iterable[str]], dict[str, str]] = keep_all
+    tools: tuple[str, ...] = ()
+    map_tool_names: Callable[[Iterable[str]], dict[str, str]] = keep_all
     clock: Callable[[], float] = time.perf_counter
     started: float = 0.0
 
@@ -67,6 +69,12 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     def id_map(self) -> dict[str, str]:
         """The prompt's own id per call id that was sent instead of it."""
         return {sent: own for own, sent in self.map_call_ids(find_call_ids(self.prompt)).items()}
+
+    @property
+    def name_map(self) -> dict[str, str]:
+        """The caller's own name per tool that was sent under another one."""
+        names = dict.fromkeys((*self.tools, *find_called_tools(self.prompt)))
+        return {sent: own for own, sent in self.map_tool_names(names).items()}
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the call began."""
@@ -154,6 +162,7 @@ class EventWriter:
         }
         self._text: LongText | None = None
         self._calls: list[ToolCall] = []
+        self._own_names: dict[str, str] | None = None
         self.first_piece_ms: float | None = None
 
     def write(self, piece: Piece) -> StreamEvent:
@@ -161,8 +170,9 @@ class EventWriter:
         if self.first_piece_ms is None:
             self.first_piece_ms = self._info.elapsed_ms()
         if isinstance(piece, ToolCall):
-            self._calls.append(piece)
-            return ToolCallEvent(call=piece, **self._stamps)
+            call = self._with_own_name(piece)
+            self._calls.append(call)
+            return ToolCallEvent(call=call, **self._stamps)
         kind = type(piece)
         if isinstance(piece, Text):
             if self._text is None:
@@ -179,6 +189,12 @@ class EventWriter:
         """The two last events of an answer that failed. The message is what did arrive, or None."""
         has_arrived = self._text is not None or self._calls or extensions
         return failure_events(error, self._info, self._message(extensions) if has_arrived else None)
+
+    def _with_own_name(self, call: ToolCall) -> ToolCall:
+        """The call, of the tool as the caller named it."""
+        if self._own_names is None:
+            self._own_names = self._info.name_map
+        return rename_call(call, self._own_names) if self._own_names else call
 
     def _message(self, extensions: dict[str, dict[str, Any]] | None) -> AssistantMessage:
         """The message to append. Its content is null only if there are calls and no text."""

@@ -17,25 +17,37 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 import msgspec
 
 from art_sdk.adapters.answers import CallInfo
-from art_sdk.adapters.capabilities import Loss, Repair
+from art_sdk.adapters.capabilities import Loss
 from art_sdk.adapters.failures import FailureReader
 from art_sdk.adapters.limits import ProviderLimits
 from art_sdk.adapters.reading import AnswerReader, Prepared
+from art_sdk.adapters.refusals import name_role
 from art_sdk.adapters.settings import (
+    as_config_error,
+    is_given,
+    require_client,
+    require_given,
     require_headers,
     require_key,
+    require_late_system,
     require_model,
     require_retries,
+    require_size_limits,
     require_timeouts,
     require_url,
+    require_version,
 )
+from art_sdk.errors import ARTError, PromptTranslationFailed
 from art_sdk.http.exchange import Exchange
+from art_sdk.http.secret import hide_values
+from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
 from art_sdk.http.transport import HttpRequest, Transport
+from art_sdk.json_data import as_plain_data
 from art_sdk.messages import ArtStandardPrompt
-from art_sdk.options import CallOptions
+from art_sdk.options import CallOptions, LateSystem
 from art_sdk.stream import Completion, StreamEvent, fold
-from art_sdk.validation import parse_prompt, parse_prompt_to_encode
+from art_sdk.validation import is_encodable, parse_prompt, parse_prompt_to_encode
 
 if TYPE_CHECKING:
     import httpx2
@@ -43,7 +55,7 @@ if TYPE_CHECKING:
 Payload = dict[str, Any]
 """A request body as JSON data."""
 
-_encode: Final = msgspec.json.Encoder().encode
+_encode: Final = msgspec.json.Encoder(enc_hook=as_plain_data).encode
 
 _ACCEPTS_A_STREAM: Final = {"accept": "text/event-stream"}
 
@@ -53,16 +65,24 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
 
     `base_url` replaces `default_base_url`, version path included; `model` is the default of calls
     that name none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
+    `timeouts` bound the time of a call, `size_limits` the bytes of its answer.
     `retries` is how often a call is tried again if that may help and no part of an answer came yet:
     after the provider's `Retry-After`, or after 0.5 s, 1 s, 2 s, up to 8 s.
-    Raises InvalidConfig for an unusable key, URL, model, header, number of retries or time limit.
+    `late_system` is the default of calls that do not say what to do with a system message in mid-conversation.
+    Raises InvalidConfig for an unusable key, URL, model, header, client, number of retries, time limit, size limit or
+    late_system.
+
+    No repr and no local variable of the SDK shows the key or the value of a header; give the key as a `Secret` to
+    hide it in your own frames, too. An adapter cannot be pickled: make one in each process. A copy shares the
+    connections of its original.
     """
 
     default_model: ClassVar[str]
     default_base_url: ClassVar[str]
+    required: ClassVar[Mapping[str, str]] = {}
+    """What to give for `base_url` or `model`, by its name, where the adapter has no default of it."""
     protocol_headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json", "accept": "application/json"}
     losses: ClassVar[frozenset[Loss]] = frozenset()
-    repairs: ClassVar[frozenset[Repair]] = frozenset()
 
     def __init__(
         self,
@@ -71,21 +91,51 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         base_url: str | None = None,
         model: str | None = None,
         timeouts: Timeouts | None = None,
+        size_limits: SizeLimits | None = None,
         retries: int = 0,
+        late_system: LateSystem = "refuse",
         headers: Mapping[str, str] | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
+        url = base_url if is_given(base_url) else self.default_base_url
+        name = model if is_given(model) else self.default_model
+        try:
+            require_given({"base_url": url, "model": name}, self.required, self.provider_name)
+            self.late_system = require_late_system(late_system, self.provider_name)
+            self._set_up(api_key, url, name, timeouts, size_limits, retries, headers, http_client)
+            self.check_settings()
+        except Exception as error:  # noqa: BLE001 - such as those of a mapping that cannot be read
+            fault = as_config_error(error, self.provider_name)
+        else:
+            return
+        del api_key, base_url, url, headers, http_client  # which a traceback with local variables would show
+        raise fault
+
+    def _set_up(
+        self,
+        api_key: object,
+        base_url: object,
+        model: object,
+        timeouts: object,
+        size_limits: object,
+        retries: object,
+        headers: object,
+        http_client: object,
+    ) -> None:
         provider = self.provider_name
         self._api_key = require_key(api_key, provider)
-        self.base_url = require_url(base_url or self.default_base_url, provider)
-        self.model = require_model(model or self.default_model, provider)
-        self._headers = require_headers(headers or {}, provider)
-        limits = require_timeouts(timeouts or Timeouts(), provider)
-        self._transport = Transport(provider, timeouts=limits, http_client=http_client)
+        self.base_url = require_version(require_url(base_url, provider), self.default_base_url, provider)
+        self.model = require_model(model, provider)
+        self._headers = hide_values(require_headers({} if headers is None else headers, provider))
+        limits = require_timeouts(Timeouts() if timeouts is None else timeouts, provider)
+        self.size_limits = require_size_limits(SizeLimits() if size_limits is None else size_limits, provider)
+        client = require_client(http_client, provider)
+        self._transport = Transport(provider, timeouts=limits, size_limits=self.size_limits, http_client=client)
         self._exchange = Exchange(self._transport, require_retries(retries, provider))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(model={self.model!r}, base_url={self.base_url!r})"
+        known = ((name, getattr(self, name, None)) for name in ("model", "base_url"))  # it may be half made
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in known)})"
 
     @abc.abstractmethod
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
@@ -93,6 +143,9 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
 
         Raises PromptTranslationFailed for whatever the provider cannot take; nothing is lost silently.
         """
+
+    def check_settings(self) -> None:
+        """Raises InvalidConfig for settings that do not fit together. Called when all of them are set."""
 
     def endpoint(self, options: CallOptions) -> str:
         """The path under `base_url`, with a leading slash."""
@@ -118,7 +171,8 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
         accept = _ACCEPTS_A_STREAM if options.stream else {}
-        headers = {**self.protocol_headers, **accept, **self._headers, **self.auth_headers()}
+        written = {**self.protocol_headers, **accept, **self._headers, **hide_values(self.auth_headers())}
+        headers = {name.lower(): value for name, value in written.items()}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
@@ -130,9 +184,16 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         typed = parse_prompt_to_encode(prompt)
         try:
             request = self.request(self.translate(typed, parsed), parsed)
-        except UnicodeEncodeError:
-            parse_prompt(prompt)  # raises an error that says where the unsendable text is
+        except PromptTranslationFailed as error:
+            name_role(error, typed)
             raise
+        except ARTError:
+            raise
+        except Exception:
+            if is_encodable(typed):
+                raise  # the adapter's own fault
+            typed = parse_prompt(prompt)  # of plain values; raises an error that says which one cannot be sent
+            request = self.request(self.translate(typed, parsed), parsed)
         return Prepared(request, self._call_info(typed, parsed), parsed.timeouts, parsed.stream, self)
 
     def call(self, prompt: object, options: object) -> AsyncGenerator[StreamEvent]:
@@ -176,6 +237,8 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
             model=options.model or self.model,
             prompt=prompt,
             map_call_ids=self.map_call_ids,
+            tools=tuple(tool.name for tool in options.tools),
+            map_tool_names=self.map_tool_names,
             started=time.perf_counter(),
         )
 

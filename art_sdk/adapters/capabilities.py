@@ -24,6 +24,7 @@ Capability = Literal[
     "response_schema",
     "stop",
     "prefill",
+    "provider_fields",
 ]
 """What a provider can do. One that is declared must work; one that is not, the adapter refuses to use."""
 
@@ -32,6 +33,7 @@ Loss = Literal[
     "result_status",
     "call_ids",
     "tool_output_schema",
+    "schema_keywords",
     "sampling_option:temperature",
     "sampling_option:top_p",
     "sampling_option:max_tokens",
@@ -43,11 +45,21 @@ Loss = Literal[
 Repair = Literal[
     "joins_turns",
     "hoists_late_system",
+    "always_hoists_late_system",
+    "delays_late_system",
+    "demotes_late_system",
+    "demotes_system",
     "maps_call_ids",
     "drops_blank_text",
+    "fills_blank_text",
     "adds_filler_turn",
+    "trims_prefill",
+    "wraps_arguments",
     "wraps_result",
+    "marks_failed_result",
     "renames_tools",
+    "closes_schemas",
+    "streams_inside",
 ]
 """What an adapter changes knowingly, so that the provider accepts the prompt."""
 
@@ -70,6 +82,7 @@ class Request(NamedTuple):
     conversation: Conversation
     options: CallOptions
     dialect: str
+    may_hoist: bool = False
 
 
 def find_undeclared_use(declared: frozenset[Capability], request: Request) -> Use | None:
@@ -93,7 +106,7 @@ def _system(request: Request) -> Use | None:
 
 
 def _late_system(request: Request) -> Use | None:
-    if request.options.late_system == "hoist":
+    if request.may_hoist:
         return None
     found = [turn.index for turn in request.conversation.turns if type(turn) is SystemTurn and turn.late]
     what = 'a system message in mid-conversation; move it to the front, or set late_system="hoist"'
@@ -136,6 +149,11 @@ def _prefill(request: Request) -> Use | None:
     return None
 
 
+def _provider_fields(request: Request) -> Use | None:
+    own = request.options.provider.get(request.dialect)
+    return Use("provider_fields", f"options.provider[{request.dialect!r}]") if own else None
+
+
 USES: Final[Mapping[Capability, Callable[[Request], Use | None]]] = {
     "system": _system,
     "late_system": _late_system,
@@ -150,5 +168,6 @@ USES: Final[Mapping[Capability, Callable[[Request], Use | None]]] = {
     ),
     "stop": lambda r: Use("stop", "the option stop") if r.options.stop else None,
     "prefill": _prefill,
+    "provider_fields": _provider_fields,
 }
 """The detector of each capability: how a request uses it, or None."""

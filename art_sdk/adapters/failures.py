@@ -38,11 +38,28 @@ class FailureReader:
         """The error of an answer outside 2xx."""
         words, status = self._words(head, body), head.status
         return self._error(
-            f"{self._provider} answered {status}{_quote(words)}",
+            f"{self._provider} answered {status}{self._redirect(head) or _quote(words)}",
             *(head, body, words),
             retry_after=read_retry_after(head),
             is_retryable=status in RETRYABLE_STATUSES,
         )
+
+    def _redirect(self, head: ResponseHead) -> str | None:
+        """Where an answer redirects to, without its query, which may have secrets."""
+        location = head.headers.get("location") if 300 <= head.status < 400 else None
+        if not location:
+            return None
+        to = self._scrub(location.partition("?")[0].partition("#")[0])
+        return f", a redirect to {to!r}, which is not followed; give base_url as it should be"
+
+    def read_no_answer(self, head: ResponseHead, body: bytes, cause: Exception) -> LLMProviderError:
+        """The error of a body with status 2xx that is no answer: it has an error, or cannot be read.
+
+        Azure answers 200 with an error where it filtered the prompt: recorded.
+        """
+        if not has_error(body):
+            return self.read_unreadable(head, body, cause)
+        return self._read_error_in_answer(head, body, cause, " with an error")
 
     def read_unreadable(self, head: ResponseHead, body: bytes, cause: Exception) -> LLMProviderError:
         """The error of an answer with status 2xx whose body is not what the provider sends.
@@ -59,12 +76,17 @@ class FailureReader:
 
     def read_stream_error(self, head: ResponseHead, data: bytes, cause: Exception) -> LLMProviderError:
         """The error that a provider sends in a stream that began with a status of 2xx."""
+        return self._read_error_in_answer(head, data, cause, ", then sent an error in the stream")
+
+    def _read_error_in_answer(self, head: ResponseHead, data: bytes, cause: Exception, how: str) -> LLMProviderError:
+        """The error of an answer that began well. Trying again may help as after a status that says the same."""
         words = self._words(head, data)
+        codes = {code.lower() for code in (*read_codes(data), words.code or "")}
         return self._error(
-            f"{self._provider} answered {head.status}, then sent an error in the stream{_quote(words)}",
+            f"{self._provider} answered {head.status}{how}{_quote(words)}",
             *(head, data, words),
             retry_after=read_retry_after(head),
-            is_retryable=words.code in RETRYABLE_CODES,
+            is_retryable=not codes.isdisjoint(RETRYABLE_CODES),
             cause=self._scrub_cause(cause),
         )
 
@@ -78,6 +100,22 @@ class FailureReader:
             *(head, data, Words(None, None)),
             is_retryable=is_retryable,
             cause=cause,
+        )
+
+    def read_cut_off(self, head: ResponseHead, data: bytes, cut: LLMProviderError) -> LLMProviderError:
+        """The error of an answer whose body the network or a limit cut off: what its head says is kept.
+
+        `data` is what came of the body. A refusal stays a refusal, and is retried only if its status is.
+        """
+        is_refusal = not 200 <= head.status < 300
+        words = self._words(head, data) if is_refusal else Words(None, None)
+        quoted = f": {words.message}" if words.message else ""
+        return self._error(
+            f"{self._provider} answered {head.status}{quoted}; {cut.message}",
+            *(head, data, words),
+            retry_after=read_retry_after(head),
+            is_retryable=head.status in RETRYABLE_STATUSES if is_refusal else cut.is_retryable,
+            cause=cut.__cause__ or cut,
         )
 
     def _error(self, message: str, head: ResponseHead, body: bytes, words: Words, **more: Any) -> LLMProviderError:
@@ -113,20 +151,18 @@ def _quote(words: Words) -> str:
 
 RETRYABLE_CODES: Final = frozenset(
     {
-        "api_error",
-        "overloaded_error",
-        "rate_limit_error",
-        "timeout_error",  # Anthropic's names of its statuses 500, 529, 429, 504: docs.anthropic.com/en/api/errors
-        "server_error",
-        "rate_limit_exceeded",  # `openai.types.responses.ResponseError`
-        "DEADLINE_EXCEEDED",
-        "INTERNAL",
-        "RESOURCE_EXHAUSTED",
-        "UNAVAILABLE",  # Google's names of 504, 500, 429, 503: google.rpc.Code
-        *map(str, RETRYABLE_STATUSES),
+        *("api_error", "overloaded_error", "rate_limit_error", "timeout_error"),
+        # Anthropic's names of its statuses 500, 529, 429, 504: docs.anthropic.com/en/api/errors
+        *("server_error", "rate_limit_exceeded"),  # `openai.types.responses.ResponseError`
+        *("server_is_overloaded", "service_unavailable", "slow_down"),  # OpenAI's, observed: holon-run/holon#2089
+        "internal_server_error",  # Groq's 503, observed: console.groq.com/docs/errors
+        *("ratelimitreached", "timeout"),  # Azure's 429: recorded; its 408: langgenius/dify-official-plugins#2199
+        *("deadline_exceeded", "internal", "resource_exhausted", "unavailable"),
+        # Google's names of 504, 500, 429, 503: google.rpc.Code
+        *map(str, RETRYABLE_STATUSES),  # OpenRouter's codes are statuses: openrouter.ai/docs/api-reference/errors
     }
 )
-"""Codes of errors in mid-stream, where there is no status, after which trying again may help."""
+"""Codes, in lower case, of errors in an answer whose status is good, after which trying again may help."""
 
 
 def read_words(body: bytes) -> Words:
@@ -137,15 +173,57 @@ def read_words(body: bytes) -> Words:
     plain text, and the title of an HTML page, which come from proxies in front of the provider.
     """
     try:
-        data: Any = msgspec.json.decode(body)
+        outer = _outer(msgspec.json.decode(body))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return Words(None, _plain_message(body))
-    outer = data[0] if is_array(data) and data else data
     if not is_object(outer):
         return Words(None, outer if isinstance(outer, str) and outer else None)
-    inner = outer.get("error")
-    fault = inner if is_object(inner) else outer
-    return Words(_code(fault), _message(fault))
+    fault = _fault(outer)
+    return Words(next(iter(_codes(fault)), None), _message(fault))
+
+
+def read_codes(body: bytes) -> list[str]:
+    """All codes of an error body: some providers have a word and a status."""
+    try:
+        outer = _outer(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return []
+    return _codes(_fault(outer)) if is_object(outer) else []
+
+
+def has_error(body: bytes) -> bool:
+    """Whether a body has an error: its own, that of its first choice, or that of an object in its list.
+
+    Mistral's is the body itself: `{"object": "error", "message": ...}`.
+    """
+    try:
+        outer = _outer(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return is_object(outer) and (_has_error(outer) or outer.get("object") == "error")
+
+
+def _outer(data: Any) -> Any:
+    """The object of an error body: of a list, the first one with an error."""
+    if not is_array(data) or not data:
+        return data
+    return next((one for one in data if is_object(one) and _has_error(one)), data[0])
+
+
+def _has_error(body: dict[str, Any]) -> bool:
+    return bool(body.get("error") or _error_of_choice(body))
+
+
+def _fault(outer: dict[str, Any]) -> dict[str, Any]:
+    inner = outer.get("error") or _error_of_choice(outer)
+    return inner if is_object(inner) else outer
+
+
+def _error_of_choice(body: dict[str, Any]) -> Any:
+    """OpenRouter's, for a model that failed: openrouter.ai/docs/api-reference/overview."""
+    choices: Any = body.get("choices")
+    first: Any = choices[0] if is_array(choices) and choices else None
+    return first.get("error") if is_object(first) else None
 
 
 def read_retry_after(head: ResponseHead) -> float | None:
@@ -171,12 +249,11 @@ _CODE_NAMES: Final = ("code", "status", "type", "error_type")  # the last is Coh
 _MESSAGE_NAMES: Final = ("message", "Message", "error", "detail")  # the second is AWS's own, before Bedrock
 
 
-def _code(fault: dict[str, Any]) -> str | None:
-    """A word before a number: Gemini's `code` repeats the HTTP status, its `status` says what happened."""
+def _codes(fault: dict[str, Any]) -> list[str]:
+    """Words before numbers: Gemini's `code` repeats the HTTP status, its `status` says what happened."""
     values = [fault.get(name) for name in _CODE_NAMES]
     words = [value for value in values if isinstance(value, str) and value]
-    numbers = [str(value) for value in values if isinstance(value, int)]
-    return next(iter(words + numbers), None)
+    return words + [str(value) for value in values if isinstance(value, int)]
 
 
 def _code_of_headers(head: ResponseHead) -> str | None:

@@ -1,6 +1,7 @@
 """What a provider takes, as data, and the half of every adapter that checks prompts and options against it.
 
-A refusal names the adapter, the message, the call if there is one, what is wrong, and what to do.
+A refusal names the adapter's class and its provider, the message and its role, the call if there is one, what is
+wrong, and what to do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 import msgspec
 
-from art_sdk.adapters.capabilities import Capability, Request, find_undeclared_use
+from art_sdk.adapters.capabilities import Capability, Repair, Request, find_undeclared_use
+from art_sdk.adapters.refusals import naming_roles, refusal
 from art_sdk.conversation import (
     Conversation,
     ConversationFault,
@@ -22,17 +24,43 @@ from art_sdk.conversation import (
     parse_arguments,
     read_conversation,
 )
-from art_sdk.errors import PromptTranslationFailed
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import is_array, is_object, repeats_much
 from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
-from art_sdk.options import CallOptions, parse_options
+from art_sdk.options import FREE_CHOICES, CallOptions, LateSystem, parse_options
 
 
 class NameRule(NamedTuple):
-    """The names that a provider takes, and the id of its rule."""
+    """The names that a provider takes, the id of its rule, and how another one is sent.
+
+    A renamed tool keeps what is readable of its name, before digits of its SHA-256. Names that look like renamed ones
+    are renamed too, so that a given name never equals one. Two tools share a name only if these digits are equal.
+    """
 
     pattern: re.Pattern[str]
     rule: str | None = None
+
+    def map(self, names: Iterable[str]) -> dict[str, str]:
+        """The name that is sent per name that the provider refuses. A function of the name alone.
+
+        A name stays if the provider would refuse the other one, too.
+        """
+        is_taken = self.pattern.fullmatch
+        return {one: sent for one in self.find_odd(names) if is_taken(sent := _rename(one))}
+
+    def find_odd(self, names: Iterable[str]) -> list[str]:
+        """The names that the provider refuses, and those that look like renamed ones."""
+        is_taken = self.pattern.fullmatch
+        return [one for one in names if not is_taken(one) or (one[-13:-12] == "_" and _RENAMED.fullmatch(one))]
+
+
+_RENAMED: Final = re.compile(r"\w+_[0-9a-f]{12}", re.ASCII)
+
+
+def _rename(name: str) -> str:
+    """Letters, digits and `_`, at most 64, the first no digit: all known providers take it."""
+    readable = re.sub(r"\W+", "_", name, flags=re.ASCII)[:50]
+    lead = "_" if readable[:1].isdigit() else ""
+    return f"{lead}{readable}_{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 class RangeRule(NamedTuple):
@@ -51,10 +79,11 @@ class CountRule(NamedTuple):
 
 
 class RootRule(NamedTuple):
-    """The keywords that a provider refuses at the root of a tool's input schema."""
+    """The keywords that a provider refuses at the root of a tool's input schema, and whether `type` must be there."""
 
     keywords: tuple[str, ...]
     rule: str | None = None
+    needs_type: bool = False
 
 
 class CallIdRule(NamedTuple):
@@ -71,18 +100,15 @@ class CallIdRule(NamedTuple):
 
     def map(self, call_ids: Iterable[str]) -> dict[str, str]:
         """The id that is sent per call id that the provider refuses. A function of the id alone."""
-        is_taken, lead = self.pattern.fullmatch, self.lead
-        return {
-            one: self._mapped(one)
-            for one in call_ids
-            if not is_taken(one) or (one.startswith(lead) and self._looks_mapped(one))
-        }
+        is_taken, length = self.pattern.fullmatch, len(self.lead) + self.digits
+        odd = [one for one in call_ids if not is_taken(one) or (len(one) == length and self._looks_mapped(one))]
+        return {one: self._mapped(one) for one in odd}
 
     def _mapped(self, call_id: str) -> str:
         return f"{self.lead}{hashlib.sha256(call_id.encode()).hexdigest()[: self.digits]}"
 
     def _looks_mapped(self, call_id: str) -> bool:
-        return len(call_id) == len(self.lead) + self.digits and _HEX.issuperset(call_id[len(self.lead) :])
+        return call_id.startswith(self.lead) and _HEX.issuperset(call_id[len(self.lead) :])
 
 
 _HEX: Final = frozenset("0123456789abcdef")
@@ -93,71 +119,97 @@ class _Parsed(NamedTuple):
 
     given: bytes
     options: CallOptions
+    source: CallOptions
     model: str | None = None
 
 
 class ProviderLimits:
     """The half of `BaseAdapter` that refuses what the provider does not take. A subclass states its limits as data."""
 
-    provider_name: ClassVar[str]
+    provider_name: str
     dialect: ClassVar[str]
-    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    capabilities: frozenset[Capability] = frozenset()
+    repairs: ClassVar[frozenset[Repair]] = frozenset()
     tool_names: ClassVar[NameRule | None] = None
     call_ids: ClassVar[CallIdRule | None] = None
-    image_types: ClassVar[frozenset[str]] = frozenset()
+    image_types: frozenset[str] = frozenset()
     ranges: ClassVar[Mapping[str, RangeRule]] = {}
     counts: ClassVar[Mapping[str, CountRule]] = {}
     schema_roots: ClassVar[RootRule | None] = None
     choice_rule: ClassVar[str | None] = None
     model: str
+    late_system: LateSystem = "refuse"
     _parsed: _Parsed | None = None
+    _renamed: tuple[CallOptions, CallOptions] | None = None
+    """The last options, and the same with the names that are sent."""
 
     def refuse(
         self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
     ) -> NoReturn:
         """Raises PromptTranslationFailed. `reason` says what is wrong, and what to do."""
-        place = "the prompt" if index is None else f"message $[{index}]"
-        call = "" if call_id is None else f" (call {call_id!r})"
-        source = "" if rule is None else f" [{rule}]"
-        facts = {"adapter": self.provider_name, "index": index, "call_id": call_id, "rule": rule}
-        raise PromptTranslationFailed(
-            f"adapter {self.provider_name!r} cannot translate {place}{call}: {reason}{source}",
-            details={name: fact for name, fact in facts.items() if fact is not None},
-        )
+        whose = {"adapter": type(self).__name__, "provider": self.provider_name}
+        raise refusal(**whose, index=index, call_id=call_id, rule=rule, reason=reason)
+
+    def refuse_without_messages(self, prompt: ArtStandardPrompt) -> NoReturn:
+        """Refuses a prompt that has nothing but system messages, or nothing at all."""
+        lack = "there are only system messages" if prompt else "it is empty"
+        self.refuse(f"{lack}; give at least one user message")
 
     def parse_options(self, options: object) -> CallOptions:
         """The options as a value. Options that encode to the same bytes as the last ones are parsed once.
 
         Raises InvalidConfig.
         """
-        if not isinstance(options, CallOptions):
+        if type(options) is not CallOptions:
+            return parse_options(options)
+        last = self._parsed
+        is_known = last is not None and last.source is options
+        if not is_known and _repeats_much(options):
             return parse_options(options)
         try:
             given = _encode(options)
-        except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        except Exception:  # noqa: BLE001 - whatever a value's own methods raise
             return parse_options(options)
-        last = self._parsed
         if last is None or last.given != given:
-            last = self._parsed = _Parsed(given, parse_options(options))
+            last = self._parsed = _Parsed(given, parse_options(options), options)
         return last.options
 
+    @naming_roles
     def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
-        """The prompt as turns; the first thing that `translate` calls.
+        """The prompt as turns; the first thing that `translate` calls. Its calls have the names that are sent.
 
         Raises PromptTranslationFailed for broken tool conversations, for use of a capability that the
-        adapter does not declare, for called tools whose names do not match `tool_names`, and for what
-        `check_options` refuses.
+        adapter does not declare, for called tools whose names do not match `tool_names` and cannot be changed,
+        and for what `check_options` refuses.
         """
         conversation = read_conversation(prompt)
         if conversation.faults:
             self._refuse_faults(conversation.faults)
-        use = find_undeclared_use(self.capabilities, Request(conversation, options, self.dialect))
+        request = Request(conversation, options, self.dialect, self.may_hoist(options))
+        use = find_undeclared_use(self.capabilities_of(options.model or self.model), request)
         if use is not None:
             reason = f"the adapter does not declare {use.capability!r}, but the prompt uses {use.what}"
             self.refuse(reason, index=use.index)
-        self._check_called_names(conversation)
+        sent_names = self._names_of_calls(conversation)
         self._check_options_once(options)
-        return conversation
+        return conversation.rename_calls(sent_names)
+
+    def rename_tools(self, options: CallOptions) -> CallOptions:
+        """The options with the names that are sent, in `tools` and `tool_choice`."""
+        last = self._renamed
+        if last is None or last[0] is not options:
+            last = self._renamed = (options, self._rename_tools(options))
+        return last[1]
+
+    def _rename_tools(self, options: CallOptions) -> CallOptions:
+        names = [tool.name for tool in options.tools]
+        choice = options.tool_choice if options.tool_choice not in FREE_CHOICES else None
+        sent = self.map_tool_names(names if choice is None else [*names, choice])
+        if not sent:
+            return options
+        tools = [msgspec.structs.replace(tool, name=sent.get(tool.name, tool.name)) for tool in options.tools]
+        chosen = options.tool_choice if choice is None else sent.get(choice, choice)
+        return msgspec.structs.replace(options, tools=tuple(tools), tool_choice=chosen)
 
     def check_options(self, options: CallOptions) -> None:
         """Refuses what the provider takes in no prompt: option values, counts, and tools."""
@@ -165,18 +217,37 @@ class ProviderLimits:
         for tool in options.tools:
             self.check_tool(tool)
         for name in ("tool_choice", "parallel_tool_calls"):
-            if getattr(options, name) is not None and not options.tools:
-                self.refuse(f"{name} is only allowed with tools", rule=self.choice_rule)
+            if getattr(options, name) is not None and not self.has_tools(options):
+                self.refuse(f"{name} is only allowed with tools; give tools, or leave it out", rule=self.choice_rule)
+
+    def capabilities_of(self, model: str) -> frozenset[Capability]:
+        """What the provider's model can do: `capabilities`, if not all models are alike."""
+        del model
+        return self.capabilities
+
+    def may_hoist(self, options: CallOptions) -> bool:
+        """Whether system messages may go to the front if the provider has no place for them."""
+        return (options.late_system or self.late_system) == "hoist"
+
+    def has_tools(self, options: CallOptions) -> bool:
+        """Whether the call offers tools, be it the provider's own alone, which are among its own fields."""
+        return bool(options.tools or options.provider.get(self.dialect, {}).get("tools"))
 
     def check_tool(self, tool: ToolSchema) -> None:
         """Refuses a tool that the provider does not take."""
-        if self.tool_names is not None and not self.tool_names.pattern.fullmatch(tool.name):
-            self._refuse_name(self.tool_names, f"the tool {tool.name!r}")
+        names = self.tool_names
+        if names is not None and not names.pattern.fullmatch(tool.name) and not self.map_tool_names([tool.name]):
+            self._refuse_name(names, f"the tool {tool.name!r}")
         if self.schema_roots is not None:
-            for keyword in self.schema_roots.keywords:
-                if keyword in tool.input_schema:
-                    reason = f"the tool {tool.name!r} has {keyword} at the root of its schema; put it inside a property"
-                    self.refuse(reason, rule=self.schema_roots.rule)
+            self._check_root(tool, self.schema_roots)
+
+    def _check_root(self, tool: ToolSchema, roots: RootRule) -> None:
+        for keyword in roots.keywords:
+            if keyword in tool.input_schema:
+                reason = f"the tool {tool.name!r} has {keyword} at the root of its schema; put it inside a property"
+                self.refuse(reason, rule=roots.rule)
+        if roots.needs_type and tool.input_schema.get("type") != "object":
+            self.refuse(f'the schema of the tool {tool.name!r} must have "type": "object"', rule=roots.rule)
 
     def check_image(self, image: ImagePart, turn: UserTurn) -> None:
         """Refuses an image whose type is not in `image_types`, or whose data is not base64."""
@@ -187,6 +258,10 @@ class ProviderLimits:
     def map_call_ids(self, call_ids: Iterable[str]) -> dict[str, str]:
         """The id that is sent per call id that must be changed."""
         return {} if self.call_ids is None else self.call_ids.map(call_ids)
+
+    def map_tool_names(self, names: Iterable[str]) -> dict[str, str]:
+        """The name that is sent per tool that must be renamed; none without the repair `renames_tools`."""
+        return self.tool_names.map(names) if self.tool_names and "renames_tools" in self.repairs else {}
 
     def arguments_of(self, call: ToolCall, index: int, rule: str) -> dict[str, Any]:
         """The call's arguments as an object, for a provider that takes nothing else. `index` is its message's."""
@@ -203,11 +278,17 @@ class ProviderLimits:
             self.check_options(options)
             self._parsed = last._replace(model=self.model)
 
-    def _check_called_names(self, conversation: Conversation) -> None:
-        if self.tool_names is not None:
-            for name in dict.fromkeys(conversation.tool_of.values()):  # no set: hashes would choose the first
-                if not self.tool_names.pattern.fullmatch(name):
-                    self._refuse_name(self.tool_names, f"the called tool {name!r}", conversation.first_call(name))
+    def _names_of_calls(self, conversation: Conversation) -> dict[str, str]:
+        """The name that is sent per called tool that must be renamed. Refuses one that cannot be sent."""
+        if self.tool_names is None:
+            return {}
+        # no set: hashes would choose the first
+        odd = self.tool_names.find_odd(dict.fromkeys(conversation.tool_of.values()))
+        sent = self.map_tool_names(odd)
+        for name in odd:
+            if name not in sent and not self.tool_names.pattern.fullmatch(name):
+                self._refuse_name(self.tool_names, f"the called tool {name!r}", conversation.first_call(name))
+        return sent
 
     def _refuse_name(self, names: NameRule, whose: str, index: int | None = None) -> NoReturn:
         reason = f"the name of {whose} must match {names.pattern.pattern}; rename the tool"
@@ -260,10 +341,23 @@ def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
     if not image.data:
         return "the image has no data"
     try:
-        binascii.a2b_base64(image.data, strict_mode=True)
+        binascii.a2b_base64(standard_base64(image.data), strict_mode=True)
     except ValueError as error:
         return f"the image data is not base64: {error}"
     return None
+
+
+_STANDARD: Final = str.maketrans("-_", "+/")
+
+
+def standard_base64(data: str) -> str:
+    """The data in base64's usual alphabet. The one for URLs says the same: RFC 4648, section 5."""
+    return data.translate(_STANDARD) if "-" in data or "_" in data else data
+
+
+def _repeats_much(options: CallOptions) -> bool:
+    """Whether writing the options could take very long: see `repeats_much`."""
+    return repeats_much(options.tools, options.response_schema, options.provider)
 
 
 def find_array_without_items(schema: dict[str, Any]) -> str | None:

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
+
+import msgspec
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, EventWriter, Piece, answer_events, failure_events
-from art_sdk.adapters.failures import FailureReader
+from art_sdk.adapters.failures import FailureReader, has_error
 from art_sdk.errors import LLMProviderError
 from art_sdk.http.exchange import StreamReader
 from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
 from art_sdk.http.transport import HttpRequest, ResponseHead
 from art_sdk.stream import StreamEvent
@@ -56,6 +59,7 @@ class AnswerReader:
     """
 
     request_id_header: ClassVar[str] = "x-request-id"
+    size_limits: SizeLimits = SizeLimits()
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         """A good answer as a value. Raises ValueError for a body that is not what the provider sends."""
@@ -74,7 +78,7 @@ class AnswerReader:
         except NotImplementedError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a parser raises, the answer was not readable
-            return failure_events(self._failures.read_unreadable(head, body, error), info)
+            return failure_events(self._failures.read_no_answer(head, body, error), info)
         return answer_events(answer, info)
 
     def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
@@ -84,10 +88,15 @@ class AnswerReader:
         reply to a streaming request is an error.
         """
         if not 200 <= head.status < 300:
-            return WholeReader(self, head, info)
+            return self.whole_reader(head, info)
         if not is_event_stream(head):
             return NoStreamReader(self._failures, head, info)
-        return FrameReader(self.answer_stream(head, info), self._failures, head, info)
+        frames = ServerSentEvents(self.size_limits.of_event())
+        return FrameReader(self.answer_stream(head, info), frames, self._failures, head, info)
+
+    def whole_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
+        """A reader for the body of an unstreamed answer, or of a refusal."""
+        return WholeReader(self, self._failures, head, info)
 
     def read_error(self, head: ResponseHead, body: bytes) -> LLMProviderError:
         """The error of an answer outside 2xx. Never raises."""
@@ -111,7 +120,7 @@ class Prepared(NamedTuple):
         """A reader for the body that follows this head."""
         if self.stream:
             return self.adapter.stream_reader(head, self.info)
-        return WholeReader(self.adapter, head, self.info)
+        return self.adapter.whole_reader(head, self.info)
 
     def fail(self, error: LLMProviderError) -> list[StreamEvent]:
         """The events of a call that failed before any answer came."""
@@ -121,7 +130,8 @@ class Prepared(NamedTuple):
 class _BodyReader(StreamReader):
     """Reads a body when it is complete."""
 
-    def __init__(self, head: ResponseHead, info: CallInfo) -> None:
+    def __init__(self, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
+        self._failures = failures
         self._head = head
         self._info = info
         self._chunks: list[bytes] = []
@@ -143,14 +153,15 @@ class _BodyReader(StreamReader):
         if self.is_over:
             return []
         self.is_over = True
-        return list(failure_events(error, self._info))
+        cut_off = self._failures.read_cut_off(self._head, b"".join(self._chunks), error)
+        return list(failure_events(cut_off, self._info))
 
 
 class WholeReader(_BodyReader):
     """Reads an unstreamed answer, or a refusal."""
 
-    def __init__(self, adapter: AnswerReader, head: ResponseHead, info: CallInfo) -> None:
-        super().__init__(head, info)
+    def __init__(self, adapter: AnswerReader, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
+        super().__init__(failures, head, info)
         self._adapter = adapter
 
     def _read(self, body: bytes) -> Iterable[StreamEvent]:
@@ -160,23 +171,26 @@ class WholeReader(_BodyReader):
 class NoStreamReader(_BodyReader):
     """Reads the body that came instead of an event stream."""
 
-    def __init__(self, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
-        super().__init__(head, info)
-        self._failures = failures
-
     def _read(self, body: bytes) -> Iterable[StreamEvent]:
         cause = ValueError("expected an event stream")
-        return failure_events(self._failures.read_unreadable(self._head, body, cause), self._info)
+        return failure_events(self._failures.read_no_answer(self._head, body, cause), self._info)
 
 
 class FrameReader(StreamReader):
     """Reads server-sent events."""
 
-    def __init__(self, answer: AnswerStream, failures: FailureReader, head: ResponseHead, info: CallInfo) -> None:
+    def __init__(
+        self,
+        answer: AnswerStream,
+        frames: ServerSentEvents,
+        failures: FailureReader,
+        head: ResponseHead,
+        info: CallInfo,
+    ) -> None:
         self._answer = answer
+        self._frames = frames
         self._failures = failures
         self._head = head
-        self._frames = ServerSentEvents()
         self._writer = EventWriter(info)
 
     def feed(self, chunk: bytes) -> list[StreamEvent]:
@@ -208,7 +222,7 @@ class FrameReader(StreamReader):
         try:
             ending = self._answer.end()
         except Exception:  # noqa: BLE001 - the answer was not complete; what cut it off is the error
-            return self._stop(error)
+            return self._stop(self._failures.read_cut_off(self._head, b"", error))
         return self._end(ending)
 
     def _pieces(self, frame: Frame | BadFrame) -> Iterable[Piece]:
@@ -224,7 +238,7 @@ class FrameReader(StreamReader):
 
     def _break(self, data: bytes, cause: Exception) -> list[StreamEvent]:
         """The last events of a stream that its own bytes ended."""
-        if isinstance(cause, ErrorInStream):
+        if isinstance(cause, ErrorInStream) or has_error(data):
             return self._stop(self._failures.read_stream_error(self._head, data, cause))
         is_retryable = isinstance(cause, StoppedEarly)
         return self._stop(self._failures.read_broken_stream(self._head, data, cause, is_retryable=is_retryable))
@@ -238,6 +252,26 @@ def is_event_stream(head: ResponseHead) -> bool:
     """Whether the content type is that of an event stream, or missing."""
     kind = head.headers.get("content-type", "")
     return not kind or kind.partition(";")[0].strip().lower() == "text/event-stream"
+
+
+def fields_of(frame: Frame) -> dict[str, Any] | None:
+    """The frame's data as an object; None where it is something else."""
+    try:
+        return _decode_object(frame.data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+_decode_object: Final = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def is_foreign(frame: Frame, fields: Iterable[str]) -> bool:
+    """Whether a frame has no part in an answer whose frames have at least one of these fields.
+
+    Official clients skip an object of another kind, and of an event of another type even what is not an object.
+    """
+    found = fields_of(frame)
+    return frame.event != "message" if found is None else found.keys().isdisjoint(fields)
 
 
 def follow(table: Mapping[tuple[str, str], str], state: str, kind: str) -> str:

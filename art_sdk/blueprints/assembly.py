@@ -20,18 +20,21 @@ from art_sdk.blueprints.blueprint import (
     Blueprint,
     BlueprintSource,
     assembly_failed,
+    check_limits,
     fill_text,
+    plain,
     public_errors,
     text_table,
 )
 from art_sdk.blueprints.fragments import FRAGMENTS
 from art_sdk.blueprints.json_text import element_starts, read_json_text
+from art_sdk.blueprints.limits import DEFAULT_LIMITS, BlueprintLimits
 from art_sdk.blueprints.mustache import BlueprintError, Location, clip
-from art_sdk.blueprints.scope import Strict
+from art_sdk.blueprints.rendering import Strict
 from art_sdk.errors import PromptAssemblyFailed, PromptValidationFailed
 from art_sdk.json_data import json_type
 from art_sdk.messages import ArtStandardPrompt
-from art_sdk.validation import Violation, parse_prompt
+from art_sdk.validation import Violation, parse_prompt, summarize
 
 
 class _AssemblyOptions(TypedDict, total=False):
@@ -43,12 +46,16 @@ class _AssemblyOptions(TypedDict, total=False):
 class PromptManager:
     """Assembles prompts. `fragments` maps names to the texts that blueprints may include.
 
-    Raises PromptAssemblyFailed for fragments that do not map names to texts.
+    `limits` bound the blueprints that it compiles, and their contexts. Raises PromptAssemblyFailed for fragments that
+    do not map names to texts, and for limits that are not positive.
     """
 
-    def __init__(self, fragments: Mapping[str, str] | None = None) -> None:
+    def __init__(self, fragments: Mapping[str, str] | None = None, *, limits: BlueprintLimits = DEFAULT_LIMITS) -> None:
         with public_errors(None):
-            self._fragments = MappingProxyType(text_table(FRAGMENTS if fragments is None else fragments, "fragments"))
+            check_limits(limits)
+            given = FRAGMENTS if fragments is None else fragments
+            self._fragments = MappingProxyType(text_table(given, "fragments", limits))
+            self._limits = limits
 
     @property
     def fragments(self) -> Mapping[str, str]:
@@ -71,9 +78,9 @@ class PromptManager:
         compiled blueprint already has them. `strict` says which missing names are errors: those of `variables`, of
         `all` tags, or none (`off`).
 
-        Raises PromptAssemblyFailed for a malformed blueprint, a missing name, a context that is not JSON data, and a
-        result that does not have the shape of an `ArtStandardPrompt`. `validate_prompt` also checks the rules of a
-        tool conversation.
+        Raises PromptAssemblyFailed for a malformed blueprint, a missing name, a context that is not JSON data or is
+        beyond the limits, and a result that does not have the shape of an `ArtStandardPrompt`. `validate_prompt` also
+        checks the rules of a tool conversation.
         """
         with public_errors(name):
             compiled = self._compile(blueprint, name, partials)
@@ -99,7 +106,7 @@ class PromptManager:
             if context is None:
                 return text
             _require_object(context)
-            return fill_text(text, context, self._fragments)
+            return fill_text(text, context, self._fragments, self._limits)
 
     def validate_prompt(self, prompt: object, *, conversation: bool = True) -> ArtStandardPrompt:
         """The prompt as typed messages. Raises PromptValidationFailed.
@@ -115,8 +122,8 @@ class PromptManager:
         self, blueprint: BlueprintSource | Blueprint, name: str | None, partials: Mapping[str, str] | None
     ) -> Blueprint:
         if not isinstance(blueprint, Blueprint):
-            table = self._fragments if partials is None else {**self._fragments, **text_table(partials, "partials")}
-            return Blueprint.compile(blueprint, name=name, partials=table)
+            own = {} if partials is None else text_table(partials, "partials", self._limits)
+            return Blueprint.compile(blueprint, name=name, partials={**self._fragments, **own}, limits=self._limits)
         if partials is not None:
             raise BlueprintError("a compiled blueprint has its partials already: give them to Blueprint.compile")
         return blueprint
@@ -128,10 +135,11 @@ def _require_object(context: object) -> None:
 
 
 def _assemble(blueprint: Blueprint, context: object, strict: Strict) -> ArtStandardPrompt:
-    text = blueprint.render(context, strict=strict)
+    data = plain(context, "$", blueprint.limits)
+    text = blueprint.render_plain(data, strict=strict)
 
     def place_of(offset: int) -> Location | None:
-        return blueprint.find_place(context, offset, strict=strict)
+        return blueprint.find_place(data, offset, strict=strict)
 
     messages, text = read_json_text(text, place_of)
     try:
@@ -146,10 +154,9 @@ def _result_error(
 ) -> PromptAssemblyFailed:
     """The error of a result that is not a prompt: which message, and where in the blueprint it begins."""
     violations = [_clipped(one) for one in error.details["violations"]]
-    first, more = violations[0], len(violations) - 1
-    index = _INDEX.match(first["path"])
+    index = _INDEX.match(violations[0]["path"])
     place = None if index is None else place_of(next(islice(element_starts(text), int(index[1]), None)))
-    reason = f"{first['path']}: {first['message']}" + (f" (and {more} more)" if more else "")
+    reason = summarize(violations)
     details = {"violations": violations} if index is None else {"violations": violations, "index": int(index[1])}
     failed = assembly_failed(name, BlueprintError(reason, place), **details)
     failed.__cause__ = PromptValidationFailed(reason, details={**error.details, "violations": violations})

@@ -9,45 +9,58 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from art_sdk.blueprints.blueprint import Blueprint, public_errors
-from art_sdk.blueprints.compiling import SIZE_LIMIT
-from art_sdk.blueprints.json_text import check_unique, object_of
-from art_sdk.blueprints.mustache import BlueprintError, Location, clip
+from art_sdk.blueprints.blueprint import Blueprint, check_limits, public_errors
+from art_sdk.blueprints.json_text import object_of
+from art_sdk.blueprints.limits import DEFAULT_LIMITS, BlueprintLimits
+from art_sdk.blueprints.mustache import BlueprintError, Location
 
 
 def load_blueprint(
-    path: str | PathLike[str], *, name: str | None = None, partials: Mapping[str, str] | None = None
+    path: str | PathLike[str],
+    *,
+    name: str | None = None,
+    partials: Mapping[str, str] | None = None,
+    limits: BlueprintLimits = DEFAULT_LIMITS,
 ) -> Blueprint:
     """The blueprint in a `.json`, `.yaml` or `.yml` file: a list of messages, or `{"template": text}`.
 
     Errors name the blueprint by `name`, by default the file's name without its suffix. `partials` are what
-    `{{> name}}` includes, for instance a manager's `fragments`. YAML needs the extra `yaml`.
+    `{{> name}}` includes, for instance a manager's `fragments`. `limits` are those of `Blueprint.compile`; their
+    `characters` also bound the file. YAML needs the extra `yaml`.
 
     Raises PromptAssemblyFailed for a file that cannot be read, is not JSON or YAML, or is not a blueprint.
     """
     file = Path(path)
     name = file.stem if name is None else name
     with public_errors(name):
-        return Blueprint.compile(_read(file), name=name, partials=partials)
+        check_limits(limits)
+        return Blueprint.compile(_read(file, limits.characters), name=name, partials=partials, limits=limits)
 
 
-def _read(file: Path) -> Any:
+def _read(file: Path, most: int) -> Any:
     readers = {".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise BlueprintError(f"the suffix of '{file.name}' must be one of {', '.join(readers)}")
     try:
-        if not S_ISREG(file.stat().st_mode):
-            raise BlueprintError(f"'{file.name}' is not a file")
-        if file.stat().st_size > 4 * SIZE_LIMIT:  # UTF-8 has at most four bytes per character
-            raise BlueprintError(f"'{file.name}' has more than {SIZE_LIMIT:,} characters")
-        return reader(file.read_text(encoding="utf-8"))
+        text = _read_text(file, most)
     except OSError as error:
         raise BlueprintError(f"'{file.name}' cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BlueprintError(f"'{file.name}' is not UTF-8") from error
     except ValueError as error:  # a NUL in the path
         raise BlueprintError(f"{file.name!r} is not a valid file name") from error
+    return reader(text)
+
+
+def _read_text(file: Path, most: int) -> str:
+    if not S_ISREG(file.stat().st_mode):
+        raise BlueprintError(f"'{file.name}' is not a file")
+    with file.open(encoding="utf-8") as opened:
+        text = opened.read(most + 1)  # the size that a file system names need not be true
+    if len(text) > most:
+        raise BlueprintError(f"'{file.name}' has more than {most:,} characters (the limit 'characters')")
+    return text
 
 
 def _read_json(text: str) -> Any:
@@ -61,20 +74,10 @@ def _read_json(text: str) -> Any:
 
 def _read_yaml(text: str) -> Any:
     try:
-        import yaml  # noqa: PLC0415 - an extra, needed only for YAML files
+        from art_sdk.yaml_data import NotYaml, read_yaml  # noqa: PLC0415 - an extra, needed only for YAML files
     except ImportError as error:
         raise BlueprintError("reading YAML needs PyYAML: pip install 'art-adapter-sdk[yaml]'") from error
-
-    class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's own signature
-            check_unique([str(key.value) for key, _ in node.value], Location(node.start_mark.line + 1))
-            return super().construct_mapping(node, deep)
-
     try:
-        return yaml.load(text, Loader)  # noqa: S506 - it is a safe one
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = None if mark is None else Location(mark.line + 1)
-        raise BlueprintError(f"not YAML: {clip(str(error.problem))}", place) from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise BlueprintError(f"not YAML: {clip(str(error))}") from error
+        return read_yaml(text)
+    except NotYaml as error:
+        raise BlueprintError(f"invalid YAML: {error}", None if error.line is None else Location(error.line)) from error

@@ -54,11 +54,11 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def check_unique(keys: list[str], place: Location | None = None) -> None:
+def check_unique(keys: list[str]) -> None:
     """Raises BlueprintError for a repeated key."""
     repeated = next((key for key, count in Counter(keys).items() if count > 1), None)
     if repeated is not None:
-        raise BlueprintError(f"the key '{clip(repeated)}' appears twice in one object", place)
+        raise BlueprintError(f"the key '{clip(repeated)}' appears twice in one object")
 
 
 def _no_constant(name: str) -> NoReturn:

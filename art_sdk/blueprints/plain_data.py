@@ -1,6 +1,7 @@
 """Copies a caller's data into plain JSON data: new dicts and lists, exact types, nothing shared.
 
-The copy is read only by name and index, so none of the caller's code runs afterwards.
+The copy is read only by name and index, so none of the caller's code runs afterwards. While it is made, the methods of
+JSON's own types are used, whatever a subclass replaces them with.
 """
 
 from __future__ import annotations
@@ -8,17 +9,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeGuard, cast
 
 import msgspec
 
-from art_sdk.json_data import DEPTH_LIMIT, is_array
+from art_sdk.blueprints.limits import DEFAULT_LIMITS, BlueprintLimits
+from art_sdk.blueprints.mustache import clip
+from art_sdk.json_data import DEPTH_LIMIT, JSON_TYPES, as_plain_data, describe_key
 
-SIZE_LIMIT: Final = 1_000_000
-"""The most values in one piece of data. Shared parts count each time they occur."""
+_MOST_BITS: Final = 14_284
+"""Of an integer with 4,300 digits: Python refuses to write longer ones."""
 
-_LONGEST_INTEGER: Final = 10**4300  # Python refuses to write longer ones
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -28,7 +30,12 @@ class NotPlain(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.path = ""
+        self.steps: list[str] = []
+
+    @property
+    def path(self) -> str:
+        """Where the data is wrong. Long keys are cut."""
+        return "".join(reversed(self.steps))
 
 
 def clean_text(text: str) -> str:
@@ -38,45 +45,51 @@ def clean_text(text: str) -> str:
     return "\ufffd".join(_SURROGATE.split(text))
 
 
-def to_plain(value: object) -> Any:
+def to_plain(value: object, limits: BlueprintLimits = DEFAULT_LIMITS) -> Any:
     """The value as plain JSON data.
 
     Mappings become objects; lists and tuples become arrays. Dataclasses and msgspec structs become objects of all
     their fields, the structs under their JSON names and with their tag. Lone surrogates become U+FFFD.
 
     Raises NotPlain, with path and type, for anything else: callables, sets, bytes, dates, NaN, keys that are not
-    strings, cycles, data nested deeper than 200 levels, and more than a million values.
+    strings, cycles, data nested deeper than 200 levels, and more values or text than the limits allow.
     """
-    return _Conversion().convert(value, 0)
+    return _Conversion(limits).convert(value, 0)
 
 
 class _Conversion:
-    """The conversion of one piece of data. Counts values, so that shared parts cannot multiply without end."""
+    """The conversion of one piece of data. Counts values and text, so that shared parts cannot multiply without end."""
 
-    def __init__(self) -> None:
-        self._left = SIZE_LIMIT
+    def __init__(self, limits: BlueprintLimits) -> None:
+        self._limits = limits
+        self._values_left = limits.values
+        self._text_left = limits.text
 
     def convert(self, value: object, depth: int) -> Any:
         kind = type(value)
         if kind is str:
-            return clean_text(cast("str", value))
+            return self._text(cast("str", value))
         if kind is dict:
             return self._object(cast("dict[object, object]", value).items(), depth)
         if kind is list or kind is tuple:
             return self._array(cast("list[object]", value), depth)
-        scalar = _SCALARS.get(kind)
-        return scalar(value) if scalar else self._rare(value, depth)
+        if value is None or kind is bool:
+            return value
+        if kind is int or kind is float:
+            return self._number(cast("float", value))
+        return self._rare(value, kind, depth)
 
     def _object(self, items: Iterable[tuple[object, object]], depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, item in items:
             self._count(depth)
-            if not isinstance(key, str):
-                raise NotPlain(f"the key {key!r:.40} is not a string")
+            if not issubclass(type(key), str):
+                raise NotPlain(f"{describe_key(key)} is not a string")
+            name = self._text(cast("str", key))
             try:
-                result[clean_text(str.__str__(key))] = self.convert(item, depth + 1)
+                result[name] = self.convert(item, depth + 1)
             except NotPlain as error:
-                error.path = f".{key}{error.path}"
+                error.steps.append(f".{clip(name)}")
                 raise
         return result
 
@@ -87,39 +100,64 @@ class _Conversion:
             try:
                 result.append(self.convert(item, depth + 1))
             except NotPlain as error:
-                error.path = f"[{len(result)}]{error.path}"
+                error.steps.append(f"[{len(result)}]")
                 raise
         return result
 
-    def _rare(self, value: object, depth: int) -> Any:
+    def _rare(self, value: object, kind: type, depth: int) -> Any:
         """Subclasses, and values that become objects."""
-        for base, scalar in _SCALARS.items():
-            if isinstance(value, base):
-                return scalar(value)
-        if is_array(value):
-            return self._array(value, depth)
-        return self._object(_read_fields(value).items(), depth)
+        if issubclass(kind, JSON_TYPES):  # the real type: an object may claim another one in `__class__`
+            return self.convert(as_plain_data(value), depth)
+        return self._object(_read_items(value), depth)
+
+    def _text(self, text: str) -> str:
+        self._count_text(str.__len__(text))
+        return clean_text(str.__str__(text))
+
+    def _number(self, value: float) -> float:
+        if not isinstance(value, int):
+            if not math.isfinite(value):
+                raise NotPlain(f"{float.__repr__(value)} is not a JSON number")
+            return float.__float__(value)
+        bits = int.bit_length(value)
+        if bits > _MOST_BITS:
+            raise NotPlain("an integer with more than 4300 digits")
+        self._count_text(bits // 3)
+        return int.__int__(value)
 
     def _count(self, depth: int) -> None:
-        self._left -= 1
+        self._values_left -= 1
         if depth >= DEPTH_LIMIT:
             raise NotPlain(f"nested deeper than {DEPTH_LIMIT} levels, or contains itself")
-        if self._left < 0:
-            raise NotPlain(f"more than {SIZE_LIMIT:,} values")
+        if self._values_left < 0:
+            raise NotPlain(f"more than {self._limits.values:,} values (the limit 'values')")
+
+    def _count_text(self, size: int) -> None:
+        self._text_left -= size
+        if self._text_left < 0:
+            raise NotPlain(f"more than {self._limits.text:,} characters of text (the limit 'text')")
 
 
-def _read_fields(value: object) -> dict[Any, Any]:
+def _read_items(value: object) -> Iterator[tuple[object, object]]:
     """Reads an object's fields. Only here can the caller's code run, so anything it raises is caught here."""
     try:
-        if _is_mapping(value):
-            return dict(value)
-        if isinstance(value, msgspec.Struct):
-            return _struct_fields(value)
-        if dataclasses.is_dataclass(kind := type(value)):
-            return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
+        items = _find_items(value)
+        if items is not None:
+            yield from items
     except Exception as error:
         raise NotPlain(f"reading a {type(value).__name__} failed ({type(error).__name__})") from error
-    raise NotPlain(f"a value of type {type(value).__name__} is not JSON data")
+    if items is None:
+        raise NotPlain(f"a value of type {type(value).__name__} is not JSON data")
+
+
+def _find_items(value: object) -> Iterable[tuple[object, object]] | None:
+    if _is_mapping(value):
+        return ((key, value[key]) for key in value)  # one by one: a mapping may have no end
+    if isinstance(value, msgspec.Struct):
+        return _struct_fields(value).items()
+    if dataclasses.is_dataclass(kind := type(value)):
+        return ((field.name, getattr(value, field.name)) for field in dataclasses.fields(kind))
+    return None
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -134,29 +172,3 @@ def _struct_fields(value: msgspec.Struct) -> dict[str, Any]:
         if item is not msgspec.UNSET:
             fields[name] = item
     return fields
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise NotPlain(f"{value} is not a JSON number")
-    return float.__float__(value)
-
-
-def _writable(value: int) -> int:
-    if abs(value) >= _LONGEST_INTEGER:
-        raise NotPlain("an integer with more than 4300 digits")
-    return int.__int__(value)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-_SCALARS: Final[Mapping[type, Callable[[Any], Any]]] = {
-    bool: _as_it_is,  # before int, which it is a kind of
-    type(None): _as_it_is,
-    int: _writable,
-    float: _finite,
-    str: lambda value: clean_text(str.__str__(value)),
-}
-"""Each scalar type with the conversion to exactly that type, which a subclass cannot override."""

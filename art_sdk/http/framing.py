@@ -3,12 +3,14 @@
 They are parsed as the WHATWG standard says (html.spec.whatwg.org, 9.2.6), with two differences: `id`
 and `retry` are ignored, since nothing here reconnects, and bytes that are not UTF-8 make a `BadFrame`
 instead of U+FFFD, so that no text is changed silently.
-Lines and frames have no size limit: whoever reads the socket can count bytes.
+An event or a line beyond its bound makes a `BadFrame`, too.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+
+from art_sdk.http.size_limits import NO_BOUND, Bound
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -21,18 +23,20 @@ class Frame(NamedTuple):
 
 
 class BadFrame(NamedTuple):
-    """The bytes of an event that is not text, and what is wrong with them."""
+    """The bytes of an event that is not text or too large, and what is wrong with them."""
 
     data: bytes
     reason: str
 
 
 class ServerSentEvents:
-    """Parses `text/event-stream`."""
+    """Parses `text/event-stream`. `bound` is that of an event, and of a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, bound: Bound = NO_BOUND) -> None:
+        self._bound = bound
         self._lines = _Lines()
         self._data: list[bytes] = []
+        self._size = 0
         self._event = b""
 
     def feed(self, chunk: bytes) -> list[Frame | BadFrame]:
@@ -43,9 +47,10 @@ class ServerSentEvents:
                 self._take(line)
                 continue
             if self._data:
-                frames.append(_frame(b"\n".join(self._data), self._event))
-                self._data = []
+                frames.append(self._complete())
             self._event = b""
+        if self._bound.is_broken_by(self._size + self._lines.waiting):
+            frames.append(BadFrame(self._start(), str(self._bound)))
         return frames
 
     def close(self) -> bytes:
@@ -56,8 +61,30 @@ class ServerSentEvents:
         name, _, value = line.partition(b":")  # a line without a colon is a field without a value
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
+            self._size += len(value)
         elif name == b"event":
             self._event = value.removeprefix(b" ")
+
+    def _complete(self) -> Frame | BadFrame:
+        is_too_large = self._bound.is_broken_by(self._size)
+        frame = BadFrame(self._start(), str(self._bound)) if is_too_large else self._frame()
+        self._data, self._size = [], 0
+        return frame
+
+    def _frame(self) -> Frame | BadFrame:
+        data = b"\n".join(self._data)
+        try:
+            return Frame(data.decode(), self._event.decode() or "message")
+        except UnicodeDecodeError as error:
+            return BadFrame(data, f"the bytes are not UTF-8: {error.reason} at byte {error.start}")
+
+    def _start(self) -> bytes:
+        """The first bytes of an event that is too large."""
+        return b"\n".join(self._data)[:_KEPT]
+
+
+_KEPT: Final = 4096
+"""Bytes that are kept of an event that is too large, for its error."""
 
 
 class _Lines:
@@ -85,6 +112,11 @@ class _Lines:
     def close(self) -> bytes:
         return bytes(self._rest)
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes of a line are there without its end."""
+        return len(self._rest)
+
     def _complete(self, lines: list[bytes]) -> None:
         if self._rest:
             self._rest += lines[0]
@@ -93,10 +125,3 @@ class _Lines:
         if self._is_first:
             self._is_first = False
             lines[0] = lines[0].removeprefix(_BOM)
-
-
-def _frame(data: bytes, event: bytes) -> Frame | BadFrame:
-    try:
-        return Frame(data.decode(), event.decode() or "message")
-    except UnicodeDecodeError as error:
-        return BadFrame(data, f"the bytes are not UTF-8: {error.reason} at byte {error.start}")

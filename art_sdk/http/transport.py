@@ -6,14 +6,18 @@ httpx2 is imported when the first request is sent, not before.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from msgspec import Struct
 
 from art_sdk.errors import LLMProviderError
-from art_sdk.http.time_limits import CallClock, Timeouts, WholeCallTimer, within
+from art_sdk.http.clients import Clients
+from art_sdk.http.secret import without_frames
+from art_sdk.http.size_limits import Bound, SizeLimits
+from art_sdk.http.time_limits import CallClock, HeadScope, Timeouts, within
+from art_sdk.http.watching import SocketWatch
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,6 +49,7 @@ class ResponseHead(Struct, frozen=True):
 class Transport:
     """Sends requests for one provider, asynchronously and synchronously, over pooled connections.
 
+    Redirects are not followed, whatever the client does otherwise: the key would go along to another host.
     A client that the caller gives is used for its own kind of call and is never closed here.
     """
 
@@ -53,13 +58,13 @@ class Transport:
         provider: str,
         *,
         timeouts: Timeouts,
+        size_limits: SizeLimits | None = None,
         http_client: httpx2.Client | httpx2.AsyncClient | None = None,
     ) -> None:
         self._provider = provider
         self._timeouts = timeouts
-        self._given = http_client
-        self._sync: httpx2.Client | None = None
-        self._async: httpx2.AsyncClient | None = None
+        self._sizes = size_limits or SizeLimits()
+        self._clients = Clients(http_client)
 
     def start_clock(self, timeouts: Timeouts | None = None) -> CallClock:
         """The clock of a call that begins now, with its own limits or the transport's."""
@@ -73,12 +78,12 @@ class Transport:
 
         A call that is tried again passes its clock, which runs on.
         """
-        client = self._sync_client()
+        client = self._clients.sync()
         clock = clock or self.start_clock(timeouts)
-        timer = WholeCallTimer(clock.left())
-        arguments = _arguments(request, clock, timer.extensions())
-        with self._faults(), timer, client.stream(**arguments) as response:
-            timer.watch(response)
+        watch = SocketWatch(clock)
+        arguments = _arguments(request, clock, watch.trace)
+        with self._faults(), watch, client.stream(**arguments, follow_redirects=False) as response:
+            watch.has_head()
             yield _head(response), self._chunks(response, clock)
 
     @asynccontextmanager
@@ -86,52 +91,38 @@ class Transport:
         self, request: HttpRequest, timeouts: Timeouts | None = None, clock: CallClock | None = None
     ) -> AsyncGenerator[tuple[ResponseHead, AsyncIterator[bytes]]]:
         """As `send`, asynchronously."""
-        client = self._async_client()
+        client = await self._clients.of_this_loop()
         clock = clock or self.start_clock(timeouts)
         with self._faults():
-            built = client.build_request(**_arguments(request, clock, {}))
-            response = await within(clock, client.send(built, stream=True))
+            head = HeadScope(clock)
+            built = client.build_request(**_arguments(request, clock, head.trace))
+            response = await head.run(client.send(built, stream=True, follow_redirects=False))
             try:
                 async with aclosing(response.aiter_bytes()) as chunks:
-                    yield _head(response), _AsyncChunks(chunks, built, clock)
+                    yield _head(response), _AsyncChunks(chunks, built, clock, self._counter(response))
             finally:
                 await response.aclose()
 
     def close(self) -> None:
         """Closes the connections of synchronous calls."""
-        if self._sync is not None and self._sync is not self._given:
-            self._sync.close()
-        self._sync = None
+        self._clients.close()
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        self.close()
-        if self._async is not None and self._async is not self._given:
-            await self._async.aclose()
-        self._async = None
+        await self._clients.aclose()
 
     def _chunks(self, response: httpx2.Response, clock: CallClock) -> Iterator[bytes]:
-        chunks = response.iter_bytes()
+        chunks, counter = response.iter_bytes(), self._counter(response)
         while True:
             clock.before_each_read(response.request)
             chunk = next(chunks, None)
             if chunk is None:
                 return
-            yield chunk
+            yield counter.take(chunk)
+            counter.check()
 
-    def _sync_client(self) -> httpx2.Client:
-        if self._sync is None:
-            import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
-
-            self._sync = self._given if isinstance(self._given, httpx2.Client) else httpx2.Client()
-        return self._sync
-
-    def _async_client(self) -> httpx2.AsyncClient:
-        if self._async is None:
-            import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
-
-            self._async = self._given if isinstance(self._given, httpx2.AsyncClient) else httpx2.AsyncClient()
-        return self._async
+    def _counter(self, response: httpx2.Response) -> _ByteCounter:
+        return _ByteCounter(self._provider, self._sizes.of_body(response.status_code))
 
     @contextmanager
     def _faults(self) -> Generator[None]:
@@ -141,7 +132,9 @@ class Transport:
         try:
             yield
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, TimeoutError) as error:
-            raise self._fault(error) from error
+            fault = self._fault(error)
+            without_frames(error)  # the client's have the headers that were sent as local variables
+            raise fault from error
 
     def _fault(self, error: Exception) -> LLMProviderError:
         name = type(error).__name__
@@ -165,37 +158,60 @@ _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
 """What happened, and whether trying again may help, by the name of httpx2's exception or of a base of it."""
 
 
+class _ByteCounter:
+    """Counts the bytes of a body, decompressed, and hands on no more than its bound allows."""
+
+    def __init__(self, provider: str, bound: Bound) -> None:
+        self._provider = provider
+        self._bound = bound
+        self._size = 0
+
+    def take(self, chunk: bytes) -> bytes:
+        """The chunk, or as much of it as is within the bound."""
+        before, self._size = self._size, self._size + len(chunk)
+        return chunk[: (self._bound.most or 0) - before] if self._bound.is_broken_by(self._size) else chunk
+
+    def check(self) -> None:
+        """Raises LLMProviderError where the last chunk was more than the bound allows."""
+        if self._bound.is_broken_by(self._size):
+            raise LLMProviderError(f"{self._provider} sent {self._bound}", provider=self._provider)
+
+
 class _AsyncChunks:
     """The chunks of an answer, each awaited within the call's limits. No generator: nothing has to be closed."""
 
-    def __init__(self, chunks: AsyncGenerator[bytes], request: httpx2.Request, clock: CallClock) -> None:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes], request: httpx2.Request, clock: CallClock, counter: _ByteCounter
+    ) -> None:
         self._chunks = chunks
         self._request = request
         self._clock = clock
+        self._counter = counter
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
+        self._counter.check()
         self._clock.before_each_read(self._request)
         chunk = await within(self._clock, anext(self._chunks, None))
         if chunk is None:
             raise StopAsyncIteration
-        return chunk
+        return self._counter.take(chunk)
 
 
 def _lineage(error: Exception) -> Iterator[str]:
     return (kind.__name__ for kind in type(error).__mro__)
 
 
-def _arguments(request: HttpRequest, clock: CallClock, extensions: dict[str, Any]) -> dict[str, Any]:
+def _arguments(request: HttpRequest, clock: CallClock, trace: Callable[..., object]) -> dict[str, Any]:
     return {
         "method": request.method,
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.body,
         "timeout": clock.to_start(),
-        "extensions": extensions,
+        "extensions": {"trace": trace},
     }
 
 

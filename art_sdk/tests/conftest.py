@@ -182,6 +182,7 @@ class ScriptServer:
     def __init__(self, script: Script) -> None:
         self._script = script
         self.stop = threading.Event()
+        self.asked = threading.Event()
         self.gone = threading.Event()
         self.connections = 0
         self.requests = 0
@@ -201,10 +202,11 @@ class ScriptServer:
             self._threads[-1].start()
 
     def _talk(self, connection: socket.socket) -> None:
-        connection.settimeout(4)  # a client that waits forever is dropped, and its test fails
+        connection.settimeout(30)  # a client that waits forever is dropped, and its test fails
         with connection, contextlib.suppress(OSError):
             while _takes_a_request(connection):
                 self.requests += 1
+                self.asked.set()
                 self._script(connection, self.stop)
         self.gone.set()
 

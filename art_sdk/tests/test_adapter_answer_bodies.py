@@ -92,6 +92,24 @@ def test_a_body_that_is_not_an_answer_is_an_error(provider: str, case: Any) -> N
     assert first.error.message.startswith(f"{provider} answered 200 with a body that cannot be read")
 
 
+ERRORS: dict[str, dict[str, Any]] = {
+    "openai": {"error": {"message": "no", "code": "content_filter"}},  # as Azure answers a prompt that it filtered
+    "openai, of a choice": {"choices": [{"error": {"message": "no", "code": 502}, "finish_reason": "error"}]},
+    "anthropic": {"type": "error", "error": {"type": "overloaded_error", "message": "no"}},
+    "gemini": {"error": {"code": 500, "message": "no"}},
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_with_status_200_has_the_provider_s_words(kind: str) -> None:
+    provider = kind.partition(",")[0]
+    info = CallInfo(thread_id="t", trace_id="r", model="m")
+    first = next(ADAPTERS[provider](api_key=KEY).read_response(ResponseHead(200, {}), in_bytes(ERRORS[kind]), info))
+    assert isinstance(first, ErrorEvent)
+    assert first.error.message == f"{provider} answered 200 with an error: no"
+    assert first.error.details["is_retryable"] is (kind != "openai")
+
+
 def _call(call_id: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
 

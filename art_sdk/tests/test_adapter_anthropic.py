@@ -7,12 +7,14 @@ import pytest
 
 from anthropic_blocks import result_block, text_block, use_block
 from art_sdk import AnthropicAdapter, CallOptions, PromptTranslationFailed
+from refused import place_of
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
 ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
 CHOOSING = {"tools": [TOOL]}
+CLOSED: dict[str, Any] = {"type": "object", "additionalProperties": False}
 Messages = Callable[..., dict[str, Any]]
 Refusal = Callable[..., PromptTranslationFailed]
 
@@ -148,7 +150,7 @@ def test_an_image_that_cannot_be_sent_is_refused_by_its_message(
     anthropic: AnthropicAdapter, image: dict[str, str], words: str, refusal: Refusal
 ) -> None:
     error = refusal(anthropic, [SYSTEM, USER, _image(**image)])
-    assert error.details == {"adapter": "anthropic", "index": 2}
+    assert place_of(error) == {"index": 2}
     assert words in error.message
 
 
@@ -165,16 +167,16 @@ def test_an_image_that_cannot_be_sent_is_refused_by_its_message(
         ({"top_p": 1}, {"top_p": 1.0}),
         ({"stop": ["a", "b"]}, {"stop_sequences": ["a", "b"]}),
         (
-            {"response_schema": {"type": "object"}},
-            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
+            {"response_schema": CLOSED},
+            {"output_config": {"format": {"type": "json_schema", "schema": CLOSED}}},
         ),
         ({"provider": {"anthropic-messages": {"top_k": 1}, "openai-chat": {"seed": 1}}}, {"top_k": 1}),
         (
             {
-                "response_schema": {"type": "object"},
+                "response_schema": CLOSED,
                 "provider": {"anthropic-messages": {"output_config": {"effort": "low"}}},
             },
-            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}, "effort": "low"}},
+            {"output_config": {"format": {"type": "json_schema", "schema": CLOSED}, "effort": "low"}},
         ),
         (
             {"model": "claude-3-7-sonnet-latest", "max_tokens": 1, "temperature": 1, "top_p": 0.5, "stop": ["a"]},
@@ -287,7 +289,7 @@ def test_a_hoisted_system_message_does_not_hide_that_the_assistant_comes_last(
 ) -> None:
     messages = [USER, ASSISTANT | {"content": content}, SYSTEM]
     error = refusal(anthropic, messages, model=model, late_system="hoist")
-    assert error.details == {"adapter": "anthropic", "index": 1, "rule": f"anthropic.{rule}"}
+    assert error.details | {"adapter": "AnthropicAdapter", "index": 1, "rule": f"anthropic.{rule}"} == error.details
 
 
 @pytest.mark.parametrize("options", [{"temperature": 1}, {"top_p": 1}])
@@ -318,9 +320,6 @@ def test_every_model_takes_sampling_that_changes_nothing(
         ([USER, {"role": "assistant", "content": None}], {}, "anthropic.nonempty-content", 1),
         ([USER, {"role": "assistant", "content": " "}, USER], {}, "anthropic.nonempty-content", 1),
         ([USER, {"role": "assistant", "content": "x "}], {}, "anthropic.final-assistant-trailing-ws", 1),
-        ([USER], {"tools": [TOOL | {"name": "a.b"}]}, "anthropic.tool-name-pattern", None),
-        ([USER], {"tools": [TOOL | {"name": "a" * 129}]}, "anthropic.tool-name-pattern", None),
-        ([USER], {"tools": [TOOL | {"name": "a\n"}]}, "anthropic.tool-name-pattern", None),
         *[
             ([USER], {"tools": [TOOL | {"inputSchema": {union: []}}]}, "anthropic.input-schema-no-root-union", None)
             for union in ("oneOf", "allOf", "anyOf")
@@ -354,22 +353,15 @@ def test_arguments_that_are_not_an_object_are_refused(
     request = {"role": "tool_request", "content": {"id": "b", "name": "f", "arguments": arguments}}
     error = refusal(anthropic, [USER, call("a"), request, result("a"), result("b")])
     rule = "anthropic.tool-use-input-object"
-    assert error.details == {"adapter": "anthropic", "index": 2, "call_id": "b", "rule": rule}
-    assert "message $[2] (call 'b')" in error.message
-
-
-def test_a_called_tool_whose_name_cannot_be_sent_is_refused_where_it_is_called(
-    anthropic: AnthropicAdapter, call: Messages, result: Messages, refusal: Refusal
-) -> None:
-    error = refusal(anthropic, [USER, call("a"), result("a"), call("b", name="a b"), result("b")])
-    assert (error.details["rule"], error.details["index"]) == ("anthropic.tool-name-pattern", 3)
+    assert place_of(error) == {"index": 2, "call_id": "b", "rule": rule}
+    assert "message with role 'tool_request' at $[2] (call 'b')" in error.message
 
 
 def test_a_call_without_its_result_is_refused_with_its_id(
     anthropic: AnthropicAdapter, call: Messages, result: Messages, refusal: Refusal
 ) -> None:
     error = refusal(anthropic, [USER, call("a", "b"), result("a")])
-    assert error.details == {"adapter": "anthropic", "index": 1, "call_id": "b"}
+    assert place_of(error) == {"index": 1, "call_id": "b"}
 
 
 def test_the_request_goes_to_messages_with_its_key_and_version(anthropic: AnthropicAdapter, key: str) -> None:
@@ -384,3 +376,32 @@ def test_options_that_are_refused_once_are_refused_whenever_they_come(anthropic:
     for number in range(50):  # the options of one call are freed at the next, and their memory is used again
         with pytest.raises(PromptTranslationFailed):
             anthropic.prepare([USER], CallOptions(thread_id=f"t{number}", temperature=0.5, top_p=0.5))
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "object"}, "its root"),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, "its root"),
+        (CLOSED | {"properties": {"a": {"type": "object"}}}, "/properties/a"),
+        (CLOSED | {"$defs": {"a": {"type": "object", "additionalProperties": True}}}, "/$defs/a"),
+        ({"anyOf": [CLOSED, {"type": "array", "items": {"type": "object"}}]}, "/anyOf/1/items"),
+    ],
+)
+def test_an_answer_s_schema_with_an_open_object_is_refused_with_its_place(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], place: str, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER], response_schema=schema)
+    assert f"an open object at {place};" in error.message
+    assert "anthropic.output-schema-closed" in error.message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [CLOSED | {"properties": {"type": CLOSED, "a": True}}, {"type": "string"}, {}, {"items": [1], "anyOf": 3}],
+)
+def test_an_answer_s_schema_whose_objects_are_closed_is_written(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], translate: Messages
+) -> None:
+    payload = translate(anthropic, [USER], response_schema=schema)
+    assert payload["output_config"]["format"]["schema"] == schema

@@ -22,6 +22,9 @@ from art_sdk import (
     fold,
     parse_options,
 )
+from refused import place_of
+
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
@@ -91,7 +94,7 @@ def test_extensions_of_another_dialect_are_ignored(anthropic: AnthropicAdapter, 
 )
 def test_extensions_of_another_form_are_refused(anthropic: AnthropicAdapter, extension: Any, refusal: Refusal) -> None:
     error = refusal(anthropic, [USER, ASSISTANT | {"extensions": {"anthropic-messages": extension}}, USER])
-    assert error.details == {"adapter": "anthropic", "index": 1}
+    assert place_of(error) == {"index": 1}
     assert "extensions for anthropic-messages" in error.message
 
 
@@ -103,7 +106,7 @@ def test_a_message_that_ends_in_thinking_is_refused(
     error = refusal(
         anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
     )
-    assert error.details == {"adapter": "anthropic", "index": 1, "rule": "anthropic.thinking-not-last"}
+    assert place_of(error) == {"index": 1, "rule": "anthropic.thinking-not-last"}
     assert "ends in thinking" in error.message
 
 

@@ -83,9 +83,14 @@ def test_a_refusal_names_adapter_message_and_call_and_says_what_to_do(
     with pytest.raises(PromptTranslationFailed) as caught:
         adapter.prepare(messages, OPTIONS)
     error = caught.value
-    expected = {"adapter": adapter.provider_name, "index": index} | ({"call_id": call_id} if call_id else {})
-    assert error.details == expected
-    assert f"adapter {adapter.provider_name!r} cannot translate message $[{index}]" in error.message
+    kind, provider = type(adapter).__name__, adapter.provider_name
+    role = "tool_result" if messages[index]["role"] == "tool" else messages[index]["role"]
+    expected = {"adapter": kind, "provider": provider, "index": index, "role": role}
+    facts = {name: fact for name, fact in error.details.items() if name != "reason"}
+    assert facts == expected | ({"call_id": call_id} if call_id else {})
+    place = f"message with role {role!r} at $[{index}]" + (f" (call {call_id!r})" if call_id else "")
+    assert error.message == f"Adapter {kind!r} cannot translate {place}: {error.details['reason']}"
+    assert str(error) == f"PROMPT_TRANSLATION_FAILED: {error.message}"
     assert advice in error.message
 
 
@@ -98,8 +103,9 @@ def test_a_refusal_counts_the_other_faults(adapter: BaseAdapter) -> None:
 def test_a_refusal_says_what_it_knows(adapter: BaseAdapter) -> None:
     with pytest.raises(PromptTranslationFailed) as caught:
         adapter.refuse("no", rule="acme.rule")
-    assert caught.value.message == f"adapter {adapter.provider_name!r} cannot translate the prompt: no [acme.rule]"
-    assert caught.value.details == {"adapter": adapter.provider_name, "rule": "acme.rule"}
+    kind, provider = type(adapter).__name__, adapter.provider_name
+    assert caught.value.message == f"Adapter {kind!r} cannot translate the prompt: no [acme.rule]"
+    assert caught.value.details == {"adapter": kind, "provider": provider, "rule": "acme.rule", "reason": "no"}
 
 
 def test_the_info_of_a_call_is_what_its_answer_needs(adapter: BaseAdapter, everything: list[Any]) -> None:

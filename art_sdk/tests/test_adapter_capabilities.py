@@ -61,6 +61,8 @@ CASES: list[tuple[Capability, list[dict[str, Any]], dict[str, Any], bool, int | 
     ("prefill", [USER, REQUEST, RESULT], {}, False, None),
     ("prefill", [USER, ELSEWHERE, USER], {}, False, None),
     ("prefill", [], {}, False, None),
+    ("provider_fields", [USER], {"provider": {"acme-chat": {"seed": 1}}}, True, None),
+    ("provider_fields", [USER], {"provider": {"other-chat": {"seed": 1}, "acme-chat": {}}}, False, None),
 ]
 
 
@@ -72,7 +74,9 @@ def test_the_use_of_a_capability_is_seen(
     is_used: bool,  # noqa: FBT001
     index: int | None,
 ) -> None:
-    request = Request(read_conversation(parse_prompt(messages)), parse_options({"thread_id": "t"} | more), "acme-chat")
+    options = parse_options({"thread_id": "t"} | more)
+    may_hoist = options.late_system == "hoist"
+    request = Request(read_conversation(parse_prompt(messages)), options, "acme-chat", may_hoist)
     use = find_undeclared_use(CAPABILITIES - {capability}, request)
     assert (use is not None) is is_used
     if use is not None:
@@ -118,7 +122,9 @@ def test_what_is_not_declared_is_refused(
         capabilities = CAPABILITIES - {capability}
 
     options = parse_options({"thread_id": "t"} | more)
-    with pytest.raises(PromptTranslationFailed, match=f"'modest'.*does not declare '{capability}'") as caught:
+    with pytest.raises(
+        PromptTranslationFailed, match=rf"'Almost' \(modest\).*does not declare '{capability}'"
+    ) as caught:
         Almost(api_key="k").translate(parse_prompt(messages), options)
     assert caught.value.details.get("index") == index
 

@@ -9,11 +9,21 @@ from typing import Any
 
 import pytest
 
-from art_sdk import CallInfo, Completion, EndEvent, ErrorEvent, PromptTranslationFailed, ResponseHead, StreamEvent, fold
+from art_sdk import (
+    AssistantMessage,
+    CallInfo,
+    Completion,
+    EndEvent,
+    ErrorEvent,
+    PromptTranslationFailed,
+    ResponseHead,
+    StreamEvent,
+    fold,
+)
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
-from art_sdk.adapters.limits import CountRule, NameRule
+from art_sdk.adapters.limits import CountRule, NameRule, RootRule
 
 Make = Callable[..., Any]
 USER = {"role": "user", "content": "hello"}
@@ -22,7 +32,7 @@ HEAD = ResponseHead(200, {"content-type": "text/event-stream"})
 INFO = CallInfo(thread_id="t", trace_id="r", model="m", clock=lambda: 2.5)
 TEXT_FIELD = ChatProvider(reasoning=("reasoning_content",), kept=("reasoning_content",))
 DETAILS = ChatProvider(reasoning=("reasoning",), kept=("reasoning", "reasoning_details"))
-CHUNKS = ChatProvider(has_content_chunks=True)
+CHUNKS = ChatProvider()
 
 
 def adapter_of(provider: ChatProvider, **more: Any) -> ChatCompletionsAdapter:
@@ -49,6 +59,11 @@ def stream(provider: ChatProvider, *deltas: dict[str, Any], end: bytes = b"data:
     reader = adapter_of(provider).stream_reader(HEAD, INFO)
     body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks) + end
     return [*reader.feed(body), *reader.close()]
+
+
+def read_bytes(provider: ChatProvider, body: bytes) -> AssistantMessage:
+    reader = adapter_of(provider).stream_reader(HEAD, INFO)
+    return fold([*reader.feed(body), *reader.close()]).message
 
 
 def thinking(text: str, **more: Any) -> dict[str, Any]:
@@ -172,7 +187,8 @@ def test_nothing_is_kept_of_reasoning_that_was_cut_off() -> None:
     [
         (DETAILS, {"reasoning_details": 5}),
         (TEXT_FIELD, {"reasoning_content": ["hm"]}),
-        (ChatProvider(), {"content": [{"type": "text", "text": "hi"}]}),
+        (ChatProvider(), {"content": [{"text": "hi"}]}),
+        (ChatProvider(), {"content": 7}),
         (CHUNKS, {"content": [{"type": "text"}]}),
         (CHUNKS, {"content": [{"type": "thinking", "thinking": "hm"}]}),
     ],
@@ -193,6 +209,10 @@ def test_a_provider_without_an_end_mark_ends_its_stream_with_the_finish() -> Non
     endless = ChatProvider(end_mark=None)
     assert fold(stream(endless, {"content": "hi"}, end=b"")).message.content == "hi"
     assert isinstance(stream(ChatProvider(), {"content": "hi"}, end=b"")[1], ErrorEvent)
+    own_host = ChatProvider(always_finishes=False)
+    assert (
+        read_bytes(own_host, b'data: {"choices": [{"delta": {"content": "hi"}}]}\n\ndata: [DONE]\n\n').content == "hi"
+    )
     other = ChatProvider(end_mark="over")
     assert fold(stream(other, {"content": "hi"}, end=b"data: over\n\n")).message.content == "hi"
 
@@ -222,6 +242,24 @@ def test_an_extension_that_no_answer_had_is_refused(
     assert "do not change the message of an answer" in error.message
 
 
+AUDIO = {"id": "au", "data": "QUJD", "transcript": "hi", "expires_at": 9}
+IMAGES = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}]
+CUSTOM = {"id": "c", "type": "custom", "custom": {"name": "f", "input": "4"}}
+
+
+def test_an_answer_s_audio_goes_back_as_its_id_and_its_images_do_not(translate: Make) -> None:
+    message = whole(ChatProvider(), role="assistant", content="hi", audio=AUDIO, images=IMAGES).message
+    assert message.extensions == {"acme-chat": {"audio": AUDIO, "images": IMAGES}}
+    written = translate(adapter_of(ChatProvider()), [USER, message, USER])["messages"][1]
+    assert written == {"role": "assistant", "content": "hi", "audio": {"id": "au"}}
+
+
+def test_a_custom_tool_s_call_cannot_go_back_since_it_can_have_no_result(refusal: Make) -> None:
+    message = whole(ChatProvider(), role="assistant", content=None, tool_calls=[CUSTOM]).message
+    assert message.extensions == {"acme-chat": {"other_calls": [CUSTOM]}}
+    assert "calls custom tools" in refusal(adapter_of(ChatProvider()), [USER, message, USER]).message
+
+
 # Requests.
 
 
@@ -247,12 +285,13 @@ def test_a_provider_without_names_of_messages_is_sent_none(translate: Make) -> N
 LATE = {"role": "system", "content": "late"}
 ASSISTANT = {"role": "assistant", "content": "hi"}
 ARRAY = TOOL | {"inputSchema": {"type": "object", "properties": {"a": {"type": "array"}}}}
-RULES = ChatRules(messages_nonempty="acme.nonempty", content_not_null="acme.content", system_order="acme.order")
+IDLE = TOOL | {"inputSchema": {"type": "object", "properties": {}, "required": ["a"]}}
+RULES = ChatRules(messages_nonempty="acme.nonempty", content_not_null="acme.content", no_lone_assistant="acme.start")
 STRICT = ChatProvider(
     message_names=NameRule(re.compile("[a-z]+"), "acme.name"),
     description_length=CountRule(3, "acme.description"),
     array_items_rule="acme.items",
-    system_after=frozenset({"user"}),
+    required_rule="acme.required",
     rules=RULES,
 )
 REFUSED: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
@@ -261,7 +300,8 @@ REFUSED: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
     "a name": ([USER | {"name": "Ann"}], {}, "acme.name"),
     "a description": ([USER], {"tools": [TOOL | {"description": "long"}]}, "acme.description"),
     "an array without items": ([USER], {"tools": [ARRAY]}, "acme.items"),
-    "a system message after the assistant's": ([USER, ASSISTANT, LATE, USER], {}, "acme.order"),
+    "required properties and none": ([USER], {"tools": [IDLE]}, "acme.required"),
+    "nothing but the assistant's": ([ASSISTANT], {}, "acme.start"),
 }
 
 
@@ -270,11 +310,50 @@ def test_a_refusal_cites_the_provider_s_own_rule_or_none(
     prompt: list[dict[str, Any]], options: dict[str, Any], rule: str, refusal: Make
 ) -> None:
     assert refusal(adapter_of(STRICT), prompt, **options).details["rule"] == rule
-    lax = ChatProvider(
-        message_names=NameRule(re.compile("[a-z]+")), description_length=CountRule(3), system_after=frozenset({"user"})
-    )
-    if rule != "acme.items":  # whose rule is the limit itself
+    lax = ChatProvider(message_names=NameRule(re.compile("[a-z]+")), description_length=CountRule(3))
+    if rule not in ("acme.items", "acme.required", "acme.start"):  # whose rules are the limits themselves
         assert "rule" not in refusal(adapter_of(lax), prompt, **options).details
+
+
+def test_an_empty_list_of_required_properties_is_left_out_where_there_are_none(translate: Make) -> None:
+    nothing = {"type": "object", "properties": {}}
+    idle = TOOL | {"description": "", "inputSchema": {**nothing, "required": []}}
+    payload = translate(adapter_of(STRICT), [USER], tools=[idle])
+    assert payload["tools"][0]["function"]["parameters"] == nothing
+
+
+def test_a_late_system_message_goes_to_the_front_where_the_provider_wants_it(translate: Make, refusal: Make) -> None:
+    hoisting = adapter_of(
+        ChatProvider(), capabilities=CAPABILITIES - {"late_system"}, repairs=frozenset({"hoists_late_system"})
+    )
+    first = {"role": "system", "content": "first"}
+    prompt = [first, USER, ASSISTANT, LATE, USER]
+    sent = translate(hoisting, prompt, late_system="hoist")["messages"]
+    assert sent == [first, LATE, USER, ASSISTANT, USER]
+    assert "does not declare 'late_system'" in refusal(hoisting, prompt).message
+    assert translate(adapter_of(ChatProvider()), prompt, late_system="hoist")["messages"] == prompt
+
+
+def test_a_message_to_be_continued_is_marked_where_the_provider_wants_a_mark(translate: Make) -> None:
+    marking = adapter_of(ChatProvider(prefill_mark="prefix"))
+    assert translate(marking, [USER, ASSISTANT])["messages"] == [USER, ASSISTANT | {"prefix": True}]
+    assert translate(marking, [USER, ASSISTANT, USER])["messages"] == [USER, ASSISTANT, USER]
+
+
+@pytest.mark.parametrize(("choice", "sent"), [(None, None), ("auto", None), ("required", "off"), ("look", "off")])
+def test_a_forced_choice_takes_its_fields_along_unless_the_caller_has_them(
+    choice: str | None, sent: str | None, translate: Make
+) -> None:
+    calm = adapter_of(ChatProvider(), forced_choice_fields={"thinking": "off"})
+    assert translate(calm, [USER], tools=[TOOL], tool_choice=choice).get("thinking") == sent
+    own = {"acme-chat": {"thinking": "on"}}
+    assert translate(calm, [USER], tools=[TOOL], tool_choice=choice, provider=own)["thinking"] == "on"
+
+
+def test_a_tool_s_schema_needs_its_type_where_the_provider_wants_it(refusal: Make) -> None:
+    typed = adapter_of(ChatProvider(), schema_roots=RootRule((), "acme.root", needs_type=True))
+    error = refusal(typed, [USER], tools=[TOOL | {"inputSchema": {}}])
+    assert (error.details["rule"], 'must have "type": "object"' in error.message) == ("acme.root", True)
 
 
 def test_no_limit_is_stated_by_default(translate: Make) -> None:

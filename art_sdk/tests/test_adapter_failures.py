@@ -213,7 +213,7 @@ def _spellings(key: str) -> dict[str, str]:
         b'{"choices":[{"message":{"content":"KEY \xff"},"finish_reason":"stop"}]}',
         b'{"candidates":[{"content":{"parts":[{"text":"KEY \xff"}]},"finishReason":"STOP"}]}',
         b"x" * 4090 + b"KEY",
-        b'{"choices":[{"message":{"content":"KEY"}}]}',
+        b'{"choices":[{"message":{"content":["KEY"]}}]}',
     ],
 )
 def test_no_part_of_an_error_shows_the_key(

@@ -70,12 +70,13 @@ TYPES = frozenset({"image/png", "image/gif"})
             {"url": "https://x/y"},
             "the image type 'IMAGE/PNG' is not supported; supported: image/gif, image/png",
         ),
+        ("image/png", {"data": "AA-_"}, None),  # the alphabet for URLs
         ("image/png", {"data": ""}, "the image has no data"),
         ("image/png", {"url": ""}, "must begin with one of https://, http://, gs://"),
         (ANY_IMAGE, {"url": " "}, "must begin with one of https://, http://, gs://"),
         *[
             ("image/png", {"data": data}, "the image data is not base64")
-            for data in ("A", "AAE", "====", "AA=", "AA==AA==", "AA\nEC", " AAEC", "AA-_", "ÄÄÄÄ", "data:,AAEC")
+            for data in ("A", "AAE", "====", "AA=", "AA==AA==", "AA\nEC", " AAEC", "AA-_A", "ÄÄÄÄ", "data:,AAEC")
         ],
     ],
 )

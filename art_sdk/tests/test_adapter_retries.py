@@ -169,12 +169,12 @@ def test_the_whole_call_s_time_runs_through_all_tries(serve: Serve, way: str) ->
 
     server = serve(refuses)
     client = new_client(is_async=way != "sync")
-    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=0.45), retries=100, http_client=client)
+    adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=1), retries=100, http_client=client)
     began = time.monotonic()
     events = gather(adapter, way, client)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 8  # a hundred tries would wait 10 s
     assert kinds(events) == [ErrorEvent, EndEvent]
-    assert 3 <= server.requests <= 5
+    assert 2 <= server.requests <= 10
 
 
 @pytest.mark.parametrize("given", [-1, 1.5, True, "2", None])
@@ -191,3 +191,33 @@ def test_the_wait_before_a_retry_varies_by_chance_and_an_answer_is_not_retried()
     assert len({*waits}) > 1
     assert all(0.375 <= wait <= 0.5 for wait in waits)
     assert Retries(1, clock).wait_after(EndEvent(thread_id="t", message=None, finish="stop")) is None
+
+
+def cut_after(head: str, body: bytes) -> Any:
+    """A server's script: an answer of which only this much of the body comes."""
+
+    def script(connection: socket.socket, stop: threading.Event) -> None:
+        connection.sendall(f"HTTP/1.1 {head}\r\ncontent-length: 1000\r\nx-request-id: r1\r\n\r\n".encode() + body)
+        connection.shutdown(socket.SHUT_RDWR)
+
+    return script
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("head", "requests", "message"),
+    [
+        ("401 Unauthorized", 1, "openai answered 401: who are you?; the call to openai was cut off"),
+        ("500 Oops\r\nretry-after-ms: 10", 3, "openai answered 500: who are you?; the call to openai was cut off"),
+        ("200 OK\r\nretry-after-ms: 10", 3, "openai answered 200; the call to openai was cut off"),
+    ],
+)
+def test_what_the_head_says_is_kept_of_an_answer_that_is_cut_off(
+    serve: Serve, head: str, requests: int, message: str, way: str
+) -> None:
+    server = serve(cut_after(head, b"who are you?"))
+    events = gather(adapter_to(server.url, retries=2), way, stream=False)
+    [error] = [event.error for event in events if isinstance(event, ErrorEvent)]
+    assert isinstance(error, LLMProviderError)
+    assert error.message.startswith(message)
+    assert (error.status, error.request_id, server.requests) == (int(head[:3]), "r1", requests)

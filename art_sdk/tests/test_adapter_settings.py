@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx2
 import pytest
 
 from art_sdk import (
+    ARTError,
     BaseAdapter,
+    ErrorEvent,
     InvalidConfig,
+    LLMProviderError,
+    OpenAIAdapter,
     Timeouts,
 )
+from networked import BOTH, adapter_to, gather
 
 OPTIONS = {"thread_id": "t"}
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
@@ -37,6 +43,23 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
         ({"base_url": "http://ac me.test"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://acme.test\n"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://\ud800"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://a..b/v1"}, "base_url must be a URL with a valid host"),
+        ({"base_url": f"http://{'a' * 64}.test"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://acme\\.test"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "https://user:s3cret@acme.test/v1"}, "base_url must have no user name and password"),
+        ({"base_url": "https//user:s3cret@acme..test"}, "base_url must have no user name and password"),
+        ({"base_url": "https://acme.test/v1?key=1"}, "base_url must have no query and no fragment"),
+        ({"base_url": "https://acme.test/v1#top"}, "base_url must have no query and no fragment"),
+        ({"base_url": 10**5000}, "base_url must begin with http:// or https://, is a number"),
+        ({"model": 10**5000}, "the model's name must be valid Unicode text, is a number"),
+        ({"retries": 10**5000 * -1}, "retries must be a whole number, 0 or more, is a number"),
+        ({"headers": {"Content-Length": "5"}}, "the header 'Content-Length' is written with each request"),
+        ({"headers": {"a b": "5"}}, "the header 'a b' must have"),
+        ({"headers": {10**5000: "5"}}, "the header a number must have"),
+        ({"headers": "x: y"}, "headers must be a mapping of names to values, is a string"),
+        ({"headers": 5}, "headers must be a mapping of names to values, is a number"),
+        ({"size_limits": {"answer": 0}}, "bad size_limits: $.answer: Expected `int` >= 1"),
+        ({"size_limits": {"answers": 5}}, "bad size_limits: $.answers: unknown field"),
         ({"model": "\ud800"}, "the model's name must be valid Unicode text"),
         ({"model": 5}, "the model's name must be valid Unicode text"),
         ({"headers": {"x": "s3crät"}}, "the header 'x' must have"),
@@ -78,3 +101,82 @@ def test_the_key_goes_into_a_header_and_nowhere_else(make: type[BaseAdapter]) ->
     prepared = make(api_key="k3y").prepare([USER], OPTIONS)
     assert [value for value in prepared.request.headers.values() if "k3y" in value]
     assert "k3y" not in prepared.request.url + prepared.request.body.decode() + repr(prepared)
+
+
+def test_a_header_is_sent_once_however_its_name_is_written() -> None:
+    adapter = OpenAIAdapter(api_key="k", headers={"Accept": "text/x", "AUTHORIZATION": "Basic x", "X-Own": "1"})
+    headers = adapter.prepare([USER], OPTIONS).request.headers
+    assert headers == {
+        "content-type": "application/json",
+        "accept": "text/x",
+        "authorization": "Bearer k",
+        "x-own": "1",
+    }
+
+
+class Words(str):
+    """A string, as StrEnum members and the texts of some libraries are."""
+
+    __slots__ = ()
+
+
+class Count(int):
+    """A number with a class of its own."""
+
+
+def test_values_of_a_subclass_are_sent_as_what_they_are() -> None:
+    adapter = OpenAIAdapter(api_key=Words("k"), base_url=Words("http://acme.test"), model=Words("m"))
+    prompt = [{"role": "user", "content": Words("hello")}]
+    options = {"thread_id": "t", "stop": [Words("x")], "provider": {"openai-chat": {"n": Count(2)}}}
+    assert (
+        adapter.prepare(prompt, options).request
+        == OpenAIAdapter(api_key="k", base_url="http://acme.test", model="m")
+        .prepare([USER], {"thread_id": "t", "stop": ["x"], "provider": {"openai-chat": {"n": 2}}})
+        .request
+    )
+
+
+class Unruly(list[Any]):
+    """A list that cannot be iterated."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("no")
+
+    def __len__(self) -> int:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "options", "code"),
+    [
+        (Unruly([5]), OPTIONS, "PROMPT_VALIDATION_FAILED"),
+        ([USER], Unruly(), "INVALID_CONFIG"),
+        ([USER], {"thread_id": "t", "max_tokens": 10**5000}, "INVALID_CONFIG"),
+        ([USER], {"thread_id": "t", "provider": {"openai-chat": {"x": 10**5000}}}, "INVALID_CONFIG"),
+        ([{**USER, "content": 10**5000}], OPTIONS, "PROMPT_VALIDATION_FAILED"),
+    ],
+)
+def test_odd_values_are_refused_with_an_error_of_ours(prompt: Any, options: Any, code: str) -> None:
+    with pytest.raises(ARTError) as caught:
+        OpenAIAdapter(api_key="k").prepare(prompt, options)
+    assert caught.value.code == code
+
+
+@BOTH
+def test_a_key_does_not_follow_a_redirect_even_with_a_client_that_follows_them(is_async: bool) -> None:  # noqa: FBT001
+    seen: list[httpx2.Request] = []
+
+    def redirect(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(307, headers={"location": "https://evil.test/v1?token=s3cret"})
+
+    mock = httpx2.MockTransport(redirect)
+    client: Any = (httpx2.AsyncClient if is_async else httpx2.Client)(transport=mock, follow_redirects=True)
+    events = gather(adapter_to("http://acme.test/v1", http_client=client), "asyncio" if is_async else "sync", client)
+    [error] = [event.error for event in events if isinstance(event, ErrorEvent)]
+    assert isinstance(error, LLMProviderError)
+    assert error.message == (
+        "openai answered 307, a redirect to 'https://evil.test/v1', which is not followed; "
+        "give base_url as it should be"
+    )
+    assert (error.status, error.is_retryable, len(seen)) == (307, False, 1)

@@ -79,6 +79,7 @@ def test_the_time_to_the_first_token_is_that_of_the_first_piece(provider: str, b
     assert metadata.total_generation_time_ms > (metadata.time_to_first_token_ms or 0)
 
 
+@pytest.mark.unmeasured
 @GOOD
 def test_a_stream_cut_short_is_an_error_after_what_did_arrive(provider: str, body: bytes, whole: bytes) -> None:
     events = read(provider, body)

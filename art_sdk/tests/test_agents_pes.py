@@ -57,11 +57,13 @@ def test_the_planning_prompt_says_that_there_are_no_tools():
 
 def test_the_synthesis_prompt_holds_results_and_errors():
     assert contents("synthesize", CONTEXT)[-1] == (
-        "User Query: Rain in \\London\\?\n\nIntent: weather\nPlan: 1. ask\n2. answer\n\nTool Results:\n"
-        '- weather (call c1, success): {"rain":true}\n- news (call c2, error): no "news"\n\n'
+        "User Query: Rain in \\London\\?\n\nOriginal Intent: weather\nExecution Plan: 1. ask\n2. answer\n\n"
+        "Tool Execution Results:\n"
+        '- Tool: weather (Call ID: c1)\n  Status: success\n  Output: {"rain":true}\n'
+        '- Tool: news (Call ID: c2)\n  Status: error\n  Error: no "news"\n\n'
         "Answer the user from the query, the plan and these results."
     )
-    assert "Tool Results:\nNo tool was called.\n\n" in contents("synthesize", EMPTY)[-1]
+    assert "Tool Execution Results:\nNo tool was called.\n\n" in contents("synthesize", EMPTY)[-1]
 
 
 def test_a_tool_without_output_is_not_a_missing_name():
@@ -74,4 +76,4 @@ def test_a_tool_without_output_is_not_a_missing_name():
         plan="p",
     )
     request = PromptManager().assemble_prompt(PES_SYNTHESIZE, context)[-1].content
-    assert "- log (call c1, success): \n- log (call c2, error): \n" in str(request)
+    assert "(Call ID: c1)\n  Status: success\n  Output: \n- Tool: log (Call ID: c2)\n  Status: error\n" in str(request)

@@ -9,7 +9,8 @@ from typing import Any
 import chevron
 import pytest
 
-from art_sdk import PromptAssemblyFailed, PromptManager, dump_prompt, parse_prompt
+from art_sdk import FRAGMENTS, PromptAssemblyFailed, PromptManager, dump_prompt, parse_prompt
+from art_sdk.agents.pes import PES_PLAN, PES_SYNTHESIZE
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "blueprints"
 GROUPS: dict[str, list[dict[str, Any]]] = {
@@ -20,7 +21,7 @@ RIGHT = [pytest.param(case, id=id_) for id_, case in CASES.items() if "prompt" i
 WRONG = [pytest.param(case, id=id_) for id_, case in CASES.items() if "error" in case]
 
 KEYS = {"id", "purpose", "blueprint", "context"}
-OPTIONAL = {"partials", "strict"}
+OPTIONAL = {"name", "partials", "strict"}
 
 
 def assemble(case: dict[str, Any]) -> list[dict[str, Any]]:
@@ -41,7 +42,8 @@ def test_a_case_makes_its_prompt(case: dict[str, Any]):
 def test_a_case_raises_its_error(case: dict[str, Any]):
     with pytest.raises(PromptAssemblyFailed) as caught:
         assemble(case)
-    found = caught.value.details
+    error = caught.value
+    found = {**error.details, "name": error.code, "message": error.message}
     assert {key: found.get(key) for key in case["error"]} == case["error"]
 
 
@@ -54,8 +56,15 @@ def test_every_group_has_its_cases():
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_case_has_the_documented_keys_and_one_result(case: dict[str, Any]):
     assert case.keys() - OPTIONAL in (KEYS | {"prompt"}, KEYS | {"error"})
-    assert case.get("error", {}).keys() <= {"tag", "line", "within", "index"}
+    assert case.get("error", {}).keys() <= {"name", "message", "tag", "line", "within", "index"}
     assert case["purpose"].endswith(".")
+
+
+def test_the_cases_of_agents_are_the_blueprints_that_they_have_today():
+    for case in GROUPS["agents"]:
+        own = {"pes-plan": PES_PLAN, "pes-synthesize": PES_SYNTHESIZE}
+        blueprint = next((text for name, text in own.items() if case["id"].startswith(name)), None)
+        assert blueprint is None or (case["blueprint"], case["partials"]) == (blueprint, FRAGMENTS)
 
 
 def test_naive_mustache_gets_two_of_the_eight_ordinary_cases_right():

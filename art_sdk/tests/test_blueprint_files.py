@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from art_sdk import FRAGMENTS, PromptAssemblyFailed, PromptManager, UserMessage, load_blueprint
-from art_sdk.blueprints.compiling import SIZE_LIMIT
+from art_sdk.blueprints.limits import DEFAULT_LIMITS
 
 YAML = """
 - role: user
@@ -32,6 +33,14 @@ FILES = {
     "text.json": json.dumps(TEMPLATE),
 }
 
+
+def doubling(open_: str, close: str) -> bytes:
+    """Lines of YAML, each with two aliases of the line before."""
+    names = "abcdefghijklmnopqrstuvwxyz"
+    lines = (f"{name}: &{name} {open_}*{last}, *{last}{close}\n" for last, name in pairwise(names))
+    return "".join(lines).encode()
+
+
 BAD_FILES = [
     ("a.txt", b"[]", "the suffix of 'a.txt' must be one of .json, .yaml, .yml", None),
     ("a.json", b"[\n1\n2]", "not JSON: Expecting ',' delimiter", 3),
@@ -39,24 +48,25 @@ BAD_FILES = [
     ("a.json", b"[" * 100_000, "nested too deeply", None),
     ("a.json", b'["\xff"]', "'a.json' is not UTF-8", None),
     ("a.json", b'[{"role": "user", "role": "system"}]', "the key 'role' appears twice in one object", None),
-    ("a.yaml", b"- role: user\n- role: user\n  content: a\n  role: system", "the key 'role' appears twice", 2),
+    ("a.yaml", b"- role: user\n- role: user\n  content: a\n  role: system", "the key 'role' appears twice", 4),
     ("a.json", b'{"role": "user"}', "a blueprint must be text", None),
     ("a.json", b'["{{#a}"]', "is not closed", 1),
-    ("a.json", b" " * (4 * SIZE_LIMIT + 1), "more than 1,000,000 characters", None),
-    ("a.yaml", b"a: [1,\n2\nb: 3", "not YAML", 3),
-    ("a.yaml", b"a: \x01", "not YAML", None),
-    ("a.yaml", b"[" * 50_000, "", None),
+    ("a.json", b" " * (DEFAULT_LIMITS.characters + 1), "more than 1,000,000 characters (the limit 'characters')", None),
+    ("a.yaml", b"a: [1,\n2\nb: 3", "invalid YAML: did not find expected ',' or ']'", 3),
+    ("a.yaml", b"a: \x01", "invalid YAML: unacceptable character", None),
+    ("a.yaml", b"[" * 50_000, "invalid YAML: it stands for more than 100 levels of nesting", 1),
     ("a.yaml", b"", "a blueprint must be text", None),
     ("a.yaml", b"- role: user\n  content: 2020-01-01", "$[0].content: a value of type date is not JSON data", None),
-    ("a.yaml", b"- !!python/object/apply:os.system ['true']", "not YAML", 1),
-    ("a.yaml", b"- {1: 2}", "$[0]: the key 1 is not a string", None),
-    ("a.yaml", b"&a [*a]", "nested deeper than 200 levels, or contains itself", None),
-    (
-        "a.yaml",
-        b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (n, n, n - 1, n - 1) for n in range(98, 123)),
-        "more than 1,000,000 values",
-        None,
-    ),
+    ("a.yaml", b"- !!python/object/apply:os.system ['true']", "invalid YAML: could not determine a constructor", 1),
+    ("a.yaml", b"- {1: 2}", "invalid YAML: a key that is not text", 1),
+    ("a.yaml", b"&a [*a]", "the alias *a contains itself, or has no anchor before it", 1),
+    ("a.yaml", b"- x\n- !!int ''", "'' is not of the type int", 2),
+    ("a.yaml", b"- " + b"1:" * 300 + b"1.5", "is not of the type float", 1),
+    ("a.yaml", b"- " + b"1:" * 200_000 + b"1", "a value of 400,001 characters that is not text", 1),
+    ("a.yaml", b"a: &a {<<: *a}", "the alias *a contains itself", 1),
+    ("a.yaml", b"a: &a [x, x]\n" + doubling("[", "]"), "it stands for more than 50,000 values", 14),
+    ("a.yaml", b"a: &a {x: x}\n" + doubling("{<<: [", "]}"), "it stands for more than 50,000 values", 14),
+    ("a.yaml", b"%TAG !t! x\n" * 101 + b"---\na", "it has more than 100 directives", None),
 ]
 
 

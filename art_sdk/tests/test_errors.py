@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from art_sdk import errors
+from art_sdk.agents.browser import errors as browser_errors
 
 PLAIN = {
     errors.PromptValidationFailed: "PROMPT_VALIDATION_FAILED",
@@ -28,7 +29,8 @@ def test_each_class_has_its_stable_code(kind: type[errors.ARTError], code: str) 
 
 
 def test_no_code_is_without_a_class() -> None:
-    assert {kind.code for kind in errors.ARTError.__subclasses__()} == set(errors.ErrorCode)
+    kinds = {*errors.ARTError.__subclasses__(), *browser_errors.PromptManagerError.__subclasses__()}
+    assert {kind.code for kind in kinds - {browser_errors.PromptManagerError}} == set(errors.ErrorCode)
 
 
 def test_details_are_an_empty_object_when_there_are_none() -> None:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 def read(chunks: Iterator[bytes] | list[bytes]) -> tuple[list[Frame | BadFrame], bytes]:
     framer = ServerSentEvents()
@@ -116,7 +118,7 @@ def test_a_line_of_five_megabytes_is_read_in_no_time_in_any_chunks() -> None:
         began = time.process_time()
         [frame], rest = read([body[at : at + size] for at in range(0, len(body), size)])
         assert (len(frame.data), rest) == (LENGTH, b"")
-        assert time.process_time() - began < 1
+        assert time.process_time() - began < 5  # a copy per chunk would take minutes
 
 
 @pytest.mark.parametrize("line", [b"data: " + b"x" * 100 + b"\n", b"data: x"], ids=["many lines", "one line"])

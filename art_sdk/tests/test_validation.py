@@ -67,7 +67,8 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
     ({"role": "user", "content": [{"type": "text"}]}, ".content[0].text", MISSING),
     ({"role": "user", "content": ["x"]}, ".content[0]", "Expected `object`, got `str`"),
     ({"role": "user", "content": [{"type": "image", "mime_type": ""}]}, ".content[0].mime_type", "length >= 1"),
-    ({"role": "user", "content": "x", "mood": "good"}, ".mood", "unknown field"),
+    ({"role": "user", "content": "x", "mood": "good"}, ".mood", "messages of the role user take content, name"),
+    (_request() | {"tool_calls": []}, ".tool_calls", "take only content, the call: an object with id"),
     ({"role": "user", "content": "x", "a`b$.c": 1}, ".a`b$.c", "unknown field"),
     ({"role": "user", "content": "x", "a\nb": 1}, ".a\nb", "unknown field"),
     ({"role": "user", "content": "x", "\ud800": 1}, "", "the key '\\ud800' contains a lone surrogate"),
@@ -341,3 +342,15 @@ def test_any_text_parses_or_raises_a_validation_error(text: str | bytes) -> None
     except PromptValidationFailed:
         return
     assert found == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"role": "user", "content": "a", "content": "b"}]',
+        '[{"role": "assistant", "content": "", "extensions": {"x": {"y": 1, "y": 1}}}]',
+    ],
+)
+def test_a_doubled_key_in_json_text_is_refused(text: str) -> None:
+    with pytest.raises(PromptValidationFailed, match=r"not JSON: the key '(content|y)' appears twice in one object"):
+        parse_prompt_json(text)

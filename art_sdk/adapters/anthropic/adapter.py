@@ -1,29 +1,32 @@
 """Anthropic, by its messages API.
 
-At the provider's limits: the system prompt is a field of its own, one block per message, so a late
-system message is refused unless the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-]
-is mapped; blank text is left out if the turn has something else, and refused if it has not;
-`max_tokens` is required, so `default_max_tokens` is sent where the call gives none. What a model
-refuses (a prefill from 4.6 on; sampling from Opus 4.7 on) is refused by the model's name. Message
-names and a tool's output schema have no place and are dropped (declared). Thinking blocks, and
-every other block that is neither text nor a call, are kept in the `extensions` of an answer's message
-and go back unchanged, each at its place. Source of the request's fields: `anthropic.types` of the
-official client, version 2.12, and recorded requests.
+At the provider's limits: the system prompt is a field of its own, one block per message; newer models take a late
+system message right behind the user's words or results, if the model speaks next, and any other one is refused unless
+the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-] is mapped; blank text is left out if the turn has
+something else, and refused if it has not; a response schema with an open object is refused; `max_tokens` is required,
+so `default_max_tokens` is sent where the call gives none. What a model refuses (a prefill from 4.6 on; sampling from
+Opus 4.7 on) is refused by the model's name. The version of the API is 2023-06-01; `headers={"anthropic-version":
+"2026-10-21"}` asks for the next one, which has no sampling options: they are refused. Message names and a tool's
+output schema have no place and are dropped (declared). Thinking blocks, and every other block that is neither text nor
+a call, are kept in the `extensions` of an answer's message and go back unchanged, each at its place. Source of the
+request's fields: `anthropic.types` of the official client, version 2.12, and recorded requests.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.anthropic.answers import parse_message
+from art_sdk.adapters.anthropic.schemas import find_open_object
 from art_sdk.adapters.base import BaseAdapter, Payload
-from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.adapters.capabilities import CAPABILITIES, Capability
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, RootRule
+from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, RootRule, standard_base64
 from art_sdk.adapters.reading import AnswerStream
+from art_sdk.adapters.refusals import naming_roles
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (
@@ -41,7 +44,15 @@ _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")  # the error's text: Comp
 # BerriAI/litellm#26246 and bagofwords1/bagofwords#523 (sampling), comet-ml/opik#3021 (both at once, from 4.1 on).
 _WITHOUT_PREFILL: Final = re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])(?!\d)")
 _WITHOUT_SAMPLING: Final = re.compile(r"claude-[a-z]+-(4-[7-9]|[5-9])(?!\d)")
-_WITH_BOTH: Final = re.compile(r"claude-(3-|[a-z]+-4-(0|\d{8})$)")
+_WITH_BOTH: Final = re.compile(r"claude-(v?[12](?!\d)|instant|3-|[a-z]+-4[-@](0(?!\d)|\d{8}))")  # claude-v2: recorded
+
+
+# The models: profiles of @langchain/anthropic 1.5.13; recorded with Opus 4.8. Others answer "Unexpected role".
+_WITH_LATE_SYSTEM: Final = re.compile(r"claude-(opus-4-8|(opus|sonnet)-5|haiku-5-5|(fable|mythos)-\d)(?!\d)")
+
+
+_VERSION: Final = "anthropic-version"
+_REMOVES_SAMPLING: Final = "2026-10-21"  # platform.claude.com/docs/en/api/versioning
 
 
 class AnthropicAdapter(BaseAdapter):
@@ -54,7 +65,7 @@ class AnthropicAdapter(BaseAdapter):
     default_max_tokens: ClassVar[int] = 8192
     protocol_headers: ClassVar[Mapping[str, str]] = {
         **BaseAdapter.protocol_headers,
-        "anthropic-version": "2023-06-01",
+        _VERSION: "2023-06-01",
     }
     request_id_header = "request-id"
     capabilities = CAPABILITIES - {"late_system"}
@@ -67,7 +78,7 @@ class AnthropicAdapter(BaseAdapter):
     schema_roots = RootRule(("oneOf", "allOf", "anyOf"), "anthropic.input-schema-no-root-union")
     image_types = frozenset(f"image/{kind}" for kind in ("jpeg", "png", "gif", "webp"))
     losses = frozenset({"message_name", "tool_output_schema"})
-    repairs = frozenset({"hoists_late_system", "maps_call_ids", "drops_blank_text"})
+    repairs = frozenset({"hoists_late_system", "maps_call_ids", "drops_blank_text", "renames_tools"})
 
     def endpoint(self, options: CallOptions) -> str:
         del options
@@ -76,20 +87,23 @@ class AnthropicAdapter(BaseAdapter):
     def auth_headers(self) -> dict[str, str]:
         return {"x-api-key": self._api_key}
 
+    @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
+        options = self.rename_tools(options)
         model = options.model or self.model
         self._check_prefill(conversation, model)
-        messages = self._messages(conversation)
+        late = self._late_system(conversation, options)
+        messages = self._messages(conversation, late)
         if not messages:
-            self.refuse("there are only system messages; Anthropic needs a user message")
+            self.refuse_without_messages(prompt)
         limit = options.max_tokens or self.default_max_tokens  # anthropic.max-tokens-required
         payload: Payload = {"model": model, "max_tokens": limit}
-        system = [self._system(turn) for turn in conversation.turns if isinstance(turn, SystemTurn)]
+        system = [turn for turn in conversation.turns if isinstance(turn, SystemTurn) and turn.index not in late]
         if system:
-            payload["system"] = system
+            payload["system"] = self._system(system)
         payload["messages"] = messages
-        payload |= _tools(options) | _settings(options)
+        payload |= self._tools(options) | _settings(options)
         if options.stream:
             payload["stream"] = True
         return self.merge_provider_fields(payload, options)
@@ -102,9 +116,18 @@ class AnthropicAdapter(BaseAdapter):
 
         return MessageStream(info, request_id=head.headers.get(self.request_id_header))
 
+    @property
+    def api_version(self) -> str:
+        """The version of the API that every request names: a date. Set it by the header `anthropic-version`."""
+        return str(self._headers.get(_VERSION, self.protocol_headers[_VERSION]))
+
     def _check_sampling(self, options: CallOptions) -> None:
-        """Refuses what the model answers with 400."""
+        """Refuses what the version of the API or the model answers with 400."""
         model = options.model or self.model
+        asked = [name for name in ("temperature", "top_p") if getattr(options, name) is not None]
+        if asked and self.api_version >= _REMOVES_SAMPLING:
+            reason = f"the version {self.api_version} of Anthropic's API has no {asked[0]}; leave it out"
+            self.refuse(reason, rule="anthropic.sampling-removed")
         if options.temperature is not None and options.top_p is not None and not _WITH_BOTH.search(model):
             reason = f"{model} takes temperature or top_p, not both; leave one out"
             self.refuse(reason, rule="anthropic.temperature-topp-exclusive")
@@ -126,12 +149,40 @@ class AnthropicAdapter(BaseAdapter):
             reason = "the last text of the prompt ends in white space, which Anthropic refuses; strip it"
             self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
 
-    def _system(self, turn: SystemTurn) -> Payload:
-        if not turn.message.content.strip():
-            self.refuse(_BLANK, index=turn.index, rule="anthropic.text-block-nonblank")
-        return {"type": "text", "text": turn.message.content}
+    def _system(self, turns: list[SystemTurn]) -> str | list[Payload]:
+        """A block per message. An empty system prompt goes as text, which is accepted: recorded with status 200."""
+        if not any(turn.message.content for turn in turns):
+            return ""
+        return self._blocks(turns)
 
-    def _messages(self, conversation: Conversation) -> list[Payload]:
+    def _blocks(self, turns: list[SystemTurn]) -> list[Payload]:
+        for turn in turns:
+            if not turn.message.content.strip():
+                self.refuse(_BLANK, index=turn.index, rule="anthropic.text-block-nonblank")
+        return [{"type": "text", "text": turn.message.content} for turn in turns]
+
+    def capabilities_of(self, model: str) -> frozenset[Capability]:
+        return CAPABILITIES if _WITH_LATE_SYSTEM.search(model) else self.capabilities
+
+    def _late_system(self, conversation: Conversation, options: CallOptions) -> frozenset[int]:
+        """The indexes of the system messages that stay in mid-conversation. All or none: a later one moves no other.
+
+        Their place: platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages.
+        """
+        late = [turn.index for turn in conversation.turns if type(turn) is SystemTurn and turn.late]
+        if not late or self.may_hoist(options):
+            return frozenset()
+        placed = frozenset(_find_placed(conversation))
+        elsewhere = next((index for index in late if index not in placed), None)
+        if elsewhere is not None:
+            reason = (
+                "a system message in mid-conversation must follow a user message or results, and the assistant must "
+                'speak next; move it, or set late_system="hoist"'
+            )
+            self.refuse(reason, index=elsewhere)
+        return placed
+
+    def _messages(self, conversation: Conversation, late: frozenset[int]) -> list[Payload]:
         ids = self.map_call_ids(conversation.tool_of)
         messages: list[Payload] = []
         for turn in conversation.turns:
@@ -139,6 +190,8 @@ class AnthropicAdapter(BaseAdapter):
                 self._append_assistant(messages, turn, ids)
             elif type(turn) is UserTurn:
                 messages.append({"role": "user", "content": self._user(turn)})
+            elif isinstance(turn, SystemTurn) and turn.index in late:
+                _append_system(messages, *self._blocks([turn]))
         return messages
 
     def _user(self, turn: UserTurn) -> str | list[Payload]:
@@ -157,7 +210,10 @@ class AnthropicAdapter(BaseAdapter):
         self.check_image(part, turn)
         if part.data is None:
             return {"type": "image", "source": {"type": "url", "url": part.url}}
-        return {"type": "image", "source": {"type": "base64", "media_type": part.mime_type, "data": part.data}}
+        return {
+            "type": "image",
+            "source": {"type": "base64", "media_type": part.mime_type, "data": standard_base64(part.data)},
+        }
 
     def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Mapping[str, str]) -> None:
         """The assistant's message, then all results of its calls in one message (anthropic.tool-use-answered)."""
@@ -189,6 +245,14 @@ class AnthropicAdapter(BaseAdapter):
             reason = "it ends in thinking, which Anthropic refuses; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
 
+    def _tools(self, options: CallOptions) -> Payload:
+        if not self.has_tools(options):
+            return {}
+        written: Payload = {"tools": [_tool(tool) for tool in options.tools]} if options.tools else {}
+        if options.tool_choice is not None or options.parallel_tool_calls is not None:
+            written["tool_choice"] = _choice(options)
+        return written
+
     def check_options(self, options: CallOptions) -> None:
         super().check_options(options)
         self._check_sampling(options)
@@ -196,6 +260,9 @@ class AnthropicAdapter(BaseAdapter):
             self.refuse("stop sequences must not be only white space", rule="anthropic.stop-nonblank")
         if options.tool_choice == "none" and options.parallel_tool_calls is not None:
             self.refuse('parallel_tool_calls has no effect with tool_choice="none"; leave it out')
+        if options.response_schema is not None and (place := find_open_object(options.response_schema)) is not None:
+            reason = f"response_schema has an open object at {place}; give every object additionalProperties: false"
+            self.refuse(reason, rule="anthropic.output-schema-closed")
 
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)
@@ -219,18 +286,31 @@ def _result(call_id: str, answer: ToolResultMessage) -> Payload:
     return written | {"is_error": True} if answer.status == "error" else written
 
 
-def _tools(options: CallOptions) -> Payload:
-    if not options.tools:
-        return {}
-    written: Payload = {"tools": [_tool(tool) for tool in options.tools]}
-    if options.tool_choice is not None or options.parallel_tool_calls is not None:
-        written["tool_choice"] = _choice(options)
-    return written
-
-
 def _tool(tool: ToolSchema) -> Payload:
     schema = {"type": "object", **tool.input_schema}  # anthropic.input-schema-object
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
+
+
+def _append_system(messages: list[Payload], block: Payload) -> None:
+    """Adds a late system message; neighbours are blocks of one message."""
+    if messages[-1]["role"] == "system":
+        messages[-1]["content"].append(block)
+    else:
+        messages.append({"role": "system", "content": [block]})
+
+
+def _find_placed(conversation: Conversation) -> Iterator[int]:
+    """The indexes of the late system messages that stand where Anthropic takes them."""
+    run: list[int] = []
+    before: UserTurn | AssistantTurn | None = None
+    for turn in (*conversation.turns, None):
+        if isinstance(turn, SystemTurn):
+            run += [turn.index] if turn.late and not turn.splits else []
+            continue
+        follows_user = isinstance(before, UserTurn) or (isinstance(before, AssistantTurn) and bool(before.calls))
+        if follows_user and not isinstance(turn, UserTurn):
+            yield from run
+        run, before = [], turn
 
 
 def _choice(options: CallOptions) -> Payload:

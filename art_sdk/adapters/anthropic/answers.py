@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
@@ -76,11 +76,11 @@ class _ThinkingBlock(Struct):
 
 
 class ToolUse(Struct):
-    """A call in an answer."""
+    """A call in an answer. One without arguments may have no input."""
 
     id: NonEmpty
     name: NonEmpty
-    input: dict[str, Any]
+    input: dict[str, Any] | None = None
 
 
 class _OutputDetails(Struct):
@@ -102,7 +102,7 @@ class Message(Struct):
     content: list[dict[str, Any]]
     stop_reason: str | None
     id: str | None = None
-    usage: dict[str, Any] = field(default_factory=dict[str, Any])
+    usage: dict[str, Any] | None = None
 
 
 _decode_answer: Final = msgspec.json.Decoder(Message).decode
@@ -128,15 +128,15 @@ def _pieces(content: list[dict[str, Any]], info: CallInfo) -> Iterator[Piece]:
                 yield Thinking(msgspec.convert(block, _ThinkingBlock).thinking)
             case "tool_use":
                 call = msgspec.convert(block, ToolUse)
-                function = FunctionCall(call.name, _encode(call.input).decode())
+                function = FunctionCall(call.name, _encode(call.input or {}).decode())
                 yield ToolCall(own_ids.get(call.id, call.id), function)
             case _:
                 pass  # a server's tool, or a newer type of block: kept in the extensions
 
 
-def _usage(raw: dict[str, Any]) -> Usage:
+def _usage(raw: dict[str, Any] | None) -> Usage:
     """Anthropic counts tokens read from and written to caches apart from `input_tokens`; all of them are the prompt."""
-    usage = msgspec.convert(raw, _Usage)
+    usage = msgspec.convert(raw or {}, _Usage)
     cached, stored = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     details = usage.output_tokens_details
     return Usage(

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
 from art_sdk.adapters.anthropic.answers import Message, ToolUse, kept_blocks, read_ending
-from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, follow
+from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, fields_of, follow
 from art_sdk.http.framing import Frame
 from art_sdk.messages import FunctionCall, ToolCall
 
@@ -55,8 +55,7 @@ class _OpenBlock:
         self.block = block
         self.kind = kind
         self.text = LongText()
-        # llama-server leaves the empty input out, since the deltas bring it: recorded.
-        self.call = msgspec.convert({"input": {}, **block}, ToolUse) if kind == "tool_use" else None
+        self.call = msgspec.convert(block, ToolUse) if kind == "tool_use" else None
         self.has_text = False
         self.is_blank = True
 
@@ -101,13 +100,13 @@ class MessageStream:
         self._message = Message(type="message", content=self._content, stop_reason=None)
 
     def take(self, frame: Frame) -> Iterator[Piece]:
+        if frame.event not in _KNOWN and _is_unknown(frame):
+            return
         event = _decode_event(frame.data)
         if event.type == "error":
             raise ErrorInStream("an event with an error")
         if frame.event not in ("message", event.type):  # some proxies leave the event's line out
             raise ValueError(f"an event {frame.event!r} with data of the type {event.type!r}")
-        if event.type not in _KNOWN:
-            return
         self._state = follow(_AFTER, self._state, event.type)
         match event.type:
             case "content_block_delta":
@@ -175,10 +174,8 @@ class MessageStream:
         self._state = "in a block" if self._open else self._state
         text, block = opened.text.read(), opened.block
         if opened.call is not None:
-            if not text and "input" not in block:
-                raise ValueError("a tool_use block has neither an input nor a delta of it")
             own_ids = self._info.id_map
-            arguments = _arguments(text, opened.call.input)
+            arguments = _arguments(text, opened.call.input or {})
             yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
         elif opened.kind == "text" and not opened.has_text:
             yield Text("")
@@ -192,7 +189,7 @@ class MessageStream:
         delta = _needed(event.delta, "message_delta has no delta")
         self._message.stop_reason = delta.stop_reason or self._message.stop_reason
         counted = {name: count for name, count in (event.usage or {}).items() if count is not None}
-        self._message.usage = self._message.usage | counted  # cumulative counts
+        self._message.usage = (self._message.usage or {}) | counted  # cumulative counts
 
     def _oldest(self, event: _Event) -> int:
         """The block that stops next. llama-server begins a call before the previous one has stopped: recorded."""
@@ -202,6 +199,14 @@ class MessageStream:
         if event.index != index:
             raise ValueError(f"{event.type} of block {event.index}; expected block {index}")
         return index
+
+
+def _is_unknown(frame: Frame) -> bool:
+    """Whether an event is of a type that has no part in the answer: the official client skips it, whatever it holds."""
+    fields = fields_of(frame)
+    if fields is None or "type" not in fields:
+        return frame.event != "message"
+    return fields["type"] not in (*_KNOWN, "error")
 
 
 _EVENTS_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may go on

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.capabilities import Capability
 from art_sdk.adapters.chat_completions.answers import parse_completion
 from art_sdk.adapters.chat_completions.provider import ChatProvider
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import NameRule, RangeRule, find_array_without_items
+from art_sdk.adapters.limits import CountRule, NameRule, RangeRule, find_array_without_items, standard_base64
 from art_sdk.adapters.reading import AnswerStream
-from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
+from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.settings import is_host_of
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
+from art_sdk.json_data import is_object
 from art_sdk.messages import (
     ArtStandardPrompt,
+    ImagePart,
     Part,
     TextPart,
     ToolCall,
@@ -33,30 +38,43 @@ from art_sdk.options import CallOptions
 class ChatCompletionsAdapter(BaseAdapter):
     """An adapter of the family. A provider's own class has data only."""
 
-    provider: ClassVar[ChatProvider] = ChatProvider()
+    provider: ChatProvider = ChatProvider()
     tool_names: ClassVar[NameRule | None] = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"))
     ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0), "top_p": RangeRule(0.0, 1.0)}
+    forced_choice_fields: ClassVar[Mapping[str, Any]] = {}
+    """Fields that go with the choice of a tool that must be called, unless the caller's own fields have them."""
+    own_url: ClassVar[str | None] = None
+    """A URL of the provider's own host, if `default_base_url` is not one: a stream from there has its end mark."""
     losses = frozenset({"result_status", "tool_output_schema"})
-    repairs = frozenset({"maps_call_ids"})
+    repairs = frozenset({"maps_call_ids", "renames_tools"})
 
     def endpoint(self, options: CallOptions) -> str:
         del options
         return "/chat/completions"
 
+    def auth_headers(self) -> dict[str, str]:
+        header = self.provider.key_header
+        return super().auth_headers() if header is None else {header: self._api_key}
+
+    def capabilities_of(self, model: str) -> frozenset[Capability]:
+        more = (words for pattern, words in self.provider.models if pattern.search(model))
+        return self.capabilities.union(*more) if self.provider.models else self.capabilities
+
+    @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
+        options = self.rename_tools(options)
         if not conversation.turns:
             reason = "it is empty; give at least one message"
             self.refuse(reason, rule=self.provider.rules.messages_nonempty)  # openai.messages-nonempty
-        ids = self.map_call_ids(conversation.tool_of)
-        messages: list[Payload] = []
-        for turn in conversation.turns:  # `type() is`, not `match`: this is the hot loop
-            if type(turn) is AssistantTurn:
-                self._append_assistant(messages, turn, ids)
-            elif type(turn) is UserTurn:
-                messages.append(self._user(turn))
-            elif type(turn) is SystemTurn:
-                messages.append(self._system(turn, messages))
+        if self.provider.image_count is not None:
+            self._count_images(conversation, self.provider.image_count)
+        if self.provider.rules.assistant_nonempty is not None:
+            self._require_answers(conversation, self.provider.rules.assistant_nonempty)
+        messages = self._messages(conversation, hoists="hoists_late_system" in self.repairs)
+        lone_rule = self.provider.rules.no_lone_assistant
+        if lone_rule is not None and len(messages) == 1 and messages[0]["role"] == "assistant":
+            self.refuse("its only message is the assistant's; begin with a user message", rule=lone_rule)
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self._options(options)
         if options.stream:
@@ -71,15 +89,42 @@ class ChatCompletionsAdapter(BaseAdapter):
         from art_sdk.adapters.chat_completions.stream import ChatStream  # noqa: PLC0415 - kept out of `import art_sdk`
 
         request_id = head.headers.get(self.request_id_header)
-        return ChatStream(info, self.provider, dialect=self.dialect, request_id=request_id)
+        is_own_host = is_host_of(self.base_url, self.own_url or self.default_base_url)
+        return ChatStream(info, self.provider, dialect=self.dialect, request_id=request_id, is_own_host=is_own_host)
 
-    def _system(self, turn: SystemTurn, before: list[Payload]) -> Payload:
-        """The system message, at its place."""
-        allowed = self.provider.system_after
-        if allowed is not None and before and before[-1]["role"] not in allowed:
-            reason = f"a system message must not come after a message of {before[-1]['role']}; move it to the front"
-            self.refuse(reason, index=turn.index, rule=self.provider.rules.system_order)
-        if turn.splits:  # openai.tool-calls-answered
+    def _count_images(self, conversation: Conversation, limit: CountRule) -> None:
+        contents = [turn.message.content for turn in conversation.turns if type(turn) is UserTurn]
+        count = sum(isinstance(part, ImagePart) for parts in contents if not isinstance(parts, str) for part in parts)
+        if count > limit.most:
+            self.refuse(f"it has {count} images; {limit.most} are allowed", rule=limit.rule)
+
+    def _require_answers(self, conversation: Conversation, rule: str) -> None:
+        """Refuses an empty assistant message, but for the last one: it is to be continued."""
+        for turn in (turn for turn in conversation.turns[:-1] if type(turn) is AssistantTurn):
+            own = (turn.message.extensions or {}).get(self.dialect)
+            if not (turn.message.content or turn.calls or own):
+                reason = "it has neither text nor calls; leave the message out"
+                self.refuse(reason, index=turn.index, rule=rule)
+
+    def _messages(self, conversation: Conversation, *, hoists: bool) -> list[Payload]:
+        ids = self.map_call_ids(conversation.tool_of)
+        messages: list[Payload] = []
+        systems: list[Payload] = messages if not hoists else []
+        for turn in conversation.turns:  # `type() is`, not `match`: this is the hot loop
+            if type(turn) is AssistantTurn:
+                self._append_assistant(messages, turn, ids)
+            elif type(turn) is UserTurn:
+                messages.append(self._user(turn))
+            elif type(turn) is SystemTurn:
+                systems.append(self._system(turn, hoists=hoists))
+        mark = self.provider.prefill_mark
+        if mark is not None and messages and messages[-1]["role"] == "assistant":
+            messages[-1][mark] = True
+        return systems + messages if hoists else messages
+
+    def _system(self, turn: SystemTurn, *, hoists: bool) -> Payload:
+        """The system message, at its place or before all others."""
+        if turn.splits and not hoists:  # openai.tool-calls-answered
             reason = (
                 "this system message comes between a call and its result; move it before the call or after the result"
             )
@@ -93,6 +138,8 @@ class ChatCompletionsAdapter(BaseAdapter):
         content = given if isinstance(given, str) else [self._part(part, turn) for part in given]
         if content == []:
             self.refuse("it has no parts; leave the message out", index=turn.index)
+        if not content and self.provider.rules.user_nonempty is not None:  # xai.content
+            self.refuse("its text is empty; leave it out", index=turn.index, rule=self.provider.rules.user_nonempty)
         written: Payload = {"role": "user", "content": content}
         return written if name is None else self._with_name(written, name, turn.index)
 
@@ -100,7 +147,10 @@ class ChatCompletionsAdapter(BaseAdapter):
         if isinstance(part, TextPart):
             return {"type": "text", "text": part.text}
         self.check_image(part, turn)
-        url = part.url if part.data is None else f"data:{part.mime_type};base64,{part.data}"
+        if part.data is None and self.provider.rules.image_data is not None:  # ollama.image-data
+            reason = "it has an image by URL; give the image's data"
+            self.refuse(reason, index=turn.index, rule=self.provider.rules.image_data)
+        url = part.url if part.data is None else f"data:{part.mime_type};base64,{standard_base64(part.data)}"
         return {"type": "image_url", "image_url": {"url": url}}
 
     def _with_name(self, written: Payload, name: str, index: int) -> Payload:
@@ -125,20 +175,26 @@ class ChatCompletionsAdapter(BaseAdapter):
             self._put_back(written, turn, message.extensions[self.dialect])
         if not calls:  # openai.tool-calls-nonempty-array: no empty list
             return
+        if self.provider.rules.arguments is not None:  # ollama.arguments
+            for call in calls:
+                self.arguments_of(call, turn.index, self.provider.rules.arguments)
         written["tool_calls"] = [_call(call, ids.get(call.id, call.id)) for call in calls]
         for call_id, answer in turn.answers.items():  # openai.tool-calls-answered: right after the calls
             messages.append({"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.content})
 
     def _put_back(self, written: Payload, turn: AssistantTurn, extension: Mapping[str, Any]) -> None:
-        """Adds what an answer's message has besides text and calls, unchanged."""
+        """Adds what an answer's message has besides text and calls, unchanged. Images are not sent again."""
+        if "other_calls" in extension:
+            reason = "it calls custom tools, whose results have no place in the prompt; leave the message out"
+            self.refuse(reason, index=turn.index)
         fields = {name: value for name, value in extension.items() if name in self.provider.kept}
-        rest = {name: value for name, value in extension.items() if name not in fields}
-        written |= fields
+        rest = {name: value for name, value in extension.items() if name not in {*fields, "audio", "images"}}
+        written |= fields | _audio(extension)
         if not rest:
             return
         content = [{"type": "text", "text": turn.message.content}] if turn.message.content else []
         try:
-            if not self.provider.has_content_chunks:
+            if rest.keys() != {"blocks"}:
                 raise ValueError(f"it has no place for {', '.join(rest)}")  # noqa: TRY301 - refused like the others
             put_back(content, rest)
         except ValueError as error:
@@ -153,16 +209,28 @@ class ChatCompletionsAdapter(BaseAdapter):
             self.provider.max_tokens_field: options.max_tokens,
             "stop": list(options.stop) or None,
             "parallel_tool_calls": options.parallel_tool_calls,
-            "tools": [_tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
+            "tools": [self._tool(tool) for tool in options.tools] or None,  # openai.tools-nonempty
             "tool_choice": self._tool_choice(options.tool_choice),
             "response_format": _response_format(options.response_schema),
         }
+        if options.tool_choice not in _FREE_CHOICES:
+            own = self.provider_fields(options)
+            written |= {name: value for name, value in self.forced_choice_fields.items() if name not in own}
+        if "sampling_option:parallel_tool_calls" in self.losses:
+            del written["parallel_tool_calls"]
         return {name: value for name, value in written.items() if value is not None}
+
+    def _tool(self, tool: ToolSchema) -> Payload:
+        schema = tool.input_schema
+        if self.provider.required_rule is not None and not schema.get("properties"):  # groq.schema-required-properties
+            schema = {name: value for name, value in schema.items() if name != "required"}
+        function = {"name": tool.name, "description": tool.description, "parameters": schema}
+        return {"type": "function", "function": function}
 
     def _tool_choice(self, choice: str | None) -> Any:
         if choice == "required":
             return self.provider.required_choice
-        if choice in (None, "auto", "none"):
+        if choice in _FREE_CHOICES:
             return choice
         return {"type": "function", "function": {"name": choice}}
 
@@ -172,6 +240,13 @@ class ChatCompletionsAdapter(BaseAdapter):
         asks = self.provider.asks_for_usage and isinstance(own, dict) and "include_usage" not in own
         return {"stream": True, "stream_options": {"include_usage": True}} if asks else {"stream": True}
 
+    def check_options(self, options: CallOptions) -> None:
+        super().check_options(options)
+        rule = self.provider.schema_beside_tools_rule
+        if rule is not None and options.response_schema is not None and self.has_tools(options):
+            reason = "response_schema is only allowed without tools; ask for the answer in a call that offers none"
+            self.refuse(reason, rule=rule)
+
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)
         longest, rule = self.provider.description_length, self.provider.array_items_rule
@@ -179,15 +254,23 @@ class ChatCompletionsAdapter(BaseAdapter):
         if longest is not None and length > longest.most:
             reason = f"the description of the tool {tool.name!r} has {length} characters; {longest.most} are allowed"
             self.refuse(reason, rule=longest.rule)
+        required = self.provider.required_rule
+        if required is not None and tool.input_schema.get("required") and not tool.input_schema.get("properties"):
+            reason = f"the schema of the tool {tool.name!r} requires properties and has none; describe them"
+            self.refuse(reason, rule=required)
         place = None if rule is None else find_array_without_items(tool.input_schema)
         if place is not None:
             reason = f"the schema of the tool {tool.name!r} has an array without items at {place}; describe its items"
             self.refuse(reason, rule=rule)
 
 
-def _tool(tool: ToolSchema) -> Payload:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-    return {"type": "function", "function": function}
+_FREE_CHOICES: Final = (None, "auto", "none")
+
+
+def _audio(extension: Mapping[str, Any]) -> Payload:
+    """An answer's audio goes back as its id alone: `ChatCompletionAssistantMessageParam` of the official client."""
+    audio: Any = extension.get("audio")
+    return {"audio": {"id": audio["id"]}} if is_object(audio) and "id" in audio else {}
 
 
 def _call(call: ToolCall, call_id: str) -> Payload:

@@ -11,12 +11,14 @@ from art_sdk.json_data import is_array, is_object
 
 _TEXTS: Final = ("text", "summary")
 """Fields of an item whose pieces are joined; of all others the last value counts."""
+_TEXTS_OF_AUDIO: Final = ("data", "transcript")
 
 
 class _Item:
     """An object of a list, whose pieces may still be coming."""
 
-    def __init__(self, first: dict[str, Any]) -> None:
+    def __init__(self, first: dict[str, Any], text_names: tuple[str, ...] = _TEXTS) -> None:
+        self._text_names = text_names
         self._fields: dict[str, Any] = {}
         self._texts: dict[str, LongText] = {}
         self._inner = JoinedItems()
@@ -29,7 +31,7 @@ class _Item:
 
     def add(self, piece: dict[str, Any]) -> None:
         for name, value in piece.items():
-            if name in _TEXTS and isinstance(value, str):
+            if name in self._text_names and isinstance(value, str):
                 self._texts.setdefault(name, LongText()).write(value)
             elif name == "thinking" and is_array(value):  # Mistral's chunk has a list of texts
                 self._inner.add(value)
@@ -65,6 +67,7 @@ class KeptPieces:
     def __init__(self) -> None:
         self._fields: dict[str, LongText | JoinedItems] = {}
         self._chunks = JoinedItems()
+        self._audio = _Item({}, _TEXTS_OF_AUDIO)
 
     def add(self, name: str, value: Any) -> None:
         """Adds a piece of the field. Raises ValueError for one that cannot be joined with those before it."""
@@ -78,12 +81,16 @@ class KeptPieces:
         else:
             raise ValueError(f"a piece of {name} must be text or a list, and all of one kind")
 
+    def add_audio(self, audio: dict[str, Any]) -> None:
+        """Adds a piece of the answer's audio."""
+        self._audio.add(audio)
+
     def add_chunks(self, chunks: Iterable[dict[str, Any]]) -> None:
         """Adds chunks of the content."""
         self._chunks.add(chunks)
 
-    def extensions(self, dialect: str) -> dict[str, dict[str, Any]] | None:
+    def extensions(self, dialect: str, other_calls: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
         """The message's extensions."""
-        return write_extensions(
-            {name: field.read() for name, field in self._fields.items()}, self._chunks.read(), dialect
-        )
+        fields: dict[str, Any] = {name: field.read() for name, field in self._fields.items()}
+        more = {"audio": self._audio.read() or None, "other_calls": other_calls}
+        return write_extensions(fields | more, self._chunks.read(), dialect)

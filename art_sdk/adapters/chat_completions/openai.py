@@ -3,6 +3,7 @@
 At the provider's limits: a call id over 40 characters is mapped; a system message stays at its place; a
 result's `status` and a tool's output schema have no place and are dropped (declared); a tool name that
 does not match, and whatever else OpenAI answers with 400, is refused before it is sent.
+Another host (`base_url`) may leave out `[DONE]` or `finish_reason` at the end of a stream, OpenAI's own may not.
 The type of an image by URL is not sent: OpenAI detects it (platform.openai.com/docs/guides/images-vision).
 Source of the request's fields: `openai.types.chat.completion_create_params` of the official client.
 """

@@ -4,7 +4,8 @@ At the provider's limits: the system prompt is a field of its own, so a late sys
 the call says `late_system="hoist"`; a result becomes `{"output": text}`, or `{"error": text}` for a
 failed one, the keys that Google's own client documents; results follow the order of their calls;
 tool schemas go through `parametersJsonSchema`, which takes all of JSON Schema; a model's turn is
-joined with the model's turn before it. Message names have no place and are dropped (declared).
+joined with the model's turn before it; Gemini 2 takes tools or a response schema. Message names have
+no place and are dropped (declared).
 Gemini 3 refuses a tool loop without its thought signatures: they are kept in the `extensions` of an
 answer's message, and go back with it. Images: inline, or by a URI that Gemini can read (the types:
 ai.google.dev/gemini-api/docs/image-understanding).
@@ -17,16 +18,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-import msgspec
-
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.gemini.answers import Signatures, parse_generated
-from art_sdk.adapters.limits import ANY_IMAGE, CountRule, NameRule, RangeRule
+from art_sdk.adapters.gemini.answers import parse_generated
+from art_sdk.adapters.gemini.kept import put_back, read_kept
+from art_sdk.adapters.limits import ANY_IMAGE, CountRule, NameRule, RangeRule, standard_base64
 from art_sdk.adapters.reading import AnswerStream
+from art_sdk.adapters.refusals import naming_roles
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
+from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
     ArtStandardPrompt,
     ImagePart,
@@ -55,7 +57,7 @@ class GeminiAdapter(BaseAdapter):
     # the error's text: continuedev/continue#7849
     counts: ClassVar[Mapping[str, CountRule]] = {"stop": CountRule(5, "gemini.stop-max5")}
     losses = frozenset({"message_name"})
-    repairs = frozenset({"joins_turns", "hoists_late_system", "drops_blank_text", "wraps_result"})
+    repairs = frozenset({"joins_turns", "hoists_late_system", "drops_blank_text", "wraps_result", "renames_tools"})
 
     def endpoint(self, options: CallOptions) -> str:
         from urllib.parse import quote  # noqa: PLC0415 - kept out of `import art_sdk`
@@ -67,16 +69,18 @@ class GeminiAdapter(BaseAdapter):
     def auth_headers(self) -> dict[str, str]:
         return {"x-goog-api-key": self._api_key}
 
+    @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
+        options = self.rename_tools(options)
         contents = self._contents(conversation)
         if not contents:
-            self.refuse("there are only system messages; Gemini needs a user message")
+            self.refuse_without_messages(prompt)
         payload: Payload = {"contents": contents}
         system = [{"text": turn.message.content} for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:  # an empty text is taken here: recorded with status 200 in 2026, against older reports
             payload["systemInstruction"] = {"parts": system}
-        payload |= _tools(options)
+        payload |= self._tools(options)
         config = _generation_config(options)
         if config:
             payload["generationConfig"] = config
@@ -86,9 +90,24 @@ class GeminiAdapter(BaseAdapter):
         super().check_options(options)
         if options.parallel_tool_calls is not None:
             self.refuse("Gemini cannot switch parallel calls on or off; leave parallel_tool_calls unset")
+        model = (options.model or self.model).removeprefix("models/")
+        if options.tools and options.response_schema is not None and model.startswith("gemini-2."):
+            reason = f"{model} takes tools or a response_schema, not both; leave one out, or take a newer model"
+            self.refuse(reason, rule="gemini.json-or-functions")
+
+    def has_tools(self, options: CallOptions) -> bool:
+        """Gemini's own tools alone take no choice (gemini.calling-config-needs-functions)."""
+        own: Any = self.provider_fields(options).get("tools")
+        groups: list[Any] = [*own] if is_array(own) else []
+        return bool(options.tools) or any(is_object(one) and "functionDeclarations" in one for one in groups)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
-        return parse_generated(body, info, request_id=head.headers.get(self.request_id_header))
+        request_id = head.headers.get(self.request_id_header)
+        if not body.lstrip().startswith(b"["):
+            return parse_generated(body, info, request_id=request_id)
+        from art_sdk.adapters.gemini.stream import parse_array  # noqa: PLC0415 - kept out of `import art_sdk`
+
+        return parse_array(body, info, request_id=request_id)
 
     def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
         from art_sdk.adapters.gemini.stream import GeneratedStream  # noqa: PLC0415 - kept out of `import art_sdk`
@@ -105,14 +124,14 @@ class GeminiAdapter(BaseAdapter):
         return contents
 
     def _user_parts(self, turn: UserTurn) -> list[Payload]:
+        """The parts. A text may be empty, from both sides: recorded with status 200."""
         content = turn.message.content
-        if content and isinstance(content, str):
+        if isinstance(content, str):
             return [{"text": content}]
-        given = (TextPart(content),) if isinstance(content, str) else content
-        parts = [self._part(part, turn) for part in given if isinstance(part, ImagePart) or part.text]
-        if not parts:  # gemini.part-has-data
-            self.refuse(_EMPTY_TEXT, index=turn.index, rule="gemini.part-has-data")
-        return parts
+        if not content:
+            self.refuse("it has no parts; leave the message out", index=turn.index)
+        parts = [self._part(part, turn) for part in content if isinstance(part, ImagePart) or part.text]
+        return parts or [{"text": ""}]
 
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
@@ -122,15 +141,16 @@ class GeminiAdapter(BaseAdapter):
             return {"fileData": {"fileUri": part.url}}
         if part.data is None:
             return {"fileData": {"mimeType": part.mime_type, "fileUri": part.url}}
-        return {"inlineData": {"mimeType": part.mime_type, "data": part.data}}
+        return {"inlineData": {"mimeType": part.mime_type, "data": standard_base64(part.data)}}
 
     def _append_assistant(self, contents: list[Payload], turn: AssistantTurn) -> None:
         """The model's turn, then all results of its calls in one turn (gemini.response-count)."""
-        parts: list[Payload] = [{"text": turn.message.content}] if turn.message.content else []
+        text, kept = turn.message.content, (turn.message.extensions or {}).get(self.dialect)
+        is_empty = text is not None and not (turn.message.tool_calls or kept)  # an empty text is taken
+        parts: list[Payload] = [{"text": text}] if text or is_empty else []
         parts += [self._call(call, at) for call, at in zip(turn.calls, turn.places, strict=True)]
-        extensions = turn.message.extensions
-        if extensions and self.dialect in extensions:
-            self._sign(parts, turn, extensions[self.dialect])
+        if kept:
+            self._sign(parts, turn, kept)
         if not parts:
             self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
         if turn.calls and (not contents or (len(contents) == 1 and contents[0]["role"] == "model")):
@@ -143,22 +163,24 @@ class GeminiAdapter(BaseAdapter):
         contents.append({"role": "user", "parts": results})
 
     def _sign(self, parts: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> None:
-        """Puts thought signatures back on the parts that they came with (gemini.thought-signature)."""
-        called = len(parts) - len(turn.calls)
+        """Puts thought signatures back on the parts that they came with (gemini.thought-signature), and other parts."""
         try:
-            signatures = msgspec.convert(extension, Signatures, str_keys=True)
-            for at, signature in signatures.calls.items():
-                parts[called : len(parts)][at]["thoughtSignature"] = signature
-        except (msgspec.ValidationError, IndexError) as error:
+            put_back(parts, read_kept(extension), call_count=len(turn.calls))
+        except ValueError as error:
             reason = f"its extensions for {self.dialect} were not written by this adapter: {error}"
             self.refuse(reason, index=turn.index)
-        if signatures.text is not None:
-            if not called:
-                parts.insert(0, {"text": ""})
-            parts[0]["thoughtSignature"] = signatures.text
+
+    def _tools(self, options: CallOptions) -> Payload:
+        if not self.has_tools(options):
+            return {}
+        declared = [_tool(tool) for tool in options.tools]
+        written: Payload = {"tools": [{"functionDeclarations": declared}]} if declared else {}
+        if options.tool_choice is not None:
+            written["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
+        return written
 
     def _call(self, call: ToolCall, index: int) -> Payload:
-        arguments = self.arguments_of(call, index, "gemini.response-is-object")
+        arguments = self.arguments_of(call, index, "gemini.args-is-object")
         return {"functionCall": {"id": call.id, "name": call.function.name, "args": arguments}}
 
 
@@ -172,18 +194,6 @@ def _append_to_model(contents: list[Payload], parts: list[Payload]) -> None:
         contents[-1]["parts"] += parts
     else:
         contents.append({"role": "model", "parts": parts})
-
-
-_EMPTY_TEXT: Final = "its text is empty, which Gemini answers with 400; leave the message out"
-
-
-def _tools(options: CallOptions) -> Payload:
-    if not options.tools:
-        return {}
-    written: Payload = {"tools": [{"functionDeclarations": [_tool(tool) for tool in options.tools]}]}
-    if options.tool_choice is not None:
-        written["toolConfig"] = {"functionCallingConfig": _calling_config(options.tool_choice)}
-    return written
 
 
 def _generation_config(options: CallOptions) -> Payload:

@@ -6,84 +6,60 @@ Source: `google.genai.types.GenerateContentResponse` of the official client, ver
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
-from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
+from art_sdk.adapters.gemini.kept import KeptParts, Part
+from art_sdk.messages import FunctionCall, ToolCall
 from art_sdk.stream import StopReason
 
 
 def parse_generated(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:
     """An unstreamed answer. Raises ValueError for a body that is not one."""
-    answer = _decode_answer(body)
-    ending = read_ending(answer, request_id=request_id)
-    candidate = answer.candidates[0] if answer.candidates else Candidate()
-    pieces = tuple(_pieces(candidate.parts(), info))
-    return Answer(pieces=pieces, **msgspec.structs.asdict(ending))
+    answer, kept = _decode_answer(body), KeptParts()
+    given = answer.candidates[0].parts() if answer.candidates else []
+    parts = [read_part(one, kept) for one in given]
+    ending = read_ending(answer, kept, request_id=request_id)
+    return Answer(pieces=tuple(_pieces(parts, info)), **msgspec.structs.asdict(ending))
 
 
-def read_ending(answer: Generated, *, request_id: str | None) -> Ending:
+def read_ending(answer: Generated, kept: KeptParts, *, request_id: str | None) -> Ending:
     """What an answer says besides text and calls. Raises ValueError for one that lacks something."""
-    candidate = _candidate(answer)
-    parts = candidate.parts()
+    raw = _finish(answer, kept)
     return Ending(
-        stop_reason=_stop_reason(candidate.finish_reason or "", parts),
-        raw_stop_reason=candidate.finish_reason,
+        stop_reason=_stop_reason(raw, has_calls=kept.call_count > 0),
+        raw_stop_reason=raw,
         usage=_usage(answer.usage_metadata),
         request_id=request_id or answer.response_id,
-        extensions=kept_signatures(parts),
+        extensions=kept.extensions(),
     )
-
-
-class Signatures(Struct, forbid_unknown_fields=True):
-    """What an answer's message carries in `extensions`: the text's thought signature, and each call's by its place."""
-
-    text: str | None = None
-    calls: dict[Annotated[int, Meta(ge=0)], str] = field(default_factory=dict[int, str])
-
-
-class CalledFunction(Struct):
-    """A call in an answer."""
-
-    name: NonEmpty
-    args: dict[str, Any] = field(default_factory=dict[str, Any])
-    id: str | None = None
-
-
-class Part(Struct, rename="camel"):
-    """A piece of the content: text, a thought, a call, or a newer kind."""
-
-    text: str | None = None
-    thought: bool = False
-    function_call: CalledFunction | None = None
-    thought_signature: str | None = None
 
 
 class Content(Struct):
     """What the model said."""
 
-    parts: list[Part] = field(default_factory=list[Part])
+    parts: list[dict[str, Any]] | None = None
 
 
 class Candidate(Struct, rename="camel"):
     """One of the answers that the model gave; the first is read."""
 
     content: Content | None = None
-    finish_reason: str | None = None
+    finish_reason: str | int | None = None
     index: int = 0
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[dict[str, Any]]:
         """The content's parts, if there are any."""
-        return self.content.parts if self.content else []
+        return (self.content.parts if self.content else None) or []
 
 
 class Feedback(Struct, rename="camel"):
     """Why a prompt was blocked."""
 
-    block_reason: str | None = None
+    block_reason: str | int | None = None
 
 
 class _Usage(Struct, rename="camel"):
@@ -113,59 +89,62 @@ _STOP_REASONS: Final[Mapping[str, StopReason]] = {
 }
 
 
-def _candidate(answer: Generated) -> Candidate:
-    """The candidate to read. A blocked prompt has none; one is made of the reason."""
+# Enums come as numbers where a client asks for them (`alt=json;enum-encoding=int`: recorded). These mean the same at
+# Gemini's API and at Vertex AI: `Candidate.FinishReason` and `BlockedReason` of both; from 6 on they differ.
+_FINISHES: Final = {1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER"}
+_BLOCKS: Final = {1: "SAFETY", 2: "OTHER"}
+
+
+def _finish(answer: Generated, kept: KeptParts) -> str:
+    """Why the answer ended, or why its prompt was blocked. An answer that stopped may be empty.
+
+    Protobuf's JSON leaves out what is empty: the content, or its list of parts.
+    """
     if answer.candidates:
-        lack = _find_lack(answer.candidates[0])
-        if lack:
-            raise ValueError(lack)
-        return answer.candidates[0]
-    if answer.prompt_feedback is None or not answer.prompt_feedback.block_reason:
+        raw = answer.candidates[0].finish_reason
+        if raw is None:
+            raise ValueError("candidates[0].finishReason is missing: the answer is not finished")
+        if answer.candidates[0].parts() and not kept.has_data and _name_of(raw, _FINISHES) == "STOP":
+            raise ValueError("candidates[0].content has parts, but none with data that is known")
+        return _name_of(raw, _FINISHES)
+    blocked = answer.prompt_feedback and answer.prompt_feedback.block_reason
+    if not blocked:
         raise ValueError("neither candidates nor a block reason")
-    return Candidate(finish_reason=answer.prompt_feedback.block_reason)
+    return _name_of(blocked, _BLOCKS)
 
 
-def _find_lack(candidate: Candidate) -> str | None:
-    """What a candidate lacks. A content without `parts` is empty: protobuf's JSON leaves empty lists out."""
-    if candidate.finish_reason is None:
-        return "candidates[0].finishReason is missing: the answer is not finished"
-    if candidate.finish_reason != "STOP":
-        return None
-    if candidate.content is None:
-        return "candidates[0].content is missing, and finishReason is STOP"
-    known = [part.text is not None or part.function_call is not None for part in candidate.content.parts]
-    return "candidates[0].content has parts, but neither text nor a call" if known and not any(known) else None
+def _name_of(value: str | int, names: Mapping[int, str]) -> str:
+    return value if isinstance(value, str) else names.get(value, str(value))
 
 
-def kept_signatures(parts: list[Part]) -> dict[str, dict[str, Any]] | None:
-    """The message's extensions: the thought signatures, to be sent back with the next turn."""
-    calls = [part for part in parts if part.function_call is not None]
-    texts = [part.thought_signature for part in parts if part.function_call is None and part.thought_signature]
-    signed = {str(at): part.thought_signature for at, part in enumerate(calls) if part.thought_signature}
-    written = ({"text": texts[-1]} if texts else {}) | ({"calls": signed} if signed else {})
-    return {"gemini-generate": written} if written else None
+def read_part(given: dict[str, Any], kept: KeptParts) -> Part:
+    """A part, which is kept as far as it goes back. Raises ValueError for one of another form."""
+    text = given.get("text")
+    is_text = len(given) == 1 and isinstance(text, str)  # as most parts of a stream are: this is the hot loop
+    part = Part(text) if is_text else msgspec.convert(given, Part)
+    kept.add(given, part)
+    return part
 
 
 def _pieces(parts: list[Part], info: CallInfo) -> Iterator[Piece]:
     fresh = info.fresh_call_ids(part.function_call.id for part in parts if part.function_call)
-    return (piece for part in parts if (piece := read_part(part, fresh)) is not None)
+    return (piece for part in parts if (piece := piece_of(part, fresh)) is not None)
 
 
-def read_part(part: Part, fresh_ids: Iterator[str]) -> Piece | None:
+def piece_of(part: Part, fresh_ids: Iterator[str]) -> Piece | None:
     """What a part says, or None. Every call uses up a fresh id, so that calls without one are numbered by place."""
     if part.function_call is not None:
         call, own = part.function_call, next(fresh_ids)
-        return ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args).decode()))
+        return ToolCall(call.id or own, FunctionCall(call.name, _encode(call.args or {}).decode()))
     if part.text:
         return Thinking(part.text) if part.thought else Text(part.text)
     return None
 
 
-def _stop_reason(raw: str, parts: list[Part]) -> StopReason:
+def _stop_reason(raw: str, *, has_calls: bool) -> StopReason:
     """Gemini says STOP with calls, too (425 of 432 recorded answers with calls)."""
     reason: StopReason = _STOP_REASONS.get(raw, "other")
-    called = any(part.function_call is not None for part in parts)
-    return "tool_calls" if reason == "stop" and called else reason
+    return "tool_calls" if reason == "stop" and has_calls else reason
 
 
 def _usage(raw: dict[str, Any] | None) -> Usage:

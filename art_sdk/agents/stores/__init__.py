@@ -1,0 +1,1 @@
+"""Where an agent keeps threads: their settings and their conversations."""

@@ -1,0 +1,78 @@
+"""A chat completions adapter at another host than its provider's: what a relative may leave out of a stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from art_sdk import CallInfo, ErrorEvent, OpenAIAdapter, ResponseHead, StreamEvent, fold
+from streamed import KEY, SSE, sse
+
+OPENAI = ("https://api.openai.com/v1", "https://eu.api.openai.com/v1", "https://API.OPENAI.COM:443/v1")
+OTHERS = ("https://router.acme.test/v1", "http://127.0.0.1:8080/v1", "https://notapi.openai.com.acme.test/v1")
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"id": "c1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+TEXT, FINISH = chunk({"content": "hi"}), chunk({}, "stop")
+CALL = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]})
+
+
+def read(base_url: str, *frames: Any) -> list[StreamEvent]:
+    adapter = OpenAIAdapter(api_key=KEY, base_url=base_url)
+    reader = adapter.stream_reader(ResponseHead(200, SSE), CallInfo(thread_id="t", trace_id="r", model="m"))
+    return [*reader.feed(sse([*frames])), *reader.close()]
+
+
+@pytest.mark.parametrize("base_url", OPENAI)
+@pytest.mark.parametrize("frames", [(TEXT, FINISH), (TEXT, "[DONE]"), (CALL, "[DONE]")])
+def test_openai_s_own_stream_ends_with_its_finish_and_its_mark(base_url: str, frames: tuple[Any, ...]) -> None:
+    assert any(isinstance(event, ErrorEvent) for event in read(base_url, *frames))
+    assert fold(read(base_url, *frames[:1], FINISH, "[DONE]")).metadata.raw_stop_reason == "stop"
+
+
+@pytest.mark.parametrize("base_url", OTHERS)
+def test_another_host_s_stream_is_whole_without_the_mark_or_without_the_finish(base_url: str) -> None:
+    unmarked, unfinished = (fold(read(base_url, TEXT, last)) for last in (FINISH, "[DONE]"))
+    assert (unmarked.message, unmarked.finish) == (fold(read(base_url, TEXT, FINISH, "[DONE]")).message, "stop")
+    assert (unfinished.message, unfinished.finish) == (unmarked.message, "other")
+    assert unfinished.metadata.raw_stop_reason is None
+    called = fold(read(base_url, CALL, "[DONE]"))
+    assert ([call.id for call in called.message.tool_calls], called.finish) == (["a"], "tool_calls")
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [(), (TEXT,), (CALL,), ("[DONE]",), (TEXT, FINISH, TEXT), (TEXT, "[DONE]", FINISH), (TEXT, {"bytes": "data: {"})],
+)
+def test_another_host_s_stream_that_is_cut_or_out_of_order_is_an_error(frames: tuple[Any, ...]) -> None:
+    assert any(isinstance(event, ErrorEvent) for event in read(OTHERS[0], *frames))
+
+
+@pytest.mark.parametrize("twice", ["{}", '{"a": 1}'])
+def test_a_call_that_comes_twice_is_an_error(twice: str) -> None:
+    one = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": twice}}]})
+    again = chunk({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": twice}}]})
+    for second in (one, again):
+        [*_, error, _] = read(OTHERS[0], one, second, FINISH, "[DONE]")
+        assert isinstance(error, ErrorEvent)
+        assert "begins twice" in error.error.message
+
+
+@pytest.mark.parametrize(
+    ("pieces", "reason"),
+    [
+        ([{"index": 0, "id": "a"}], "which has no name"),
+        ([{"id": "a", "function": {"arguments": "{}"}}], "which has no name"),
+        ([{"index": 1, "function": {"name": "f"}}], "not the next one"),
+        ([{"index": 0, "id": "a", "function": {"name": n}} for n in "fg"], "begins twice"),
+        ([{"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"'}}] * 2, "begins twice"),
+    ],
+)
+def test_a_piece_that_fits_no_call_is_an_error(pieces: list[dict[str, Any]], reason: str) -> None:
+    [*_, error, _] = read(OTHERS[0], *(chunk({"tool_calls": [piece]}) for piece in pieces), FINISH, "[DONE]")
+    assert isinstance(error, ErrorEvent)
+    assert reason in error.error.message

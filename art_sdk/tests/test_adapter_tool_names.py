@@ -1,0 +1,155 @@
+"""Tools whose names a provider refuses: sent under other names, and given back under their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from art_sdk import (
+    BUILT_IN,
+    AnthropicAdapter,
+    BaseAdapter,
+    EndEvent,
+    GeminiAdapter,
+    OpenAIAdapter,
+    PromptTranslationFailed,
+    ResponseHead,
+    ToolCallEvent,
+)
+from art_sdk.adapters.limits import NameRule
+
+Refusal = Callable[..., PromptTranslationFailed]
+USER = {"role": "user", "content": "Go."}
+NAMES = ["server/tool", "server_tool", "server tool", "search:it" + "s" * 130, "\N{GREEK SMALL LETTER ALPHA}", "1st\n"]
+TOOLS = [{"name": name, "description": "d", "inputSchema": {"type": "object"}} for name in NAMES]
+RULE = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), "acme.names")
+KNOWN: list[type[BaseAdapter]] = [resolve_name(path) for path in BUILT_IN.values()]
+MADE = [make for make in KNOWN if make.default_base_url and make.tool_names is not None]
+"""Adapters that rename tools. Azure's is OpenAI's; Ollama and servers that nobody knows take every name."""
+
+
+@pytest.fixture(params=MADE, ids=lambda make: make.provider_name)
+def make(request: pytest.FixtureRequest) -> type[BaseAdapter]:
+    return request.param
+
+
+def _names(payload: Any) -> list[str]:
+    """The names of tools in a request, wherever they stand."""
+    found: list[str] = []
+    if isinstance(payload, dict):
+        if "name" in payload:
+            found.append(payload["name"])
+        found += payload.get("allowedFunctionNames", [])
+    children = payload.values() if isinstance(payload, dict) else payload if isinstance(payload, list) else ()
+    return found + [name for child in children for name in _names(child)]
+
+
+def test_tools_choice_calls_and_results_have_one_name_each(
+    make: type[BaseAdapter], call: Any, result: Any, translate: Callable[..., Any]
+) -> None:
+    adapter, rule = make(api_key="k"), make.tool_names
+    assert rule is not None
+    history = [USER, *(turn for at, name in enumerate(NAMES) for turn in (call(f"c{at}", name=name), result(f"c{at}")))]
+    for chosen in NAMES:
+        payload = translate(adapter, history, tools=TOOLS, tool_choice=chosen)
+        sent = dict.fromkeys(_names(payload))
+        assert len(sent) == len(NAMES)
+        assert all(rule.pattern.fullmatch(name) for name in sent)
+
+
+def test_a_name_that_fits_is_sent_as_it_is(make: type[BaseAdapter], translate: Callable[..., Any]) -> None:
+    payload = translate(make(api_key="k"), [USER], tools=[TOOLS[0] | {"name": "look_up-now"}])
+    assert _names(payload) == ["look_up-now"]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), unique=True))
+def test_no_two_names_become_one(names: list[str]) -> None:
+    sent = RULE.map(names)
+    every = [sent.get(name, name) for name in names]
+    assert len(set(every)) == len(every)
+    assert all(map(RULE.pattern.fullmatch, every))
+    assert all(RULE.map([name]).get(name, name) == one for name, one in zip(names, every, strict=True))
+
+
+def test_a_name_that_looks_renamed_is_renamed() -> None:
+    [renamed] = RULE.map(["a.b"]).values()
+    assert renamed.startswith("a_b_")
+    again = RULE.map([renamed])
+    assert again[renamed] != renamed
+
+
+ANSWERS: dict[type[BaseAdapter], Callable[[str], Any]] = {
+    OpenAIAdapter: lambda name: {
+        "choices": [
+            {
+                "finish_reason": "tool_calls",
+                "message": {"tool_calls": [{"id": "x", "function": {"name": name, "arguments": "{}"}}]},
+            }
+        ]
+    },
+    AnthropicAdapter: lambda name: {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "x", "name": name, "input": {}}],
+        "stop_reason": "tool_use",
+        "usage": {},
+    },
+    GeminiAdapter: lambda name: {
+        "candidates": [{"content": {"parts": [{"functionCall": {"name": name, "args": {}}}]}, "finishReason": "STOP"}]
+    },
+}
+
+
+@pytest.mark.parametrize("own", [*NAMES, "unknown_to_the_prompt"])
+@pytest.mark.parametrize("place", ["tools", "history"])
+@pytest.mark.parametrize("make", ANSWERS, ids=lambda one: one.provider_name)
+def test_a_call_of_an_answer_has_the_caller_s_own_name(
+    make: type[BaseAdapter], own: str, place: str, call: Any, result: Any
+) -> None:
+    adapter = make(api_key="k")
+    history = [turn for at, name in enumerate(NAMES) for turn in (call(f"c{at}", name=name), result(f"c{at}"))]
+    prompt = [USER, *history] if place == "history" else [USER]
+    prepared = adapter.prepare(prompt, {"thread_id": "t", "tools": TOOLS if place == "tools" else []})
+    body = json.dumps(ANSWERS[make](adapter.map_tool_names([own]).get(own, own))).encode()
+    events = list(adapter.read_response(ResponseHead(200, {}), body, prepared.info))
+    [came] = [event.call.function.name for event in events if isinstance(event, ToolCallEvent)]
+    assert came == own
+    end = events[-1]
+    assert isinstance(end, EndEvent)
+    assert end.message is not None
+    assert [one.function.name for one in end.message.tool_calls] == [own]
+
+
+class Strict(OpenAIAdapter):
+    """Renames nothing."""
+
+    repairs = OpenAIAdapter.repairs - {"renames_tools"}
+
+
+def test_an_adapter_that_does_not_declare_the_repair_refuses_such_names(
+    refusal: Refusal, call: Any, result: Any
+) -> None:
+    adapter = Strict(api_key="k")
+    for tool in TOOLS:
+        if tool["name"] != "server_tool":
+            assert refusal(adapter, [USER], tools=[tool]).details["rule"] == "openai.tool-name-pattern"
+    request = {"role": "tool_request", "content": {"id": "b", "name": "a b", "arguments": {}}}
+    error = refusal(adapter, [USER, call("a"), request, result("a"), result("b")])
+    assert (error.details["index"], error.details["rule"]) == (2, "openai.tool-name-pattern")
+    calls = [turn for n in range(9) for turn in (call(f"c{n}", name=f"{n} {n}"), result(f"c{n}"))]
+    assert refusal(adapter, [USER, *calls]).details["index"] == 1
+
+
+def test_a_name_is_refused_if_the_provider_would_refuse_the_other_one_too(refusal: Refusal) -> None:
+    class Short(OpenAIAdapter):
+        tool_names = NameRule(re.compile("[a-z]{1,8}"), "acme.names")
+
+    assert refusal(Short(api_key="k"), [USER], tools=[TOOLS[0]]).details["rule"] == "acme.names"

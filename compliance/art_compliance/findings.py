@@ -1,13 +1,31 @@
-"""Problems, which checks yield; findings, which name the check; and the verdicts they add up to."""
+"""Problems, which checks yield; findings, which name the check and the class; the verdicts they add up to."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
 Severity = Literal["reject", "ignored", "note"]
 """`reject` counts against the adapter, `ignored` says that the provider disregards it, and `note` is information."""
+
+FindingClass = Literal["loss", "refused", "contract"]
+"""What a finding means to somebody who uses the adapter, the worst first:
+
+- `loss`: content of the prompt or of the answer is lost, changed or paired wrongly, or an answer that was cut off or
+  failed looks whole; and no error says so.
+- `refused`: the provider would refuse the request, by its schema or by a rule.
+- `contract`: the adapter breaks what this suite expects of adapters: events, error codes, options, declarations. So
+  does one that raises or ends in an error where it should not: nothing is lost without a word.
+"""
+
+CLASSES: Final[Mapping[FindingClass, str]] = {
+    "loss": "loss or corruption",
+    "refused": "refused by the provider",
+    "contract": "contract of this suite",
+}
+"""The names of the classes as reports show them, in the order in which they are shown."""
 
 Verdict = Literal["pass", "fail", "not applicable", "harness error"]
 
@@ -25,7 +43,10 @@ class Example(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True):
-    """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too."""
+    """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too.
+
+    Without a class of its own, it has that of the check.
+    """
 
     message: str
     severity: Severity = "reject"
@@ -34,15 +55,22 @@ class Problem(Struct, frozen=True):
     provider_text: str | None = None
     source: str | None = None
     example: Example | None = None
+    finding_class: FindingClass | None = None
 
     @classmethod
     def of(cls, finding: Finding) -> Problem:
         """What another judge found, for a check to yield as its own."""
         return cls(**{name: getattr(finding, name) for name in cls.__struct_fields__})
 
-    def found_by(self, check: str) -> Finding:
-        """The finding of the check with this id."""
-        return Finding(check=check, **{name: getattr(self, name) for name in self.__struct_fields__})
+    def after(self, words: str) -> Problem:
+        """The same problem, with these words before its message."""
+        return structs.replace(self, message=words + self.message)
+
+    def found_by(self, check: str, finding_class: FindingClass) -> Finding:
+        """The finding of the check with this id. `finding_class` is the check's."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
+        fields["finding_class"] = self.finding_class or finding_class
+        return Finding(check=check, **fields)
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,9 +79,11 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `path` is where in the prompt or the options (`$[2].content`), `pointer` where in the payload
     (a JSON pointer, RFC 6901), `provider_text` the provider's own words where there are any, and
     `source` where those come from. `example` is what it was found on, where the scenario does not show that.
+    `finding_class` is `class` in JSON.
     """
 
     check: str
+    finding_class: FindingClass = field(name="class")
     message: str
     severity: Severity = "reject"
     path: str | None = None
@@ -61,6 +91,16 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider_text: str | None = None
     source: str | None = None
     example: Example | None = None
+
+
+MOST_FINDINGS: Final = 100
+"""Findings about one payload that its schema, or any one rule, may have: the judge stops looking beyond."""
+
+
+def note_of_more(check: str, whose: str) -> Finding:
+    """The note that follows the last of `MOST_FINDINGS`."""
+    message = f"{whose}: only the first {MOST_FINDINGS} findings are listed"
+    return Finding(check=check, finding_class="refused", message=message, severity="note")
 
 
 class HarnessError(Exception):

@@ -12,6 +12,7 @@ import pytest
 
 _SUITE: Final = "art_compliance.suite"
 _SNAPSHOTS: Final = "art_compliance.snapshots"
+_FAILED: Final = "failed checks"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,6 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-key-from", metavar="VARIABLE", help="the environment variable with the provider's key")
     group.addoption("--art-base-url", metavar="URL", help="with --art-record: the provider's URL, if not the usual one")
     group.addoption("--art-model", metavar="NAME", help="with --art-record: the model, if not the adapter's default")
+    group.addoption("--art-isolated", action="store_true", help="run the adapter in a process of its own")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 
@@ -61,6 +63,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         require_session_scope(session)
 
 
+def pytest_report_teststatus(
+    report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
+) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """Counts a failed check in a category of its own: pytest would show each of thousands, and be slow at it.
+
+    The summary shows them by their causes. With `-v` pytest shows each.
+    """
+    is_shown_by_pytest = not report.failed or report.when != "call" or config.get_verbosity() > 0
+    return None if is_shown_by_pytest or not _has_result(report) else (_FAILED, "F", ("FAILED", {"red": True}))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and _has_results(terminalreporter):
         from art_compliance.pytest_plugin.summary import write_summary  # noqa: PLC0415 - only when checks were run
@@ -71,8 +84,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _has_results(terminalreporter: pytest.TerminalReporter) -> bool:
     """Whether a check was run, in this process or in a worker."""
     stats: Any = terminalreporter.stats
-    reports = (report for outcome in ("passed", "failed", "skipped") for report in stats.get(outcome, ()))
-    return any(name == "art_result" for report in reports for name, _ in getattr(report, "user_properties", ()))
+    reports = (report for outcome in ("passed", "failed", "skipped", _FAILED) for report in stats.get(outcome, ()))
+    return any(map(_has_result, reports))
+
+
+def _has_result(report: Any) -> bool:
+    """Whether a test's report is that of a check."""
+    return any(name == "art_result" for name, _ in getattr(report, "user_properties", ()))
 
 
 @pytest.hookimpl(optionalhook=True)

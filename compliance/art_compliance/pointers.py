@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from art_sdk.json_data import is_array, is_object
+
+_MOST_DIGITS: Final = 20
 
 
 def escape(name: str) -> str:
@@ -19,7 +21,7 @@ def look_up(value: Any, pointer: str) -> Any:
         name = step.replace("~1", "/").replace("~0", "~")
         if is_object(value):
             value = value.get(name)
-        elif is_array(value) and name.isdigit() and int(name) < len(value):
+        elif is_array(value) and len(name) < _MOST_DIGITS and name.isdecimal() and int(name) < len(value):
             value = value[int(name)]
         else:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 LONGEST: Final = 120
@@ -19,29 +20,73 @@ def shorten(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
+def as_json(value: object) -> str:
+    """The value in JSON notation, with escapes for what nobody can see. What is no JSON data is its repr, as a text."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError, RecursionError):  # an odd key, an endless integer, a value nested too deep
+        return f"{with_article(type(value).__name__)} that cannot be written as JSON"
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+
+
+def escape(text: str) -> str:
+    """The text with everything that a terminal would act on, or not show, as an escape sequence."""
+    return text if text.isprintable() else "".join(map(_escape_character, text))
+
+
+def _escape_character(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
 def show(value: object) -> str:
-    """The value's repr, cut if it is long."""
-    return shorten(repr(value))
+    """The value in JSON notation, cut if it is long."""
+    return shorten(as_json(value))
+
+
+def show_both(one: object, other: object) -> tuple[str, str]:
+    """Two different values in JSON notation, cut if they are long, from where the cut ones would look the same."""
+    first, second = as_json(one), as_json(other)
+    if shorten(first) != shorten(second):
+        return shorten(first), shorten(second)
+    start = max(_first_difference(first, second) - _BEFORE, 0)
+    return f"…{shorten(first[start:], _WINDOW)}", f"…{shorten(second[start:], _WINDOW)}"
+
+
+def with_article(word: str) -> str:
+    """The word after its article: `a user`, `an assistant`."""
+    return f"{'an' if word[:1].lower() in 'aeio' else 'a'} {word}"
 
 
 def quote(text: str) -> str:
-    """The text's repr, with the length if it is cut."""
-    return repr(text) if len(text) <= _WINDOW else f"{text[:_WINDOW]!r}… ({len(text)} characters)"
+    """The text in quotation marks, as JSON writes it, with the length if it is cut."""
+    return as_json(text) if len(text) <= _WINDOW else f"{as_json(text[:_WINDOW])}… ({len(text)} characters)"
 
 
 def quote_difference(one: str, other: str) -> tuple[int, str, str]:
-    """The index of the first different character, and the reprs of both texts from shortly before it."""
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    """The index of the first different character, and both texts from shortly before it, in quotation marks."""
+    at = _first_difference(one, other)
+    return at, as_json(_window(one, at)), as_json(_window(other, at))
+
+
+def _first_difference(one: str, other: str) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _window(text: str, at: int) -> str:
     start = max(at - _BEFORE, 0)
-    return at, _window(one, start), _window(other, start)
-
-
-def _window(text: str, start: int) -> str:
     shown = shorten(text[start:], _WINDOW)
-    return repr(f"…{shown}" if start else shown)
+    return f"…{shown}" if start else shown
 
 
-def describe_change(wanted: str, found: str) -> str:
-    """Both texts where they first differ, short enough to read."""
+def describe_change(wanted: object, found: object) -> str:
+    """Two texts, or two values in JSON notation, where they first differ; short enough to read."""
+    if not (isinstance(wanted, str) and isinstance(found, str)):
+        return describe_json_change(as_json(wanted), as_json(found))
     at, one, other = quote_difference(wanted, found)
     return f"expected {one}, found {other}, from character {at} on"
+
+
+def describe_json_change(wanted: str, found: str) -> str:
+    """As `describe_change`, for two values that are written in JSON notation already."""
+    at = _first_difference(wanted, found)
+    return f"expected {_window(wanted, at)}, found {_window(found, at)}, from character {at} on"

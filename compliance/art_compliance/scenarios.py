@@ -7,23 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct, field
 
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
-from art_sdk import ARTError, Capability, ToolCall, parse_options, parse_prompt
+from art_sdk import ARTError, Capability, Repair, ToolCall, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable
 
-Outcome = Annotated[
-    str,
-    Meta(
-        pattern=r"^(exact|repair:(joins_turns|hoists_late_system|maps_call_ids|drops_blank_text|adds_filler_turn"
-        r"|wraps_result|renames_tools)|refused:[A-Z_]+)$"
-    ),
-]
+Outcome = Annotated[str, Meta(pattern=rf"^(exact|repair:({'|'.join(get_args(Repair))})|refused:[A-Z_]+)$")]
 """A right outcome of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""
 
 Level = Literal["core", "tools", "streaming", "resilience", "replay", "live", "properties"]
@@ -40,7 +34,8 @@ class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     `signature` is what the provider wants back with its reasoning. `is_refusal`: the content is the model's refusal.
     `without_ids`: the calls come without ids. A `content_filter` without content is a blocked prompt. Counts are
-    tokens: `input_tokens` of the whole prompt, `output_tokens` of everything generated.
+    tokens: `input_tokens` of the whole prompt, of which `cached_tokens` came from a cache and `cache_write_tokens`
+    went into one; `output_tokens` of everything generated.
     """
 
     content: str | None = None
@@ -54,6 +49,7 @@ class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     output_tokens: Count = 7
     thinking_tokens: Count | None = None
     cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
 
     def faults(self) -> Iterator[str]:
         """Why no provider would give this answer."""
@@ -64,8 +60,8 @@ class WrittenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             yield "the finish is tool_calls, but there are no calls"
         if self.is_refusal and not (self.content and self.finish == "content_filter"):
             yield "a refusal must have content and the finish content_filter"
-        if (self.cached_tokens or 0) > self.input_tokens:
-            yield "cached_tokens must not exceed input_tokens"
+        if (self.cached_tokens or 0) + (self.cache_write_tokens or 0) > self.input_tokens:
+            yield "cached_tokens and cache_write_tokens together must not exceed input_tokens"
         if (self.thinking_tokens or 0) > self.output_tokens:
             yield "thinking_tokens must not exceed output_tokens"
         if self.signature and not (self.content or self.tool_calls):

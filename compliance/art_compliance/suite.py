@@ -34,8 +34,10 @@ def art_adapter() -> Factory:
 def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterator[Session]:
     """The adapter, opened for the whole test session."""
     config = request.config
+    dialect = option(config, "--art-dialect")
+    isolated = option(config, "--art-isolated")
     try:
-        with open_subject(art_adapter, name=name_of(art_adapter), dialect=option(config, "--art-dialect")) as subject:
+        with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
             yield Session(subject, seed_of(config), search_of(config), selection_of(config))
     except HarnessError as error:
         leave(str(error))

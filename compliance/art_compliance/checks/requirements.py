@@ -17,7 +17,15 @@ class NotApplicable(Exception):
         self.judged = judged
 
 
-Requirement = Literal["dialect", "call", "sent", "answer", "declared", "streaming"]
+class LeftTo(NotApplicable):
+    """Another check, named by its id, reports the cause of what this one would find."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"the cause is reported: see {check}")
+        self.check = check
+
+
+Requirement = Literal["dialect", "call", "sent", "answer", "declared", "sendable", "streaming"]
 """Each as its reason says it:
 
 - `dialect`: the suite knows the adapter's wire format.
@@ -25,6 +33,7 @@ Requirement = Literal["dialect", "call", "sent", "answer", "declared", "streamin
 - `sent`: the scenario's prompt became a request.
 - `answer`: the scenario has an answer.
 - `declared`: the adapter declares every capability that the scenario needs.
+- `sendable`: the adapter need not refuse the scenario's prompt. Where it must and does not, that is the one finding.
 - `streaming`: the adapter declares the capability `streaming`.
 """
 
@@ -52,7 +61,7 @@ def require_sent(seen: Observation) -> Sent:
 
 def require_read(reply: Reply) -> Answered:
     """The answer. Raises NotApplicable if it was not read: `answer-is-read` of a stage reports that."""
-    if isinstance(reply, Answered) and reply.error is None:
+    if isinstance(reply, Answered) and reply.error is None and not any(reply.wrong_shapes()):
         return reply
     raise NotApplicable("the answer is not read: see the checks named answer-is-read")
 

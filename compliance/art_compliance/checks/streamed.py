@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from art_compliance.checks.answerers import half_of
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
@@ -34,19 +35,50 @@ def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     return trial.subject.call(trial.scenario.prompt, options, answerer)
 
 
-def streamed_reply(trial: Trial) -> Reply:
-    """The reply of a streamed call that is answered with the scenario's own answer."""
-    return stream(trial, lambda asked: asked.answer(trial.written))
+def whole_and_streamed(*, can_stream: bool) -> tuple[bool, ...]:
+    """Whether a call is streamed: not, and, where the adapter can stream, that it is."""
+    return (False, True) if can_stream else (False,)
+
+
+def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
+    """The scenario's options, with `stream` where the answer is streamed."""
+    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+
+
+class StreamedReply(NamedTuple):
+    """The reply of a streamed call to the scenario's own answer, and whether every request asked for a stream."""
+
+    reply: Reply
+    is_asked_for: bool
+
+
+def streamed_reply(trial: Trial) -> StreamedReply:
+    """Answers what is asked for: unstreamed where the request does not ask for a stream. Raises as `stream` does."""
+    wanted: list[bool] = []
+
+    def answer(asked: Asked) -> Response:
+        wanted.append(asked.wants_stream)
+        return asked.answer(trial.written)
+
+    reply = stream(trial, answer)
+    return StreamedReply(reply, all(wanted))
 
 
 def streamed(trial: Trial) -> Answered:
-    """The scenario's answer, streamed. Raises NotApplicable if it is not read."""
-    return require_read(trial.once(streamed_reply))
+    """The scenario's answer, streamed. Raises NotApplicable if it is not read, or the request asks for no stream."""
+    require_asked_for(trial)
+    return require_read(trial.once(streamed_reply).reply)
+
+
+def require_asked_for(trial: Trial) -> None:
+    """Raises NotApplicable if the adapter asks for no stream although the option `stream` is set."""
+    if not trial.once(streamed_reply).is_asked_for:
+        raise NotApplicable("the request does not ask for a stream: see stream.answer-is-read")
 
 
 def events_of(trial: Trial, asked: Asked) -> tuple[bytes, ...]:
     """The events of the scenario's answer to a request."""
-    return trial.dialect.streams.write(trial.written, asked.payload)
+    return asked.events(trial.written)
 
 
 def script(trial: Trial, steps: Iterable[Step]) -> Response:
@@ -59,11 +91,6 @@ def paused(trial: Trial, asked: Asked, seconds: float) -> Response:
     events = events_of(trial, asked)
     half = half_of(events)
     return script(trial, [*map(Send, events[:half]), Pause(seconds), *map(Send, events[half:])])
-
-
-def half_of(events: tuple[bytes, ...]) -> int:
-    """How many events are the first half, rounded up."""
-    return -(-len(events) // 2)
 
 
 def in_pieces(data: bytes, dice: random.Random, count: int) -> Iterator[bytes]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -12,29 +11,36 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
-from art_compliance.cassettes.matching import ScrubbedRequest, Tape
+from art_compliance.cassettes.matching import ScrubbedRequest
+from art_compliance.cassettes.playing import Player
 from art_compliance.cassettes.scrubbing import Scrubber
+from art_compliance.checks.answerers import giving
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read, require_sent, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare, expected_options
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
-from art_compliance.provider import Response
+from art_compliance.provider import Answerer, Change, Response, answering_with, ask
 from art_compliance.scenarios import Scenario, WrittenAnswer
+from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Observation, Reply, Sent, Watched
 from art_compliance.subject.subject import Subject
-from art_sdk import Capability, Repair, parse_options, parse_prompt
+from art_sdk import ARTError, Capability, Repair, parse_options, parse_prompt
 
 T = TypeVar("T")
-
-Player = Callable[[Cassette, Dialect], AbstractContextManager[Tape]]
-"""Plays a cassette for a while. The checks do not know how."""
 
 RecordCommand = Callable[[str, Sequence[str]], str]
 """The command line that records a scenario again, from its id and the options that say who is to answer."""
 
 
 _USUAL: Final = Search()
+
+_IMPLIED: Final[dict[str, Repair]] = {
+    "call_ids": "maps_call_ids",
+    "always_hoists_late_system": "hoists_late_system",
+    "demotes_system": "demotes_late_system",
+}
+"""The repairs that other declarations include."""
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
@@ -46,12 +52,18 @@ class Replayed(Struct, frozen=True, kw_only=True):
     unplayed: tuple[int, ...]
 
 
+def _is_new(_: str) -> bool:
+    """Says of every message that nothing like it has been reported."""
+    return False
+
+
 class Trial:
     """What a check is given.
 
     `seed` makes this run's canaries and prompts, and `search` says how hard to look. `cassette` is the path where the
-    scenario's cassette would be, and `player` plays it. `live` is the same adapter with the real provider behind it.
-    `turns` are those of a generated dialogue.
+    scenario's cassette would be. `live` is the same adapter with the real provider behind it.
+    `turns` are those of a generated dialogue. `is_known` says of a message whether this run has reported its cause
+    on a scenario: what is generated is searched for other causes.
     """
 
     def __init__(
@@ -62,16 +74,16 @@ class Trial:
         search: Search = _USUAL,
         *,
         cassette: Path | None = None,
-        player: Player | None = None,
         live: Subject | None = None,
         turns: Sequence[dict[str, Any]] = (),
         record_command: RecordCommand | None = None,
+        is_known: Callable[[str], bool] = _is_new,
     ) -> None:
         self._live = live
+        self.is_known = is_known
         self._record_command = record_command
         self.turns = turns
         self._cassette = cassette
-        self._player = player
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
@@ -85,12 +97,18 @@ class Trial:
     @cached_property
     def undeclared(self) -> tuple[Capability, ...]:
         """What the scenario needs and the adapter does not declare: it must refuse such a prompt."""
-        return tuple(name for name in self.scenario.needs if name not in self.subject.capabilities)
+        ignored: frozenset[Capability] = frozenset(() if self._has_own_fields else ("provider_fields",))
+        return tuple(name for name in self.scenario.needs if name not in self.subject.capabilities | ignored)
+
+    @property
+    def _has_own_fields(self) -> bool:
+        """Whether the call sets fields of the adapter's own provider: those of others are left aside."""
+        return self.subject.dialect is not None and bool(self.provider_fields)
 
     @cached_property
     def observation(self) -> Observation:
         """What the adapter makes of the scenario's prompt."""
-        return self.subject.translate(self.scenario.prompt, self.scenario.call_options())
+        return self.observe(self.scenario.prompt)
 
     def with_answer(self, answer: WrittenAnswer) -> Trial:
         """The same prompt with another answer."""
@@ -98,9 +116,22 @@ class Trial:
 
     @property
     def declared_repairs(self) -> frozenset[Repair]:
-        """What the adapter may change. An adapter that loses call ids changes them, too."""
-        lost: frozenset[Repair] = frozenset({"maps_call_ids"} if "call_ids" in self.subject.losses else ())
-        return self.subject.repairs | lost
+        """What the adapter may change, including what follows from its declarations."""
+        declared: set[str] = {*self.subject.repairs, *self.subject.losses}
+        implied: frozenset[Repair] = frozenset(repair for name, repair in _IMPLIED.items() if name in declared)
+        return self.subject.repairs | implied
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The declared losses and repairs that the scenario's comparison shows, if it has been made."""
+        if "comparison" not in self.__dict__:
+            return frozenset()
+        made: set[str] = {*self.comparison.repairs, *(one.loss or "" for one in self.comparison.differences)}
+        is_asked_to = self.scenario.options.get("late_system") == "hoist"
+        made |= {name for name, implied in _IMPLIED.items() if implied in made and not is_asked_to}
+        if self.decoded.options.get("stream") and not self.scenario.options.get("stream"):
+            made.add("streams_inside")
+        return frozenset({*self.subject.losses, *self.subject.repairs} & made)
 
     @property
     def provider_fields(self) -> dict[str, Any]:
@@ -111,26 +142,18 @@ class Trial:
     def require(self, *requirements: Requirement) -> None:
         """Raises NotApplicable, with the reason, for the first that is missing."""
         for one in requirements:
-            reason = self._why_missing(one)
+            reason = _REASONS[one](self)
             if reason is not None:
                 raise NotApplicable(reason)
 
-    def _why_missing(self, requirement: Requirement) -> str | None:
-        match requirement:
-            case "dialect" if self.subject.dialect is None:
-                return "the dialect is unknown"
-            case "call" if not self.subject.has_call:
-                return "the adapter has no call"
-            case "sent":
-                return why_unsent(self.observation)
-            case "answer" if self.scenario.answer is None:
-                return "the scenario has no answer"
-            case "declared" if self.undeclared:
-                return f"not declared: {', '.join(self.undeclared)}"
-            case "streaming" if "streaming" not in self.subject.capabilities:
-                return "not declared: streaming"
-            case _:
-                return None
+    def why_unsendable(self) -> str | None:
+        """Why the adapter must refuse the prompt, or None where it need not."""
+        if self.undeclared:
+            return _why_undeclared(self)
+        known = self.subject.dialect
+        right = () if known is None else self.scenario.outcomes_for(known.name)
+        must_refuse = right and all(outcome.startswith("refused:") for outcome in right)
+        return "the prompt must be refused: see translation.outcome-is-right" if must_refuse else None
 
     @property
     def sent(self) -> Sent:
@@ -169,18 +192,30 @@ class Trial:
         self.require("answer")
         return cast("WrittenAnswer", self.scenario.answer)
 
-    def call(self, answer: WrittenAnswer, **options: Any) -> Reply:
-        """What a call gives for this answer. Raises NotApplicable if the dialect cannot write it."""
+    def call(self, answer: WrittenAnswer, *, change: Change | None = None, **options: Any) -> Reply:
+        """What a call gives for this answer, streamed where the request asks for a stream. Raises NotApplicable.
+
+        `change` is as in `Asked.answer`.
+        """
+        self.require("dialect", "call", "declared")
         try:
-            body = self.dialect.answers.write(answer)
+            self.dialect.answers.write(answer)
         except CannotWrite as error:
             raise NotApplicable(str(error)) from error
-        return self.call_with(Response(200, body), **options)
+        return self._call(answering_with(answer, change), options)
 
     def call_with(self, response: Response, **options: Any) -> Reply:
-        """What a call gives for this HTTP response. Raises NotApplicable."""
+        """What a call gives for this HTTP response, whatever the request asks for. Raises NotApplicable."""
         self.require("dialect", "call", "declared")
-        return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, lambda _: response)
+        return self._call(giving(response), options)
+
+    def _call(self, answerer: Answerer, options: dict[str, Any]) -> Reply:
+        return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, answerer)
+
+    @cached_property
+    def asks_for_stream(self) -> bool:
+        """Whether the adapter asks for a stream with the scenario's own options: some always do."""
+        return any(ask(self.dialect, request).wants_stream for request in self.watched.requests)
 
     @cached_property
     def cassette(self) -> Cassette:
@@ -203,10 +238,10 @@ class Trial:
         """The call, answered from the scenario's cassette. Raises NotApplicable and BadCassette."""
         cassette = self.cassette
         self.require("call")
-        if self._player is None:
-            raise NotApplicable("nothing can play its cassette")
-        with self._player(cassette, self.dialect) as tape:
-            reply = self.subject.call(self.scenario.prompt, self.replay_options)
+        player = Player(cassette, self.dialect, (TEST_KEY,))
+        first = self.subject.request_count
+        reply = self.subject.call(self.scenario.prompt, self.replay_options, player.answer)
+        tape = player.tape(tuple(self.subject.seen_since(first)))
         return Replayed(cassette=cassette, reply=reply, requests=tuple(tape.requests), unplayed=tuple(tape.unplayed))
 
     @property
@@ -230,10 +265,16 @@ class Trial:
         return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     def once(self, look: Callable[[Trial], T]) -> T:
-        """The function's value for this trial, computed once for all checks."""
+        """The function's value for this trial, computed once for all checks. Raises NotApplicable where it does."""
         if look not in self._looked:
-            self._looked[look] = look(self)
-        return cast("T", self._looked[look])
+            try:
+                self._looked[look] = look(self)
+            except NotApplicable as error:
+                self._looked[look] = error
+        found = self._looked[look]
+        if isinstance(found, NotApplicable):
+            raise found
+        return cast("T", found)
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -255,18 +296,65 @@ class Trial:
     def compare(
         self, decoded: Decoded, prompt: list[dict[str, Any]], options: dict[str, Any], sent: Sent
     ) -> Comparison:
-        """Compares a prompt with what was decoded from its request."""
+        """Compares a prompt with what was decoded from its request.
+
+        The texts that the adapter adds are learned only where they may explain a difference.
+        """
         wanted = expected_options(options)
-        if sent.url is None and "model" not in decoded.options:
-            wanted.pop("model", None)
+        for name in self._only_in_url if sent.url is None else ():
+            if name not in decoded.options:
+                wanted.pop(name, None)
+        try:
+            messages = parse_prompt(prompt)
+        except ARTError as error:
+            raise NotApplicable("END's message is not standard: see the checks named message-is-standard") from error
         tools = parse_options(options).tools
-        expected = Expected(dialect=self.dialect.name, prompt=parse_prompt(prompt), tools=tools, options=wanted)
-        return compare(expected, decoded)
+        expected = Expected(
+            dialect=self.dialect.name,
+            prompt=messages,
+            tools=tools,
+            options=wanted,
+            declared=self.declared_repairs,
+        )
+        found = compare(expected, decoded)
+        if all(difference.loss in self.subject.losses for difference in found.differences):
+            return found
+        return compare(msgspec.structs.replace(expected, constants=self.subject.constants), decoded)
 
     def observe(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Observation:
-        """What the adapter makes of another prompt."""
-        return self.subject.translate(prompt, options or self.scenario.call_options())
+        """What the adapter makes of another prompt.
+
+        Where translate gives no URL, it is that of the scenario's call, if model and stream are the same.
+        """
+        own = self.scenario.call_options()
+        seen = self.subject.translate(prompt, options or own)
+        is_alike = all((options or own).get(name) == own.get(name) for name in ("model", "stream"))
+        is_unplaced = isinstance(seen, Sent) and seen.url is None and is_alike
+        if is_unplaced and self.subject.kind == "white box" and isinstance(self.arrived, Sent):
+            return msgspec.structs.replace(cast("Sent", seen), url=self.arrived.url, version=self.arrived.version)
+        return seen
+
+    @property
+    def _only_in_url(self) -> tuple[str, ...]:
+        """Options that may be in the URL alone: they are not judged where it is unknown."""
+        return ("model",) if self.dialect.streams.is_requested({"stream": True}, "") else ("model", "stream")
 
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
         """The request for another prompt. Raises NotApplicable if there is none."""
         return require_sent(self.observe(prompt, options))
+
+
+def _why_undeclared(trial: Trial) -> str | None:
+    return f"not declared: {', '.join(trial.undeclared)}" if trial.undeclared else None
+
+
+_REASONS: Final[Mapping[Requirement, Callable[[Trial], str | None]]] = {
+    "dialect": lambda trial: "the dialect is unknown" if trial.subject.dialect is None else None,
+    "call": lambda trial: None if trial.subject.has_call else "the adapter has no call",
+    "sent": lambda trial: why_unsent(trial.observation),
+    "answer": lambda trial: "the scenario has no answer" if trial.scenario.answer is None else None,
+    "declared": _why_undeclared,
+    "sendable": Trial.why_unsendable,
+    "streaming": lambda trial: None if "streaming" in trial.subject.capabilities else "not declared: streaming",
+}
+"""For each requirement, why a trial does not have it; None where it has."""

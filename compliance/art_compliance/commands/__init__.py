@@ -7,6 +7,8 @@ from typing import Final
 
 import typer
 
+from art_compliance.commands.agents import agent_command
+from art_compliance.commands.browser import browser_prompt_command
 from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
 from art_compliance.commands.certify import certify_command
 from art_compliance.commands.console import Command, reports_errors
@@ -18,21 +20,25 @@ from art_compliance.commands.lists import (
     schema_command,
     version_command,
 )
+from art_compliance.commands.reports import diff_command
 from art_compliance.commands.serve import serve_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "certify": certify_command,
+    "diff": diff_command,
     "record": record_command,
     "replay": replay_command,
     "doctor": doctor_command,
     "corpus": corpus_command,
     "judge": judge_command,
     "serve": serve_command,
+    "browser-prompt": browser_prompt_command,
     "exam": exam_command,
     "checks": checks_command,
     "scenarios": scenarios_command,
     "schema": schema_command,
     "explain": explain_command,
+    "agent": agent_command,
     "version": version_command,
 }
 """The commands by name, in the order of `art --help`."""

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from art_compliance.cassettes import BadCassette, Source, corpus, doctor
+from art_compliance.cassettes.package_index import Unreachable
 from art_compliance.checks import CHECKS
-from art_compliance.commands.console import CANNOT, FAILS, complain, say, say_lines
+from art_compliance.commands.console import CANNOT, FAILS, complain, say, say_lines, width_of_terminal
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
 from art_compliance.run.recorder import Order, RecordingResult, choose, record
@@ -86,7 +87,7 @@ def _replay(name: str, selection: Selection, dialect: str | None, *, verbose: bo
     report = certify(name, dialect=dialect, selection=selection)
     if not (_has_played(report) or report.harness_errors):
         raise HarnessError(f"{name}: its provider has no cassette of these scenarios; art record makes one")
-    say_lines(summarize(report, verbose=verbose))
+    say_lines(summarize(report, verbose=verbose, width=width_of_terminal(), rest="--verbose shows all of them"))
     if report.harness_errors:
         raise typer.Exit(CANNOT)
     return bool(report.failures)
@@ -132,7 +133,7 @@ def corpus_command() -> None:
     for package in corpus.load_packages():
         try:
             found = corpus.read_package(package)
-        except (corpus.Unreachable, HarnessError, BadCassette) as error:
+        except (Unreachable, HarnessError, BadCassette) as error:
             missing = True
             complain(error)
             continue

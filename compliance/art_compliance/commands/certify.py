@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from art_compliance.commands.console import CANNOT, FAILS, say, say_lines
+from art_compliance.commands.console import CANNOT, FAILS, say, say_lines, width_of_terminal
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
+from art_compliance.commands.output import NAME, Kept, printing_to
+from art_compliance.commands.processes import Task, Tell, count_cores, run_all
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
+from art_compliance.run.lines import counted
 from art_compliance.run.report import Report, Result, write_reports
 from art_compliance.run.reproducing import write_repros
-from art_compliance.run.runner import certify
+from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
-from art_compliance.run.summary import describe_counts, describe_failures
+from art_compliance.run.summary import summarize
 from art_compliance.subject.factories import find_factory
 
 KEPT: Final = Path(".art")
 """The folder for failing prompts, in the author's repository."""
+_BETWEEN: Final = 0.1
+"""Seconds between two words of a process about its progress."""
+
+Show = Callable[[str, int, int], None]
+"""Shows what is being done, how much is done, and of how much."""
 
 
 def certify_command(
@@ -45,6 +56,8 @@ def certify_command(
     profile: Annotated[str, typer.Option(help="How long to search: quick, default or thorough.")] = "default",
     report: Annotated[Path, typer.Option(help="The folder to write report.json into.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Run the adapter in a process of its own.")] = False,
+    time_limit: Annotated[float, typer.Option(help="The seconds that one adapter's run may take.")] = MOST_SECONDS,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Only count which faults this run would find.")
     ] = False,
@@ -64,28 +77,73 @@ def certify_command(
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile), kept=KEPT)
     repros = report if len(names) == 1 else None
-    reports = [_certify(name, dialect, selection, seed, search, verbose=verbose, repros=repros) for name in names]
+    kept = Kept(report / NAME) if selection.is_whole and selection.live is None else None
+    show = partial(_show, verbose=verbose, repros=repros)
+    run = partial(
+        certify,
+        dialect=dialect,
+        selection=selection,
+        seed=seed,
+        search=search,
+        isolated=isolated,
+        seconds=time_limit,
+    )
+    workers = min(count_cores(), len(names)) if selection.is_whole else 1  # a part takes less time than a process
+    with closing(_certify_at_once(names, run, kept, workers) if workers > 1 else _certify(names, run, kept)) as found:
+        reports = [show(one) for one in found]
+    if kept is not None:
+        kept.end()
+        if kept.lines:
+            say(f"printed meanwhile: {counted(kept.lines, 'line')}, in {report / NAME}")
     path = write_reports(reports, report)
     write_repros(reports, report)
     say(f"report: {path}")
     raise typer.Exit(_exit_code(reports))
 
 
-def _certify(
-    name: str,
-    dialect: str | None,
-    selection: Selection,
-    seed: int | None,
-    search: Search,
-    *,
-    verbose: bool,
-    repros: Path | None,
-) -> Report:
-    with _progress() as progress:
-        show = _progress_of(progress, name)
-        report = certify(name, dialect=dialect, selection=selection, seed=seed, search=search, on_result=show)
-    say_lines(describe_failures(report, verbose=verbose, repros=repros))
-    say_lines(describe_counts(report))
+def _certify(names: list[str], run: Callable[..., Report], kept: Kept | None) -> Generator[Report]:
+    for name in names:
+        with _progress() as progress, printing_to(kept):
+            report = run(name, on_result=_counting(_shown_in(progress, name)))
+        yield report
+
+
+def _certify_at_once(
+    names: list[str], run: Callable[..., Report], kept: Kept | None, workers: int
+) -> Generator[Report]:
+    """The reports in the order of the names; what they print is kept in that order, too."""
+    with TemporaryDirectory() as folder, _progress() as progress:
+        printed = [Path(folder) / str(number) for number in range(len(names))]
+        bars = {name: _shown_in(progress, name) for name in names}
+        tasks = [
+            Task(name, partial(_certify_apart, run, name, path)) for name, path in zip(names, printed, strict=True)
+        ]
+        with closing(run_all(tasks, workers, lambda name, now: bars[name](*now))) as reports:
+            for path, report in zip(printed, reports, strict=True):
+                if kept is not None and path.exists():
+                    kept.write(path.read_text(encoding="utf-8"))
+                yield report
+
+
+def _certify_apart(run: Callable[..., Report], name: str, printed: Path, tell: Tell) -> Report:
+    """In a process of its own, which tells its progress now and then."""
+    kept, last = Kept(printed), 0.0
+
+    def tell_now_and_then(now: str, number: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > _BETWEEN:
+            last = time.monotonic()
+            tell((now, number, total))
+
+    try:
+        with printing_to(kept):
+            return run(name, on_result=_counting(tell_now_and_then))
+    finally:
+        kept.end()
+
+
+def _show(report: Report, *, verbose: bool, repros: Path | None) -> Report:
+    say_lines(summarize(report, verbose=verbose, repros=repros, width=width_of_terminal()))
     return report
 
 
@@ -112,20 +170,24 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True)
 
 
-def _progress_of(progress: Progress, name: str) -> Callable[[Result, int, int], None]:
+def _shown_in(progress: Progress, name: str) -> Show:
     task = progress.add_task(name, total=None, now="")
+    return lambda now, number, total: progress.update(task, completed=number, total=total, now=now)
+
+
+def _counting(show: Show) -> Callable[[Result, int, int], None]:
+    """Shows each result with the number of failures so far."""
     failed = 0
 
-    def show(result: Result, number: int, total: int) -> None:
+    def count(result: Result, number: int, total: int) -> None:
         nonlocal failed
         failed += result.verdict == "fail"
-        now = f"{failed} failed  {result.check}" if failed else result.check
-        progress.update(task, completed=number, total=total, now=now)
+        show(f"{failed} failed  {result.check}" if failed else result.check, number, total)
 
-    return show
+    return count
 
 
 def _exit_code(reports: list[Report]) -> int:
     if any(report.harness_errors for report in reports):
         return CANNOT
-    return FAILS if any(report.failures for report in reports) else 0
+    return FAILS if any(report.failures or report.stopped for report in reports) else 0

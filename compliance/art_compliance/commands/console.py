@@ -11,7 +11,8 @@ from rich.console import Console
 
 from art_compliance.cassettes import BadCassette
 from art_compliance.findings import Finding, HarnessError
-from art_compliance.run.summary import Line, Style
+from art_compliance.quoting import escape
+from art_compliance.run.lines import Line, Style
 
 FAILS: Final = 1
 """The exit code if something that was judged is wrong."""
@@ -27,8 +28,15 @@ Command = Callable[..., None]
 
 
 def say(line: str, *, style: str | None = None) -> None:
-    """Prints a line as it is, without reading markup in it."""
-    OUT.print(line, markup=False, style=style)
+    """Prints a line as it is, without reading markup in it. What a terminal would act on is escaped, and line ends not.
+
+    Characters that the terminal's encoding lacks are escaped, too.
+    """
+    OUT.print(_shown(line, OUT.encoding), markup=False, style=style)
+
+
+def _shown(text: str, encoding: str) -> str:
+    return "\n".join(map(escape, text.split("\n"))).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def say_lines(lines: Iterable[Line]) -> None:
@@ -37,12 +45,17 @@ def say_lines(lines: Iterable[Line]) -> None:
         say(line.text, style=_STYLES[line.style])
 
 
+def width_of_terminal() -> int | None:
+    """The columns of the terminal that standard output goes to; None where it goes elsewhere."""
+    return OUT.width if OUT.is_terminal else None
+
+
 _STYLES: Final[dict[Style, str | None]] = {"plain": None, "good": "bold green", "bad": "bold red"}
 
 
 def complain(error: Exception) -> None:
     """Prints why the suite cannot do its work."""
-    ERR.print(f"harness: {error}", markup=False, style="bold red")
+    ERR.print(_shown(f"harness: {error}", ERR.encoding), markup=False, style="bold red")
 
 
 def reports_errors(command: Command) -> Command:

@@ -20,9 +20,10 @@ def judge_command(
     dialect: Annotated[str, typer.Option(help="The wire format of the request.")] = "",
     model: Annotated[str | None, typer.Option(help="The model, if the body does not name it.")] = None,
     url: Annotated[str | None, typer.Option(help="The URL: services of one format may differ.")] = None,
+    api_version: Annotated[str | None, typer.Option(help="The API's version, as in anthropic-version.")] = None,
 ) -> None:
     """Show what is wrong with a request. Exits with 1 if the provider would reject it, with 2 if it cannot be read."""
-    findings = judge(_known(dialect), _read(file), model=model, url=url)
+    findings = judge(_known(dialect), _read(file), model=model, url=url, version=api_version)
     for line in describe_findings(findings):
         say(line)
     raise typer.Exit(FAILS if any(finding.severity == "reject" for finding in findings) else 0)

@@ -30,7 +30,7 @@ def scenarios_command() -> None:
     say(f"{len(scenarios)} scenarios")
 
 
-def schema_command(what: Annotated[str, typer.Argument(help="prompt or scenario")]) -> None:
+def schema_command(what: Annotated[str, typer.Argument(help="prompt, scenario, agent or contributors")]) -> None:
     """Print the JSON Schema of the prompt format or of scenario files."""
     if what not in SCHEMAS:
         raise HarnessError(f"there is no schema {what!r}; known: {', '.join(SCHEMAS)}")

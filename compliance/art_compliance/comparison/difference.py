@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from art_compliance.comparison.constants import NO_CONSTANTS, Constants
 from art_sdk.adapters.capabilities import Loss, Repair
 from art_sdk.messages import ArtStandardPrompt, ToolSchema
 
@@ -44,17 +45,24 @@ class Comparison(Struct, frozen=True):
     differences: tuple[Difference, ...]
     repairs: frozenset[Repair]
 
-    @property
-    def weight(self) -> tuple[int, int, int]:
-        """The smaller, the better the explanation. A difference that a loss may allow weighs less than a repair."""
+    def weight(self, declared: frozenset[Repair]) -> tuple[int, int, int, int]:
+        """The smaller, the better the explanation. A difference that a loss may allow weighs less than a repair.
+
+        Of two explanations that are equally good, the one with the declared repairs is better.
+        """
         unexplained = sum(difference.loss is None for difference in self.differences)
-        return unexplained, len(self.repairs), len(self.differences)
+        return unexplained, len(self.repairs), len(self.repairs - declared), len(self.differences)
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """What a request must say. Extensions of other dialects need not be in it."""
+    """What a request must say. Extensions of other dialects need not be in it.
+
+    `constants` are the texts that the adapter adds when it repairs a prompt, `declared` the repairs that it declares.
+    """
 
     dialect: str
     prompt: ArtStandardPrompt
     tools: tuple[ToolSchema, ...]
     options: dict[str, Any]
+    constants: Constants = NO_CONSTANTS
+    declared: frozenset[Repair] = frozenset()

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from math import copysign
+from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 from msgspec import Struct, field
 
+from art_compliance.quoting import as_json
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import (
     ArtStandardPrompt,
@@ -166,12 +168,63 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal. Integers, floats and booleans are never equal to each other."""
+    """Whether two JSON values are equal. Integers, floats and booleans differ, and so do 0.0 and -0.0."""
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
         return len(one) == len(other) and all(same_json(a, b) for a, b in zip(one, other, strict=True))
+    if type(one) is float and type(other) is float:
+        return one == other and copysign(1.0, one) == copysign(1.0, other)
     return type(one) is type(other) and bool(one == other)
+
+
+def is_json_of(text: str, value: Any) -> bool:
+    """Whether a text is JSON and has this value. A number is the same with and without a fraction of zero."""
+    parsed = _arguments(text)
+    return bool(text.strip()) and not is_marked(parsed) and same_json(_plain_numbers(parsed), _plain_numbers(value))
+
+
+def is_marked(value: Any) -> TypeGuard[tuple[Any, ...]]:
+    """Whether the arguments of a call are no plain JSON value: not JSON, or an object with a repeated key."""
+    return isinstance(value, tuple)
+
+
+def arguments_text(arguments: Any) -> str:
+    """The arguments of a call in JSON notation, for people; text that is not JSON as it is."""
+    if is_marked(arguments) and arguments[0] == NOT_JSON:
+        return f"not JSON: {arguments[1]}"
+    try:
+        return as_json(_with_pairs(arguments))
+    except RecursionError:
+        return "arguments nested too deep to be shown"
+
+
+class _Pairs(dict[str, Any]):
+    """An object that is written with all of its pairs, those of a repeated key included."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self._pairs = pairs
+
+    def items(self) -> Any:
+        return self._pairs
+
+
+def _with_pairs(value: Any) -> Any:
+    if is_marked(value):
+        return _Pairs([(key, _with_pairs(item)) for key, item in value[1:]])
+    if is_object(value):
+        return {key: _with_pairs(item) for key, item in value.items()}
+    return [_with_pairs(item) for item in value] if is_array(value) else value
+
+
+def _plain_numbers(value: Any) -> Any:
+    """The value with whole floats as integers."""
+    if is_object(value):
+        return {key: _plain_numbers(item) for key, item in value.items()}
+    if is_array(value):
+        return [_plain_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def walk_texts(entries: list[Entry]) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.comparison.difference import Difference, Expected
+from art_compliance.comparison.difference import Comparison, Difference, Expected
+from art_compliance.comparison.names import ToolNames
 from art_compliance.comparison.normal_form import same_json
+from art_compliance.comparison.schema_repairs import explain_schema
+from art_compliance.comparison.schemas import normal_schema
 from art_compliance.dialects import Decoded
 from art_compliance.quoting import describe_change, show
-from art_sdk.adapters.capabilities import Loss
+from art_sdk.adapters.capabilities import Loss, Repair
 
 _NOT_IN_THE_REQUEST: Final = frozenset(
     {"thread_id", "trace_id", "session_id", "user_id", "call_context", "tools", "late_system", "timeouts", "provider"}
@@ -39,14 +41,36 @@ _NUMBERS: Final = frozenset({"temperature", "top_p"})
 """Options for which 1 and 1.0 are the same."""
 
 
-def compare_options(expected: Expected, decoded: Decoded) -> Iterator[Difference]:
-    """The options that were lost or changed. Options that were not given are ignored."""
-    for name, value in expected.options.items():
+def compare_options(expected: Expected, decoded: Decoded, names: ToolNames) -> Comparison:
+    """The options that were lost or changed, and the repairs that explain others away.
+
+    Options that were not given are ignored.
+    """
+    differences: list[Difference] = []
+    repairs: frozenset[Repair] = frozenset()
+    for name, given in expected.options.items():
         path, pointer = f"options.{name}", decoded.places.get(f"options/{name}")
+        value = names.sent(given) if name == "tool_choice" else given
         sent = decoded.options.get(name)
         if name not in decoded.options:
             text = f"the option {name} = {show(value)} is lost"
-            yield Difference(slot="option", message=text, path=path, loss=_OPTION_LOSS.get(name))
-        elif not (value == sent if name in _NUMBERS else same_json(value, sent)):
-            text = f"the option {name} changed: {describe_change(repr(value), repr(sent))}"
-            yield Difference(slot="option", message=text, path=path, pointer=pointer)
+            differences.append(Difference(slot="option", message=text, path=path, loss=_OPTION_LOSS.get(name)))
+        elif not _is_same(name, value, sent):
+            change = None
+            if name == "response_schema":
+                meaning = normal_schema(value), normal_schema(sent)
+                change = explain_schema(value, sent) or explain_schema(*meaning)
+                value, sent = meaning
+            repairs |= change.repairs if change else frozenset()
+            if change is None or change.loss:
+                text = f"the option {name} changed: {describe_change(value, sent)}"
+                loss = change.loss if change else None
+                differences.append(Difference(slot="option", message=text, path=path, pointer=pointer, loss=loss))
+    return Comparison(tuple(differences), repairs)
+
+
+def _is_same(name: str, value: Any, sent: Any) -> bool:
+    if name in _NUMBERS:
+        return bool(value == sent)
+    is_same = same_json(value, sent)
+    return is_same or (name == "response_schema" and same_json(normal_schema(value), normal_schema(sent)))

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import SequenceMatcher
-from itertools import zip_longest
-from typing import Final
+from itertools import starmap, zip_longest
+from typing import Any, Final
 
+from art_compliance.comparison.constants import Frame
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
-from art_compliance.comparison.normal_form import Entry, EntryCall, Image, normal_form, same_json
-from art_compliance.comparison.repairs import repaired, without_filler
+from art_compliance.comparison.normal_form import (
+    Entry,
+    EntryCall,
+    EntryResult,
+    Image,
+    arguments_text,
+    is_json_of,
+    is_marked,
+    same_json,
+)
+from art_compliance.comparison.repairs import explanations, found_after, wanted_after
 from art_compliance.dialects import Decoded
-from art_compliance.quoting import describe_change, quote
+from art_compliance.quoting import describe_change, describe_json_change, quote, quote_difference, show, with_article
 from art_sdk.adapters.capabilities import Loss, Repair
+from art_sdk.json_data import is_object
 
 _TEXT_SLOT: Final[dict[str, Slot]] = {
     "system": "system-text",
@@ -21,33 +33,51 @@ _TEXT_SLOT: Final[dict[str, Slot]] = {
 }
 
 
-def compare_turns(expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> Comparison:
-    """The differences that are left if the adapter made these repairs."""
-    return _TurnComparison(expected, decoded, repairs).compare()
+def compare_turns(expected: Expected, decoded: Decoded, wanted: list[Entry], found: list[Entry]) -> Comparison:
+    """The explanation of the decoded turns with the fewest differences, and then the fewest repairs."""
+
+    def explained_by(repairs: frozenset[Repair]) -> Comparison:
+        return _TurnComparison(expected, decoded, wanted, found, repairs).compare()
+
+    best = explained_by(frozenset())
+    if best.differences:
+        for same_count in explanations(wanted, expected.dialect, expected.constants):
+            best = min(best, *map(explained_by, same_count), key=lambda one: one.weight(expected.declared))
+            if not best.differences:
+                break
+    return best
 
 
 class _TurnComparison:
     """One comparison: the wanted turns after the repairs, against those that were found."""
 
-    def __init__(self, expected: Expected, decoded: Decoded, repairs: frozenset[Repair]) -> None:
-        self._wanted = repaired(normal_form(expected.prompt), repairs, expected.dialect)
-        self._found = repaired(normal_form(decoded.prompt), repairs, expected.dialect)
-        if "adds_filler_turn" in repairs:
-            self._found = without_filler(self._wanted, self._found)
+    def __init__(
+        self,
+        expected: Expected,
+        decoded: Decoded,
+        wanted: list[Entry],
+        found: list[Entry],
+        repairs: frozenset[Repair],
+    ) -> None:
+        self._constants, self._dialect = expected.constants, expected.dialect
+        self._wanted = wanted_after(wanted, repairs, self._dialect, self._constants)
+        self._found = found_after(self._wanted, found, repairs, self._dialect, self._constants)
         self._places = decoded.places
-        self._dialect = expected.dialect
-        self._repairs = repairs
+        self._wrapped = decoded.wrapped
+        self._has_ids = decoded.has_ids
+        self._json_results = decoded.json_results
+        self._repairs = set(repairs)
         self._ids: list[tuple[EntryCall, EntryCall]] = []
         self._differences: list[Difference] = []
 
     def compare(self) -> Comparison:
-        """The differences, and the repairs including `maps_call_ids` if ids were mapped."""
+        """The differences, and the repairs, those of calls and results included."""
         matcher = SequenceMatcher(None, [_key(e) for e in self._wanted], [_key(e) for e in self._found], autojunk=False)
         for _, low, high, start, end in matcher.get_opcodes():
             self._block(self._wanted[low:high], self._found[start:end])
-        mapped: frozenset[Repair] = frozenset({"maps_call_ids"} if self._ids_are_mapped() else ())
-        repairs = self._repairs | mapped
-        return Comparison(tuple(self._differences), repairs)
+        if self._ids_are_mapped():
+            self._repairs.add("maps_call_ids")
+        return Comparison(tuple(self._differences), frozenset(self._repairs))
 
     def _block(self, wanted: list[Entry], found: list[Entry]) -> None:
         """Pairs turns of the same role in order, as changed versions of each other. The rest is lost or invented."""
@@ -63,7 +93,8 @@ class _TurnComparison:
             if self._is_moved(entry):
                 continue
             shown = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
-            self._add("invented", f"a {entry.role} turn that the prompt does not have: {quote(shown)}", found=entry)
+            text = f"{with_article(entry.role)} turn that the prompt does not have: {quote(shown)}"
+            self._add("invented", text, found=entry)
 
     def _lost(self, entry: Entry, near: list[Entry]) -> None:
         slot = _TEXT_SLOT[entry.role] if entry.texts else "call"
@@ -83,22 +114,35 @@ class _TurnComparison:
         if wanted.texts != found.texts and not self._joined(wanted, found):
             self._compare_texts(wanted, found)
         if not _same_images(wanted.images, found.images):
-            before, after = (", ".join(map(_describe_image, side.images)) or "no image" for side in (wanted, found))
+            before, after = _describe_images(wanted.images, found.images)
             self._add("image", f"the images changed: expected {before}; found {after}", wanted, found)
-        if wanted.name != found.name:
-            text = f"the message's name {wanted.name!r} became {found.name!r}"
+        if (wanted.name or None) != (found.name or None):  # an empty name names nobody
+            text = f"the message's name {show(wanted.name)} became {show(found.name)}"
             self._add("message-name", text, wanted, found, loss="message_name")
         own, sent = wanted.extensions.get(self._dialect), found.extensions.get(self._dialect)
         if not same_json(own, sent):
-            text = f"the extensions changed: {describe_change(repr(own), repr(sent))}"
+            text = f"the extensions changed: {describe_change(own, sent)}"
             self._add("extensions", text, wanted, found)
-        for call, twin in zip_longest(wanted.calls, found.calls):
-            if call is None:
-                self._add("invented", f"a call of {twin.name!r} that the prompt does not have", found=found, call=twin)
-            elif twin is None:
-                self._add("call", f"the call {call.id!r} of {call.name!r} is lost", wanted, found, call=call)
-            else:
+        for call, twin in self._twins(wanted, found):
+            if call is None and twin is not None:
+                self._add(
+                    "invented", f"a call of {show(twin.name)} that the prompt does not have", found=found, call=twin
+                )
+            elif call is not None and twin is None:
+                self._add("call", f"the call {show(call.id)} of {show(call.name)} is lost", wanted, found, call=call)
+            elif call is not None and twin is not None:
                 self._compare_calls(call, twin, found)
+
+    def _twins(self, wanted: Entry, found: Entry) -> Iterable[tuple[EntryCall | None, EntryCall | None]]:
+        """The calls with those that were sent for them: by place, or by id where they are the same in another order."""
+        sent = {call.id: call for call in found.calls}
+        by_id = [(call, sent[call.id]) for call in wanted.calls if call.id in sent]
+        by_place = [*zip_longest(wanted.calls, found.calls)]
+        is_whole = len(by_id) == len(by_place) == len(sent)
+        if not is_whole or sum(starmap(_is_same_call, by_id)) <= sum(starmap(_is_same_call, by_place)):
+            return by_place
+        self._add("call", f"the order of the calls changed: {', '.join(sent)}", wanted, found)
+        return by_id
 
     def _joined(self, wanted: Entry, found: Entry) -> bool:
         """Whether the joined text contains the texts whole and in order."""
@@ -124,47 +168,75 @@ class _TurnComparison:
     def _compare_calls(self, wanted: EntryCall, found: EntryCall, entry: Entry) -> None:
         self._ids.append((wanted, found))
         if wanted.name != found.name:
-            text = f"the called tool {wanted.name!r} became {found.name!r}"
+            text = f"the called tool {show(wanted.name)} became {show(found.name)}"
             self._add("call", text, found=entry, call=found, path=wanted.path)
-        if not same_json(wanted.arguments, found.arguments):
-            shown = describe_change(repr(wanted.arguments), repr(found.arguments))
-            text = f"the arguments of the call {wanted.id!r} changed: {shown}"
+        if not (same_json(wanted.arguments, found.arguments) or self._are_wrapped(wanted.arguments, found.arguments)):
+            shown = describe_json_change(arguments_text(wanted.arguments), arguments_text(found.arguments))
+            text = f"the arguments of the call {show(wanted.id)} changed: {shown}"
             self._add("arguments", text, found=entry, call=found, path=f"{wanted.path}.function.arguments")
         self._compare_results(wanted, found, entry)
+
+    def _are_wrapped(self, wanted: Any, found: Any) -> bool:
+        """Whether arguments that are no object are sent as the text of an object's only field; notes the repair."""
+        if is_object(wanted) or not is_object(found) or len(found) != 1:
+            return False
+        ((key, inside),) = found.items()
+        is_text = inside == wanted[1] if is_marked(wanted) else isinstance(inside, str) and is_json_of(inside, wanted)
+        if is_text and key == self._constants.arguments_key:
+            self._repairs.add("wraps_arguments")
+            return True
+        return False
 
     def _compare_results(self, wanted: EntryCall, found: EntryCall, entry: Entry) -> None:
         if wanted.result is None or found.result is None:
             if wanted.result is not None:
-                text = f"the result of the call {wanted.id!r} is lost, or answers another call"
+                text = f"the result of the call {show(wanted.id)} is lost, or answers another call"
                 self._add("result", text, found=entry, call=found, path=wanted.result.path)
             elif found.result is not None:
-                text = f"a result of the call {wanted.id!r} that the prompt does not have"
+                text = f"a result of the call {show(wanted.id)} that the prompt does not have"
                 self._add("invented", text, found=entry, call=found)
             return
         pointer = self._pointer(found.result.path)
-        if wanted.result.text != found.result.text:
+        frame = self._frame(wanted.result, found.result)
+        is_same = wanted.result.text == found.result.text or self._is_parsed(wanted.result, found.result)
+        if not is_same and frame is None:
             shown = describe_change(wanted.result.text, found.result.text)
-            text = f"the result of the call {wanted.id!r} changed: {shown}"
+            text = f"the result of the call {show(wanted.id)} changed: {shown}"
             self._differences.append(Difference(slot="result", message=text, path=wanted.result.path, pointer=pointer))
-        if found.result.name not in (None, found.name):
-            text = f"the result of the call {wanted.id!r} of {found.name!r} is named {found.result.name!r}"
+        if found.result.name not in (None, found.name, wanted.result.name):
+            text = f"the result of the call {show(wanted.id)} of {show(found.name)} is named {show(found.result.name)}"
             self._differences.append(Difference(slot="result", message=text, path=wanted.result.path, pointer=pointer))
-        if wanted.result.status != found.result.status:
-            text = f"the result's status {wanted.result.status!r} became {found.result.status!r}"
+        if wanted.result.status != found.result.status and frame in (None, self._constants.result):
+            text = f"the result's status {show(wanted.result.status)} became {show(found.result.status)}"
             self._differences.append(
                 Difference(
                     slot="result-status", message=text, path=wanted.result.path, pointer=pointer, loss="result_status"
                 )
             )
 
+    def _frame(self, wanted: EntryResult, found: EntryResult) -> Frame | None:
+        """The frame that the adapter put around the result, whose repair it notes."""
+        known = self._constants
+        frames = (known.failed, known.result) if wanted.status == "error" else (known.result,)
+        frame = next((one for one in frames if any(one) and one.has(wanted.text, found.text)), None)
+        if frame is not None:
+            self._repairs.add("wraps_result" if frame == known.result else "marks_failed_result")
+        elif found.path in self._wrapped:
+            self._repairs.add("wraps_result")
+        return frame
+
     def _ids_are_mapped(self) -> bool:
-        """Whether ids changed one to one. Ids that changed in another way are differences."""
+        """Whether ids changed one to one. Ids that changed in another way, or are not sent, are differences."""
+        if not self._has_ids and self._ids:
+            first, sent = self._ids[0]
+            self._add("call-id", "calls are sent without ids", call=sent, path=f"{first.path}.id", loss="call_ids")
+            return False
         changed = [(wanted, found) for wanted, found in self._ids if wanted.id != found.id]
         pairs = {(wanted.id, found.id) for wanted, found in self._ids}
         one_to_one = len(pairs) == len({own for own, _ in pairs}) == len({sent for _, sent in pairs})
         if changed and not one_to_one:
             for wanted, found in changed:
-                text = f"the call id {wanted.id!r} became {found.id!r}; ids were not mapped one to one"
+                text = f"the call id {show(wanted.id)} became {show(found.id)}; ids were not mapped one to one"
                 self._add("call-id", text, call=found, path=f"{wanted.path}.id", loss="call_ids")
         return bool(changed) and one_to_one
 
@@ -190,6 +262,15 @@ class _TurnComparison:
         key = path.replace("$[", "prompt/", 1).replace("].", "/").replace("[", "/").replace("]", "")
         return self._places.get(key)
 
+    def _is_parsed(self, wanted: EntryResult, found: EntryResult) -> bool:
+        """Whether the result was sent as the JSON value that its text is."""
+        return any(is_json_of(wanted.text, value) for value in self._json_results.get(found.path, ()))
+
+
+def _is_same_call(wanted: EntryCall, found: EntryCall) -> bool:
+    """Whether both call the same tool with the same arguments."""
+    return wanted.name == found.name and same_json(wanted.arguments, found.arguments)
+
 
 def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:
     """Whether the images are the same. Some formats have no place for the type of an image that is given as a URL."""
@@ -197,6 +278,16 @@ def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:
         one._replace(mime_type=other.mime_type) == other and other.mime_type in (one.mime_type, "image/*")
         for one, other in zip(wanted, found, strict=True)
     )
+
+
+def _describe_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> tuple[str, str]:
+    """Both lists in words; from where their data differ if the beginnings are the same, as those of one format are."""
+    before, after = (", ".join(map(_describe_image, images)) or "no image" for images in (wanted, found))
+    if before != after:
+        return before, after
+    one, other = next((a, b) for a, b in zip(wanted, found, strict=True) if a.data != b.data)
+    _, first, second = quote_difference(one.data, other.data)
+    return f"{one.mime_type} {first}", f"{other.mime_type} {second}"
 
 
 def _describe_image(image: Image) -> str:

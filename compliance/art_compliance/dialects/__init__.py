@@ -9,9 +9,12 @@ from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.decoding import Decoded, DecodeFailed
 from art_compliance.dialects.deepseek_chat import DEEPSEEK_CHAT
+from art_compliance.dialects.endpoints import find_spoken
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
+from art_compliance.dialects.groq_chat import GROQ_CHAT
 from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
+from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
 from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
 from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.dialects.writing import CannotWrite
@@ -19,7 +22,16 @@ from art_compliance.findings import HarnessError
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect
-    for dialect in (ANTHROPIC_MESSAGES, GEMINI_GENERATE, OPENAI_CHAT, MISTRAL_CHAT, DEEPSEEK_CHAT, OPENROUTER_CHAT)
+    for dialect in (
+        ANTHROPIC_MESSAGES,
+        GEMINI_GENERATE,
+        OPENAI_CHAT,
+        MISTRAL_CHAT,
+        DEEPSEEK_CHAT,
+        OPENROUTER_CHAT,
+        GROQ_CHAT,
+        OPENAI_COMPATIBLE,
+    )
 }
 """Every dialect; `base` says what a new one takes."""
 
@@ -53,7 +65,11 @@ def decode(dialect: str, payload: object, *, url: str | None = None) -> Decoded:
 
     Raises DecodeFailed, with a JSON pointer, for a request that the dialect cannot have.
     """
-    return find_dialect(dialect).requests.decode(payload, url=url)
+    decoder = find_spoken(find_dialect(dialect), url).requests.decode
+    try:
+        return decoder(payload, url=url)
+    except RecursionError as error:
+        raise DecodeFailed("", "the payload is nested too deep to be decoded") from error
 
 
 __all__ = ["DIALECTS", "CannotWrite", "DecodeFailed", "Decoded", "Dialect", "decode", "find_by_url", "find_dialect"]

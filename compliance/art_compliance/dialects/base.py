@@ -17,6 +17,7 @@ from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.recorded import ReadRecorded, TokenCounts
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of, is_one_of, path_of
+from art_compliance.dialects.variations import Variation
 from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
 
@@ -41,21 +42,29 @@ class Access(Struct, frozen=True, kw_only=True):
     """The answer to a key that the provider does not know."""
     headers: Mapping[str, Denial] = {}
     """Other headers that every request needs (lower-case names), each with the answer to a request without it."""
+    known_values: Mapping[str, tuple[str, ...]] = {}
+    """The values of headers (lower-case names) that the provider knows."""
+    version_header: str | None = None
+    """The header (in lower case) that names the version of the provider's API: a date."""
 
 
 class Service(Struct, frozen=True, kw_only=True):
     """Where the format is spoken."""
 
     hosts: tuple[str, ...]
-    """Hosts of the provider whose published types and rules these are."""
+    """Hosts of the provider whose published types and rules these are; none if nobody knows its servers."""
     kin: tuple[str, ...] = ()
     """Hosts of others that follow the same rules."""
     path: str
     """A regular expression that finds the end of a request URL's path."""
     base_path: str
     """What comes before that path at the provider."""
+    endings: tuple[str, ...]
+    """What comes after `base_path` at the provider, as people write it: `{model}` where the URL names the model."""
     access: Access
     """Keys and other headers."""
+    like: str | None = None
+    """Another format, whose allowances of `fixtures/wire/allowances.toml` count for this one, too."""
     shape: str | None = None
     """The name of this format in recordings, whichever provider speaks it. Relatives of another format have none."""
 
@@ -66,7 +75,7 @@ class Service(Struct, frozen=True, kw_only=True):
     def covers(self, url: str | None) -> bool:
         """Whether the rules apply to the service that the URL names; they do where it names none."""
         host = host_of(url)
-        return host is None or is_one_of(host, (*self.hosts, *self.kin))
+        return host is None or not self.hosts or is_one_of(host, (*self.hosts, *self.kin))
 
 
 class WiderSchema(Struct, frozen=True):
@@ -105,6 +114,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Reads a body, with its model and URL where known, for the rules' functions."""
     rules: tuple[RuleCheck, ...]
     """The rules' functions."""
+    version_field: str | None = None
+    """The field of the body that names the version of the API where no header does."""
     not_json: Denial
     """The answer to a body that is not JSON."""
     history: str
@@ -136,6 +147,17 @@ def no_reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
     return None
 
 
+class Models(Struct, frozen=True, kw_only=True):
+    """The provider's list of models."""
+
+    names: tuple[str, ...]
+    """The models in it."""
+    describe: Callable[[str], dict[str, Any]]
+    """Writes the entry of a model."""
+    gather: Callable[[tuple[dict[str, Any], ...]], dict[str, Any]]
+    """Writes the list of these entries."""
+
+
 class Answers(Struct, frozen=True, kw_only=True):
     """What comes back."""
 
@@ -143,10 +165,10 @@ class Answers(Struct, frozen=True, kw_only=True):
     """Writes the body of an unstreamed answer. Raises CannotWrite."""
     write_error: Callable[[int, str], bytes]
     """Writes the body of an error answer with this status and message."""
+    models: Models
+    """The list of models, as the provider's own client reads it."""
     essential: tuple[str, ...]
     """JSON pointers of fields without which an unstreamed answer cannot be read."""
-    finish: str
-    """The JSON pointer of the reason why an unstreamed answer ended."""
     read: ReadRecorded
     """Reads a recorded answer, or one event of a streamed one."""
     counts: TokenCounts
@@ -155,6 +177,14 @@ class Answers(Struct, frozen=True, kw_only=True):
     """What the answer to this request body and model shows of its reasoning, or None without reasoning."""
     call_id_prefix: str = ""
     """How the provider's ids of tool calls begin."""
+    variations: tuple[Variation, ...] = ()
+    """Other forms in which the provider may give the same answer, whole or streamed."""
+    bad_ends: tuple[str, ...]
+    """Published values of `finish_fields` after which an answer is not a good whole one."""
+    good_ends: tuple[str, ...] = ()
+    """Published values of `finish_fields`, beside the usual one, after which an answer is a good whole one."""
+    optional_usage: str | None = None
+    """The field of an answer, or of a stream's event, that counts tokens and may be missing."""
 
 
 class Streams(Struct, frozen=True, kw_only=True):
@@ -177,7 +207,9 @@ class Streams(Struct, frozen=True, kw_only=True):
     text_fields: tuple[str, ...]
     """The fields that carry pieces of the answer's text."""
     finish_fields: tuple[str, ...]
-    """The fields that say why the answer ended."""
+    """The fields that say why an answer ended, streamed or not."""
+    write_body: Callable[[dict[str, Any]], tuple[bytes, ...]] | None = None
+    """Writes the events of a stream that says what the body of an unstreamed answer says."""
     interleave_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
     """Rewrites a stream so that the pieces of its calls alternate. None: the format cannot express that."""
     client_failures: frozenset[str] = frozenset()

@@ -35,7 +35,9 @@ class Decoded(Struct, frozen=True, kw_only=True):
 
     `options` has the names of `CallOptions`. `opaque` holds, by JSON pointer, what the standard format has no slot for.
     `places` gives the JSON pointer of each message, call, tool and option: of `prompt/2`, `prompt/2/tool_calls/0`,
-    `tools/0`, `options/model`.
+    `tools/0`, `options/model`. `wrapped` has the path (`$[2]`) of each result whose text stands in an object.
+    `has_ids` says whether every call has an id of its own, where the format lets it have none.
+    `json_results` gives, by such paths, the JSON values that a result may stand for that was sent as an object.
     """
 
     prompt: ArtStandardPrompt
@@ -43,6 +45,9 @@ class Decoded(Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     opaque: dict[str, Any] = field(default_factory=dict[str, Any])
     places: dict[str, str] = field(default_factory=dict[str, str])
+    wrapped: frozenset[str] = frozenset()
+    has_ids: bool = True
+    json_results: dict[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
 
 
 class Decode(Protocol):
@@ -67,7 +72,10 @@ class Ledger:
         if not is_object(value):
             raise wrong_kind(pointer, "an object", value)
         fields = Fields(dict(value), pointer)
-        yield fields
+        try:
+            yield fields
+        except RecursionError as error:
+            raise DecodeFailed(pointer, "nested too deeply to be decoded") from error
         for name, rest in fields.left.items():
             if rest is not None:
                 self.opaque[f"{pointer}/{escape(name)}"] = rest
@@ -125,6 +133,11 @@ class PromptBuilder:
     def place_call(self, at: int, pointer: str) -> None:
         """Notes where a call of the next message stands."""
         self.ledger.places[f"prompt/{len(self._messages)}/tool_calls/{at}"] = pointer
+
+    @property
+    def last_path(self) -> str:
+        """The path of the last message that was added."""
+        return f"$[{len(self._messages) - 1}]"
 
     @property
     def messages(self) -> ArtStandardPrompt:

@@ -8,11 +8,14 @@ class OpenCalls:
 
     def __init__(self) -> None:
         self._count = 0
+        self.all_have_ids = True
+        """Whether every call so far had an id of its own."""
         self._open: list[tuple[str, str]] = []
 
     def open(self, call_id: str | None, name: str) -> str:
         """The call's id: its own, or `call_<n>`, n counting all calls of the request."""
         self._count += 1
+        self.all_have_ids = self.all_have_ids and bool(call_id)
         known = call_id or f"call_{self._count}"
         self._open.append((known, name))
         return known

@@ -111,6 +111,20 @@ def outside(place: Place, limits: dict[str, tuple[float, float]]) -> Iterator[Br
             yield Broken(f"{place.pointer}/{name}", f"{name} is {value}; it must be between {low:g} and {high:g}")
 
 
+def too_many(items: object, pointer: str, what: str, most: int) -> Iterator[Broken]:
+    """A list of more items than are allowed; anything else has none to count."""
+    if is_array(items) and len(items) > most:
+        yield Broken(pointer, f"there are {len(items)} {what}; {most} are allowed")
+
+
+def below(place: Place, names: tuple[str, ...], least: int) -> Iterator[Broken]:
+    """The named numbers that are below the least."""
+    for name in names:
+        value = number(place.value.get(name))
+        if value is not None and value < least:
+            yield Broken(f"{place.pointer}/{name}", f"{name} is {value}; it must be at least {least}")
+
+
 def texts_in(value: object) -> Iterator[str]:
     """Every string of a JSON value, in no order."""
     waiting: list[Any] = [value]

@@ -74,6 +74,7 @@ def needs_of(prompt: list[dict[str, Any]], options: dict[str, Any]) -> Iterator[
         "response_schema": options.get("response_schema") is not None,
         "stop": bool(options.get("stop")),
         "prefill": bool(entries) and entries[-1].role == "assistant" and not entries[-1].calls,
+        "provider_fields": any(options.get("provider", {}).values()),
     }
     return (capability for capability, is_used in uses.items() if is_used)
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from art_compliance.findings import Finding
+from art_compliance.judging.doubts import doubt
 from art_compliance.judging.rulebook import judge_rules
+from art_compliance.judging.versions import judge_version
 from art_compliance.judging.wire import judge_wire
 
 
-def judge(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
+def judge(
+    dialect: str, payload: object, *, model: str | None = None, url: str | None = None, version: str | None = None
+) -> list[Finding]:
     """All findings about a request's body; none for a good one.
 
-    `payload` is JSON data. `model` and `url` help where the payload lacks them: what a service accepts depends on both.
-    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it ignores it) or `note`.
-    Raises HarnessError for an unknown dialect.
+    `payload` is JSON data; what cannot be sent as JSON is one finding. `model` and `url` help where the payload lacks
+    them, and `version` is the version of the API that a header names (`anthropic-version`): what a service accepts
+    depends on all three.
+    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it ignores it) or `note`. Nothing is a
+    refusal where the URL is that of another format, where the body is no request of this one and the host is not
+    known, and where a recorder has masked the value. Raises HarnessError for an unknown dialect.
     """
-    return [
-        *judge_wire(dialect, payload, model=model, url=url),
-        *judge_rules(dialect, payload, model=model, url=url),
-    ]
+    found = judge_wire(dialect, payload, model=model, url=url)
+    if not any(finding.path is not None and finding.severity == "reject" for finding in found):  # it cannot be sent
+        found = [*found, *judge_rules(dialect, payload, model=model, url=url, version=version)]
+    found = [*found, *judge_version(dialect, version)]
+    return doubt(dialect, payload, url, found)

@@ -15,7 +15,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from art_compliance.dialects import DIALECTS, DecodeFailed, decode
+from art_compliance.dialects import DIALECTS, DecodeFailed, decode, find_by_url
+from art_compliance.dialects.endpoints import ENDPOINTS
 from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.judging import judge
@@ -48,14 +49,20 @@ class Recording(Struct, frozen=True, kw_only=True):
 
 
 def dialects_of(shape: str, url: str | None) -> tuple[str, ...]:
-    """The dialects to judge a recording by: the shape's, and the host's own on the same path, if it has one."""
-    general = SHAPES.get(shape)
+    """The dialects to judge a recording by: the shape's, and the host's own on the same path, if it has one.
+
+    A service that speaks a dialect is such a host. The shape of a host's own, such as `bedrock_invoke`, is that of the
+    dialect whose requests go to the URL.
+    """
+    hosted = find_by_url(url) if url is not None and shape not in SHAPES else None
+    general = SHAPES.get(shape) if hosted is None else hosted.name
     if general is None:
         return ()
     host, path = host_of(url), DIALECTS[general].service.path
     same = (dialect for dialect in DIALECTS.values() if dialect.service.path == path)
     own = (dialect.name for dialect in same if host is not None and is_one_of(host, dialect.service.hosts))
-    return tuple(dict.fromkeys((general, *own)))
+    served = (one.dialect for one in ENDPOINTS if host is not None and one.host and is_one_of(host, (one.host,)))
+    return tuple(dict.fromkeys((general, *own, *(name for name in served if DIALECTS[name].service.path == path))))
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

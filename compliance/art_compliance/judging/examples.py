@@ -19,11 +19,12 @@ from art_sdk.json_data import is_array, is_object
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
-    """Two abbreviated requests, and their URL if the model is in it."""
+    """Two abbreviated requests, their URL if the model is in it, and the version of the API if it matters."""
 
     breaks: Any
     keeps: Any
     url: str | None = None
+    version: str | None = None
 
 
 def load_examples(dialect: str) -> dict[str, Example]:

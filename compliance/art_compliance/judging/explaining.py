@@ -45,13 +45,17 @@ def _lines(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
         ("confidence", rule.confidence),
         ("severity", f"{rule.severity}: {_MEANINGS[rule.severity]}"),
         ("models", rule.models),
+        ("hosts", ", ".join(rule.hosts)),
+        ("since", rule.since),
         ("evidence", rule.evidence),
         ("not judged", rule.excluded),
     ):
         if text:
             yield f"  {name:<11} {text}"
     if example is not None:
-        yield "  broken by" + (f"   (sent to {example.url})" if example.url else "")
+        given = [f"sent to {example.url}"] if example.url else []
+        given += [f"at the version {example.version}"] if example.version else []
+        yield "  broken by" + (f"   ({', '.join(given)})" if given else "")
         yield from (f"    {line}" for line in json.dumps(example.breaks, indent=2, ensure_ascii=False).splitlines())
 
 
@@ -64,8 +68,10 @@ these rules, and `art explain <rule>` shows one with a request that breaks it. G
 
 An adapter fails for `reject`; `ignored` and `note` are only reported. How a rule is known: `spec` from a
 published type or schema, `doc` from a document, `observed` from an answer of the provider that somebody
-quoted or recorded, `inferred` by a guess. A rule for certain models applies where the model is known. A
-rule that a request alone cannot show is not judged, and says why.
+quoted or recorded, `inferred` by a guess. A rule for certain models applies where the model is known, one
+for certain hosts where the URL names them, and one since a version of the API where the request names that
+version or a later one. A rule that a request alone cannot show is not judged, and says
+why.
 """
 
 
@@ -92,6 +98,8 @@ def _entry(rule: Rule) -> Iterator[str]:
         yield f"> `` {rule.error_text} ``\n"
     for name, text in (
         ("Models", f"`` {rule.models} ``" if rule.models else None),
+        ("Hosts", ", ".join(rule.hosts)),
+        ("Since", f"version {rule.since} of the API" if rule.since else None),
         ("Evidence", rule.evidence),
         ("Not judged", rule.excluded),
         ("Source", rule.source),

@@ -11,6 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
@@ -19,8 +20,8 @@ from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS, find_dialect
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
-from art_compliance.dialects.urls import host_of
-from art_compliance.findings import Finding, HarnessError, Severity
+from art_compliance.dialects.urls import host_of, is_one_of
+from art_compliance.findings import MOST_FINDINGS, Finding, HarnessError, Severity, note_of_more
 from art_compliance.resources import data_folder
 
 CHECK: Final = "wire.no-rule-is-broken"
@@ -33,8 +34,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule of a provider.
 
     `error_text` is the provider's own, with `…` for what varies. `models` is a regular expression: the rule applies
-    to models that it finds, and not to unknown ones. `excluded` says why a request alone cannot show it, `evidence`
-    what is known for or against it.
+    to models that it finds, and not to unknown ones; with `hosts`, only to requests to these; with `since`, only to
+    requests that name this version of the provider's API, or a later one. `excluded` says why a request alone cannot
+    show it, `evidence` what is known for or against it.
     """
 
     id: str
@@ -45,6 +47,8 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     status: int | None = None
     error_text: str | None = None
     models: str | None = None
+    hosts: tuple[str, ...] = ()
+    since: str | None = None
     excluded: str | None = None
     evidence: str | None = None
 
@@ -56,27 +60,52 @@ class Rulebook(NamedTuple):
     entries: tuple[tuple[Rule, re.Pattern[str] | None, RuleCheck], ...]
 
 
-def judge_rules(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
+def judge_rules(
+    dialect: str, payload: object, *, model: str | None = None, url: str | None = None, version: str | None = None
+) -> list[Finding]:
     """What breaks a rule in a request, given as JSON data of any shape.
 
-    `model` is needed where neither the payload nor the URL names it. Where the URL names a service that is not the
-    dialect's own, every finding is a note: it may have other rules. Raises HarnessError for an unknown dialect.
+    `model` is needed where neither the payload nor the URL names it, `version` (of the API) where a header does. Where
+    the URL names a service that is not the dialect's own, every finding is a note: it may have other rules. Raises
+    HarnessError for an unknown dialect.
     """
     book = rulebook(dialect)
     request = book.read(payload, model, url)
-    host = None if DIALECTS[dialect].service.covers(url) else host_of(url)
+    dated = _dated(version or request.body.get(DIALECTS[dialect].requests.version_field or ""))
+    named = host_of(url)
+    host = None if DIALECTS[dialect].service.covers(url) else named
     return [
-        _finding(rule, pointer, message, host)
+        finding
         for rule, models, code in book.entries
         if models is None or (request.model is not None and models.search(request.model))
-        for pointer, message in code.run(request)
+        if not rule.hosts or (named is not None and is_one_of(named, rule.hosts))
+        if rule.since is None or rule.since <= dated
+        for finding in _findings(rule, code, request, host)
     ]
+
+
+def _findings(rule: Rule, code: RuleCheck, request: JudgedRequest, other_host: str | None) -> Iterator[Finding]:
+    """The first places where the rule is broken."""
+    broken = iter(code.run(request))
+    for pointer, message in islice(broken, MOST_FINDINGS):
+        yield _finding(rule, pointer, message, other_host)
+    if next(broken, None) is not None:
+        yield note_of_more(CHECK, rule.id)
+
+
+def _dated(version: object) -> str:
+    """The version if it is a date, else a text that comes before every date."""
+    return version if isinstance(version, str) and _DATE.fullmatch(version) else ""
+
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _finding(rule: Rule, pointer: str, message: str, other_host: str | None) -> Finding:
     caveat = "" if other_host is None else f" (it is not known whether {other_host} has this rule)"
     return Finding(
         check=CHECK,
+        finding_class="refused",
         message=f"{rule.id}: {message}{caveat}",
         severity=rule.severity if other_host is None else "note",
         pointer=pointer,
@@ -130,6 +159,8 @@ def _problems(rules: tuple[Rule, ...]) -> Iterator[str]:
         seen.add(rule.id)
         if rule.confidence == "inferred" and rule.severity == "reject":
             yield f"{rule.id}: severity: an inferred rule must be a note"
+        if rule.since is not None and not _dated(rule.since):
+            yield f"{rule.id}: since: not a date"
         try:
             re.compile(rule.models or "")
         except re.error as error:

@@ -4,10 +4,48 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.miniatures import answers, calls, conduct, content, generated, pieces, replay, rules, streams, wire
+from art_compliance.miniatures import (
+    answers,
+    calls,
+    conduct,
+    content,
+    declared,
+    demanding,
+    family,
+    faults,
+    forms,
+    generated,
+    isolation,
+    pieces,
+    replay,
+    rules,
+    streams,
+    times,
+    ways,
+    wire,
+)
 from art_compliance.miniatures.base import Miniature
 
-_MODULES: Final = (content, calls, conduct, wire, rules, answers, streams, pieces, generated, replay)
+_MODULES: Final = (
+    content,
+    calls,
+    demanding,
+    conduct,
+    declared,
+    wire,
+    rules,
+    answers,
+    forms,
+    streams,
+    family,
+    faults,
+    isolation,
+    pieces,
+    generated,
+    times,
+    ways,
+    replay,
+)
 
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(
     value for module in _MODULES for value in vars(module).values() if isinstance(value, Miniature)

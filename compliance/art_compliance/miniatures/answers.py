@@ -9,7 +9,7 @@ from art_compliance.miniatures.base import Events, as_data, change_events, minia
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_sdk import TokenEvent
-from art_sdk.json_data import is_object
+from art_sdk.json_data import is_array, is_object
 
 
 @miniature("response.answer-is-read")
@@ -33,6 +33,44 @@ def reads_the_first_answer_alone(adapter: Any) -> None:
         return events()
 
     adapter.call = call
+
+
+@miniature("response.calls-are-whole", "stream.calls-are-whole", around=("anthropic",))
+def says_nothing_for_no_arguments(adapter: Any) -> None:
+    """The arguments of a call without any are an empty text."""
+    change_events(adapter, lambda events: [_without_empty_object(event) for event in events])
+
+
+def _without_empty_object(value: Any) -> Any:
+    if is_object(value):
+        return {
+            name: "" if name == "arguments" and item == "{}" else _without_empty_object(item)
+            for name, item in value.items()
+        }
+    return [_without_empty_object(item) for item in value] if is_array(value) else value
+
+
+@miniature("response.thinking-stands-apart", around=("deepseek",))
+def gives_its_reasoning_last(adapter: Any) -> None:
+    """The tokens of the answer come before those of the reasoning."""
+    change_events(adapter, lambda events: sorted(events, key=_is_after_text))
+
+
+def _is_after_text(event: dict[str, Any]) -> int:
+    if event["type"] != "TOKEN":
+        return 2
+    return int(event["token_type"].endswith("LLM_THINKING"))
+
+
+@miniature("response.unknown-end-is-no-stop", "stream.unknown-end-is-no-stop", around=("openai",))
+def has_reasons_of_its_own_alone(adapter: Any) -> None:
+    """METADATA has the standard's reason in place of the provider's own."""
+
+    def with_own(event: dict[str, Any]) -> dict[str, Any]:
+        metadata = event.get("metadata")
+        return event if not is_object(metadata) else {**event, "metadata": {**metadata, "rawStopReason": "other"}}
+
+    change_events(adapter, lambda events: [with_own(event) for event in events])
 
 
 @miniature("response.message-is-standard")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +24,9 @@ Events = list[dict[str, Any]]
 Spoil = Callable[[Any], None]
 """Makes a fresh adapter wrong, in place."""
 
+DIFFERENT: Final = ("openai", "anthropic", "gemini")
+"""Built-in adapters, one per wire format."""
+
 
 class Miniature(Struct, frozen=True):
     """One way to be wrong, in a sentence, and the ids of the checks that must fail for it."""
@@ -32,6 +35,8 @@ class Miniature(Struct, frozen=True):
     wrong: str
     fails: frozenset[str]
     spoil: Spoil
+    around: tuple[str, ...] = DIFFERENT
+    """Built-in adapters around which the checks must fail, by their names; more adapters may have the same fault."""
 
     def of(self, make: Factory) -> Factory:
         """The factory of the wrong adapter."""
@@ -59,17 +64,23 @@ class Spoiled(Struct, frozen=True):
         """The right adapter's."""
         return getattr(self.make, "dialect", None)
 
+    @property
+    def default_model(self) -> Any:
+        """The right adapter's: one without is given a model."""
+        return getattr(self.make, "default_model", None)
+
 
 def _import_miniature(module: str, name: str) -> Miniature:
     found: Miniature = getattr(import_module(module), name)
     return found
 
 
-def miniature(*fails: str) -> Callable[[Spoil], Miniature]:
+def miniature(*fails: str, around: tuple[str, ...] = DIFFERENT) -> Callable[[Spoil], Miniature]:
     """Declares a miniature: its name is the function's, its docstring says how it is wrong."""
 
     def declare(spoil: Spoil) -> Miniature:
-        return Miniature(spoil.__name__.replace("_", "-"), (spoil.__doc__ or "").strip(), frozenset(fails), spoil)
+        name, wrong = spoil.__name__.replace("_", "-"), (spoil.__doc__ or "").strip()
+        return Miniature(name, wrong, frozenset(fails), spoil, around)
 
     return declare
 

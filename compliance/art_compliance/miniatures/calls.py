@@ -9,6 +9,7 @@ from art_compliance.miniatures.base import (
     Options,
     Prompt,
     Translate,
+    as_data,
     change_messages,
     change_prompt,
     miniature,
@@ -147,3 +148,22 @@ def _patched(prompt: Prompt) -> Prompt:
             if call["id"] not in answered:
                 patched.append({"role": "tool_result", "tool_call_id": call["id"], "content": "No result."})
     return patched
+
+
+@miniature("agent.question-is-answered", "agent.streamed-question-is-answered")
+def answers_a_trace_once(adapter: Any) -> None:
+    """A second call of one trace gets the answer to the first: it is taken for the same call, sent again."""
+    own, given = adapter.call, dict[str, Any]()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        trace = as_data(options).get("trace_id")
+        if trace not in given:
+            events = [event async for event in own(prompt, options)]
+            if trace is not None:
+                given[trace] = events
+        else:
+            events = given[trace]
+        for event in events:
+            yield event
+
+    adapter.call = call

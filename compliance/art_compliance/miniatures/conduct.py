@@ -59,8 +59,8 @@ def counts_its_calls(adapter: Any) -> None:
 
 @miniature("translation.follows-renaming")
 def obeys_the_content(adapter: Any) -> None:
-    """A text with braces changes the temperature."""
-    retranslate(adapter, _cooler_for_braces)
+    """A text with braces limits the answer."""
+    retranslate(adapter, _shorter_for_braces)
 
 
 @miniature("translation.tool-means-tool-result")
@@ -110,6 +110,6 @@ def _schemas(options: Any) -> list[dict[str, Any]]:
     return [tool.input_schema for tool in options.tools]
 
 
-def _cooler_for_braces(translate: Translate, prompt: Prompt, options: Options) -> Any:
+def _shorter_for_braces(translate: Translate, prompt: Prompt, options: Options) -> Any:
     has_braces = any("{{" in str(message["content"]) for message in prompt)
-    return translate(prompt, {**options, "temperature": 0.125} if has_braces else options)
+    return translate(prompt, {"max_tokens": 77, **options} if has_braces else options)

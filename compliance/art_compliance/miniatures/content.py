@@ -126,7 +126,8 @@ def cleans_results(adapter: Any) -> None:
 
 @miniature("translation.tools-survive")
 def lowers_tool_names(adapter: Any) -> None:
-    """Tool names become lower case."""
+    """Tool names become lower case, which it does not declare."""
+    adapter.repairs = frozenset(adapter.repairs) - {"renames_tools"}
     change_options(adapter, lambda o: {**o, "tools": [{**t, "name": t["name"].lower()} for t in o.get("tools", ())]})
 
 

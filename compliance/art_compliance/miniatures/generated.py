@@ -65,9 +65,9 @@ def writes_ends_otherwise(adapter: Any) -> None:
 
 
 @miniature("properties.renaming-is-followed")
-def cools_down_for_markup(adapter: Any) -> None:
-    """A text with a `<` changes the temperature."""
-    retranslate(adapter, _cooler_for_markup)
+def writes_less_for_markup(adapter: Any) -> None:
+    """A text with a `<` limits the answer."""
+    retranslate(adapter, _shorter_for_markup)
 
 
 @miniature("properties.order-of-answers-means-nothing")
@@ -211,6 +211,6 @@ def _with_a_marked_end(prompt: Prompt) -> Prompt:
     return [*prompt[:-1], {**last, "content": f".{last['content']}"}] if is_marked else prompt
 
 
-def _cooler_for_markup(translate: Translate, prompt: Prompt, options: Options) -> Any:
+def _shorter_for_markup(translate: Translate, prompt: Prompt, options: Options) -> Any:
     has_markup = any("<" in str(message["content"]) for message in prompt)
-    return translate(prompt, {**options, "temperature": 0.125} if has_markup else options)
+    return translate(prompt, {"max_tokens": 77, **options} if has_markup else options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from typing import Any
 
@@ -138,7 +139,7 @@ def _failure() -> Events:
     return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
-@miniature("faults.end-in-time")
+@miniature("faults.end-in-time", around=("openai",))
 def keeps_the_whole_calls_limit_alone(adapter: Any) -> None:
     """The time limits for the first byte and between bytes are ignored."""
     own = adapter.call
@@ -178,8 +179,21 @@ def prints_its_headers(adapter: Any) -> None:
 
     def request(payload: Any, options: Any) -> Any:
         made = own(payload, options)
-        print("sending", dict(made.headers), file=sys.stderr)  # noqa: T201 - that is what is wrong with it
+        lines = [f"{name}: {value}" for name, value in made.headers.items()]
+        print("sending", *lines, file=sys.stderr)  # noqa: T201 - that is what is wrong with it
         return made
+
+    adapter.request = request
+
+
+@miniature("faults.print-nothing", around=("openai",))
+def prints_its_prompts(adapter: Any) -> None:
+    """Each request's body is printed."""
+    own = adapter.request
+
+    def request(payload: Any, options: Any) -> Any:
+        print("sending", json.dumps(payload))  # noqa: T201 - as above
+        return own(payload, options)
 
     adapter.request = request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from art_compliance.miniatures.base import Events, change_events, change_payload, miniature
+from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature
 from art_compliance.miniatures.streams import refeed
 from art_sdk.json_data import is_object
 
@@ -17,6 +17,21 @@ def answers_from_memory(adapter: Any) -> None:
         del prompt, options
         message = {"role": "assistant", "content": "As I said."}
         yield {"type": "END", "message": message, "finish": "stop"}
+
+    adapter.call = call
+
+
+@miniature("faults.are-asked-again-with-care")
+def remembers_its_answers(adapter: Any) -> None:
+    """A question that was answered once is answered from memory."""
+    own, kept = adapter.call, dict[str, list[Any]]()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        question = str((as_data(prompt), as_data(options)))
+        if question not in kept:
+            kept[question] = [event async for event in own(prompt, options)]
+        for event in kept[question]:
+            yield event
 
     adapter.call = call
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import socket
 from collections.abc import Callable
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
-from art_compliance.subject.events import Answered
 
 EventData = dict[str, Any]
 """An event as JSON data."""
@@ -45,18 +40,23 @@ def refeed(adapter: Any, change: Callable[[bytes], bytes]) -> None:
     adapter.stream_reader = stream_reader
 
 
+def _without_cached_tokens(event: EventData) -> EventData:
+    return {**event, "metadata": {**event["metadata"], "cached_tokens": None}} if "metadata" in event else event
+
+
 def _failed(message: str) -> Events:
     error = {"code": "LLM_PROVIDER_ERROR", "message": message}
     return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
-def _each(change: Callable[[EventData], EventData]) -> Callable[[Events], Events]:
+def each_event(change: Callable[[EventData], EventData]) -> Callable[[Events], Events]:
+    """Every event is changed."""
     return lambda events: [change(event) for event in events]
 
 
-def _of_kind(kind: str, **fields: Any) -> Callable[[Events], Events]:
+def of_kind(kind: str, **fields: Any) -> Callable[[Events], Events]:
     """Events of a kind get other fields."""
-    return _each(lambda event: {**event, **fields} if event["type"] == kind else event)
+    return each_event(lambda event: {**event, **fields} if event["type"] == kind else event)
 
 
 @miniature("stream.answer-is-read")
@@ -77,7 +77,7 @@ def gives_every_event_a_trace(adapter: Any) -> None:
     change_streams(adapter, lambda events: [{**event, "trace_id": f"{at}"} for at, event in enumerate(events)])
 
 
-@miniature("stream.text-is-whole", "stream.says-what-the-whole-answer-says")
+@miniature("stream.text-is-whole")
 def loses_the_last_fragment(adapter: Any) -> None:
     """The last piece of a streamed text is lost."""
     change_streams(adapter, _without_last_token)
@@ -92,25 +92,31 @@ def joins_parallel_calls(adapter: Any) -> None:
 @miniature("stream.thinking-stands-apart")
 def streams_thinking_as_text(adapter: Any) -> None:
     """A stream's reasoning comes as tokens of the answer's type."""
-    change_streams(adapter, _of_kind("TOKEN", token_type="LLM_RESPONSE"))  # noqa: S106 - a type of event
+    change_streams(adapter, of_kind("TOKEN", token_type="LLM_RESPONSE"))  # noqa: S106 - a type of event
 
 
 @miniature("stream.finish-is-told")
 def stops_every_stream(adapter: Any) -> None:
     """Every stream ends with `stop`."""
-    change_streams(adapter, _of_kind("END", finish="stop"))
+    change_streams(adapter, of_kind("END", finish="stop"))
 
 
 @miniature("stream.usage-is-told")
 def counts_no_streamed_tokens(adapter: Any) -> None:
     """A stream's token counts are left out."""
-    change_streams(adapter, _of_kind("METADATA", metadata={"stop_reason": "stop"}))
+    change_streams(adapter, of_kind("METADATA", metadata={"stop_reason": "stop"}))
+
+
+@miniature("stream.says-what-the-whole-answer-says")
+def counts_cached_tokens_only_unstreamed(adapter: Any) -> None:
+    """A stream's METADATA does not say how many tokens came from the cache."""
+    change_streams(adapter, each_event(_without_cached_tokens))
 
 
 @miniature("stream.message-is-standard")
 def ends_a_stream_with_a_delta(adapter: Any) -> None:
     """END's message of a stream is the provider's delta, with its index."""
-    change_streams(adapter, _each(lambda event: _with_message(event, {"index": 0})))
+    change_streams(adapter, each_event(lambda event: _with_message(event, {"index": 0})))
 
 
 @miniature("stream.cuts-change-nothing", "properties.chunks-change-nothing")
@@ -122,13 +128,13 @@ def decodes_each_chunk_by_itself(adapter: Any) -> None:
 @miniature("stream.cut-short-is-told", "properties.cut-streams-are-told")
 def takes_a_cut_for_the_end(adapter: Any) -> None:
     """A stream that is cut off ends as a good answer, with what arrived."""
-    change_streams(adapter, _without_error)
+    change_streams(adapter, without_error)
 
 
 @miniature("stream.error-event-is-told")
 def hides_errors_in_streams(adapter: Any) -> None:
     """The provider's words in an error event are lost."""
-    change_streams(adapter, _of_kind("ERROR", error={"code": "LLM_PROVIDER_ERROR", "message": "it broke"}))
+    change_streams(adapter, of_kind("ERROR", error={"code": "LLM_PROVIDER_ERROR", "message": "it broke"}))
 
 
 @miniature("stream.tokens-come-as-they-are-sent")
@@ -169,105 +175,6 @@ async def _never_cancelled(given: Any) -> Any:
             yield event
 
 
-@miniature("faults.are-told-as-errors")
-def lets_the_networks_errors_through(adapter: Any) -> None:
-    """Failures raise exceptions out of the events."""
-    retell(adapter, _raising)
-
-
-async def _raising(given: Any) -> Any:
-    failure: EventData | None = None
-    async for event in given:  # to its end: a generator that is left half-way closes its connection when it likes
-        failure = failure or Answered.of([event]).error
-        if failure is None:
-            yield event
-    if failure is not None:
-        raise ConnectionError(failure.get("message"))
-
-
-@miniature("faults.benign-ones-change-nothing")
-def knows_one_line_end(adapter: Any) -> None:
-    """Only streams whose lines end with a single line feed are read."""
-    refeed(adapter, lambda chunk: chunk.replace(b"\r", b""))
-
-
-@miniature("faults.end-in-time")
-def waits_for_ever(adapter: Any) -> None:
-    """Time limits are ignored."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        limits = {"timeouts": None}
-        known = msgspec.structs.replace(options, **limits) if isinstance(options, msgspec.Struct) else options | limits
-        return own(prompt, known)
-
-    adapter.call = call
-
-
-@miniature("faults.leave-nothing-behind")
-def forgets_its_sockets(adapter: Any) -> None:
-    """Each call leaves a socket open."""
-    own, close_own, forgotten = adapter.call, adapter.aclose, list[socket.socket]()
-
-    def call(prompt: Any, options: Any) -> Any:
-        forgotten.extend(socket.socketpair())
-        return own(prompt, options)
-
-    async def aclose() -> None:
-        await close_own()
-        for one in forgotten:
-            one.close()
-
-    adapter.call, adapter.aclose = call, aclose
-
-
-_log: Final = logging.getLogger(__name__)
-
-
-@miniature("faults.show-no-key")
-def logs_its_headers(adapter: Any) -> None:
-    """Each request is logged with all its headers."""
-    own = adapter.request
-
-    def request(payload: Any, options: Any) -> Any:
-        made = own(payload, options)
-        _log.debug("sending %s", dict(made.headers))
-        return made
-
-    adapter.request = request
-
-
-@miniature("load.calls-at-once-do-not-mix")
-def keeps_the_call_on_itself(adapter: Any) -> None:
-    """The events of every call have the ids of the last call."""
-    own = adapter.call
-
-    def call(prompt: Any, options: Any) -> Any:
-        adapter.last = as_data(options)
-        return _stamped(own(prompt, options), adapter)
-
-    adapter.call = call
-
-
-async def _stamped(given: Any, adapter: Any) -> Any:
-    async for event in given:
-        for data in Answered.of([event]).events:
-            yield {**data, "thread_id": adapter.last["thread_id"]}
-
-
-@miniature("load.memory-stays-flat")
-def keeps_a_history(adapter: Any) -> None:
-    """The adapter keeps every event of every call."""
-    history = list[Any]()
-    retell(adapter, lambda given: _kept(given, history))
-
-
-async def _kept(given: Any, history: list[Any]) -> Any:
-    async for event in given:
-        history.append(event)
-        yield event
-
-
 def _with_message(event: EventData, more: EventData) -> EventData:
     message = event.get("message")
     return {**event, "message": {**message, **more}} if event["type"] == "END" and message else event
@@ -292,7 +199,8 @@ def _with_joined_arguments(events: Events) -> Events:
     return [_with_message(event, {"tool_calls": list(map(mixed, calls))}) for event in changed]
 
 
-def _without_error(events: Events) -> Events:
+def without_error(events: Events) -> Events:
+    """The events as if the answer had ended well."""
     if not any(event["type"] == "ERROR" for event in events):
         return events
     metadata = {**events[-1], "type": "METADATA", "metadata": {"stop_reason": "stop"}}

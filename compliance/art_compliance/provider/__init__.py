@@ -11,19 +11,35 @@ from art_compliance.provider.asking import (
     WRITTEN_TEXT,
     Answerer,
     Asked,
+    Change,
     answer_as_written,
+    answering_with,
     ask,
 )
-from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start, Step, stream_of
-from art_compliance.provider.server import LoopbackServer, Request
+from art_compliance.provider.limits import DEFAULT, ServerLimits
+from art_compliance.provider.receiving import Request
+from art_compliance.provider.script import (
+    Announce,
+    Crawl,
+    Drop,
+    Hang,
+    Pause,
+    Reset,
+    Response,
+    Send,
+    Start,
+    Step,
+    stream_of,
+)
+from art_compliance.provider.server import LoopbackServer
 from art_compliance.provider.strict import Exchange, StrictProvider
 
 
 class LoopbackProvider(LoopbackServer):
     """A server that gives written answers. Enter it with `with`."""
 
-    def __init__(self) -> None:
-        super().__init__(self._respond)
+    def __init__(self, limits: ServerLimits = DEFAULT) -> None:
+        super().__init__(self._respond, limits=limits)
         self._answerer: Answerer = answer_as_written
         self.dialect: Dialect | None = None
         """The dialect of all requests. Without it, and at other dialects' paths, the path decides."""
@@ -45,15 +61,18 @@ class LoopbackProvider(LoopbackServer):
 
 
 def _explain_path(target: str) -> Response:
-    paths = ", ".join(sorted({dialect.service.path for dialect in DIALECTS.values()}))
-    error = {"error": {"message": f"unknown path {target!r}; known paths end in {paths}", "code": 404}}
+    endings = ", ".join(sorted({ending for dialect in DIALECTS.values() for ending in dialect.service.endings}))
+    error = {"error": {"message": f"unknown path {target!r}; known paths end in {endings}", "code": 404}}
     return Response(404, json.dumps(error).encode())
 
 
 __all__ = [
     "WRITTEN_TEXT",
+    "Announce",
     "Answerer",
     "Asked",
+    "Change",
+    "Crawl",
     "Drop",
     "Exchange",
     "Hang",
@@ -63,10 +82,12 @@ __all__ = [
     "Reset",
     "Response",
     "Send",
+    "ServerLimits",
     "Start",
     "Step",
     "StrictProvider",
     "answer_as_written",
+    "answering_with",
     "ask",
     "stream_of",
 ]

@@ -15,7 +15,7 @@ from art_compliance.provider.script import Response
 from art_compliance.provider.signatures import sign
 from art_compliance.provider.values import make_value
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk.json_data import is_object
+from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import FunctionCall, ToolCall, ToolResultMessage, ToolSchema
 
 Compose = Callable[[Asked], WrittenAnswer]
@@ -115,7 +115,8 @@ def _counted(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
 
 def _limited(wish: _Wish, said: WrittenAnswer) -> WrittenAnswer:
     """The answer, cut at the first stop sequence and at the token limit."""
-    stops: Any = wish.options.get("stop") or ()
+    wanted: Any = wish.options.get("stop")
+    stops = [stop for stop in wanted if isinstance(stop, str)] if is_array(wanted) else []
     text = said.content or ""
     ends = [text.find(stop) for stop in stops if stop and stop in text]
     if ends:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import socket
 import struct
+from contextlib import suppress
 from typing import Final
 
 import anyio
+import anyio.lowlevel
 
 _CHUNK: Final = 65536
+_MOST_EARLY: Final = 2**20
+"""The most bytes that are kept of what a client sends before it is its turn."""
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """SO_LINGER with no time to linger: closing sends RST."""
 
@@ -34,6 +38,7 @@ class Connection:
         return await self._read()
 
     async def _read(self) -> bytes:
+        await anyio.lowlevel.checkpoint()  # a client that never stops sending must not keep others waiting
         while True:
             try:
                 return self._socket.recv(_CHUNK)
@@ -50,9 +55,16 @@ class Connection:
                 await anyio.wait_writable(self._socket)
 
     async def wait_until_gone(self) -> None:
-        """Returns when the client has closed. Bytes that arrive meanwhile are kept for `receive`."""
-        while data := await self._read():
+        """Returns when the client has closed, or sends without end. What arrives meanwhile is kept for `receive`."""
+        while len(self._early) < _MOST_EARLY and (data := await self._read()):
             self._early += data
+
+    async def linger(self, seconds: float) -> None:
+        """Ends our side, and drops what arrives until the client ends its own: else it may lose our last bytes."""
+        with suppress(OSError), anyio.move_on_after(seconds):
+            self._socket.shutdown(socket.SHUT_WR)
+            while await self._read():
+                continue
 
     def reset(self) -> None:
         """Closes with an RST and nothing else."""

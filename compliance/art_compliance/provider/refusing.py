@@ -15,11 +15,12 @@ from art_compliance.judging import judge
 from art_compliance.judging.rulebook import load_rules
 from art_compliance.provider.asking import Asked
 from art_compliance.provider.signatures import find_changed
+from art_sdk.json_data import is_array, is_object
 
 CHECK: Final = "provider.request-is-taken"
 
-LONGEST: Final = 32 * 1024 * 1024
-"""The most bytes of a body, in every dialect: a limit of this server, of the size that providers document."""
+MOST_VALUES: Final = 50_000
+"""The most JSON values in a body, keys aside: each may be wrong, and what is wrong with it takes time and memory."""
 
 
 class Refusal(Struct, frozen=True):
@@ -35,19 +36,27 @@ def refuse(asked: Asked) -> Refusal | None:
     return next((refusal for look in _LOOKS if (refusal := look(asked)) is not None), None)
 
 
+def refuse_listing(asked: Asked) -> Refusal | None:
+    """As `refuse`, for a request for the models."""
+    if asked.request.method not in {"GET", "HEAD"}:
+        return _plain(405, f"the method {asked.request.method} is not allowed; use GET")
+    return _key(asked) or _headers(asked)
+
+
 def _method(asked: Asked) -> Refusal | None:
     if asked.request.method == "POST":
         return None
     return _plain(405, f"the method {asked.request.method} is not allowed; use POST")
 
 
-def _length(asked: Asked) -> Refusal | None:
-    size = len(asked.request.body)
-    return _plain(413, f"the request body has {size:,} bytes; the limit is {LONGEST:,}") if size > LONGEST else None
+def _values(asked: Asked) -> Refusal | None:
+    if count_values(asked.payload, MOST_VALUES) <= MOST_VALUES:
+        return None
+    return _plain(413, f"the request body has more than {MOST_VALUES:,} JSON values, the limit of this server")
 
 
 def _key(asked: Asked) -> Refusal | None:
-    access = asked.dialect.service.access
+    access = asked.access
     key = access.find_key(asked.request.headers, asked.request.target)
     if key is None:
         return _denied(access.no_key, f"the request has no key; {access.advice}")
@@ -57,7 +66,7 @@ def _key(asked: Asked) -> Refusal | None:
 
 
 def _headers(asked: Asked) -> Refusal | None:
-    for name, denial in asked.dialect.service.access.headers.items():
+    for name, denial in asked.access.headers.items():
         if name not in asked.request.headers:
             return _denied(denial, f"the header {name} is missing")
     return None
@@ -71,7 +80,7 @@ def _json(asked: Asked) -> Refusal | None:
 
 def find_wrong(asked: Asked) -> tuple[Finding, ...]:
     """What is wrong with the body and with the signatures that come back. Raises HarnessError."""
-    judged = judge(asked.dialect.name, asked.payload, url=asked.request.target)
+    judged = judge(asked.dialect.name, asked.payload, url=asked.url, version=asked.version)
     return (*judged, *find_changed(asked.dialect, asked.payload))
 
 
@@ -81,7 +90,7 @@ def refuse_for(asked: Asked, findings: tuple[Finding, ...]) -> Refusal | None:
     return None if first is None else Refusal(_status(asked.dialect.name, first), _words(first), findings)
 
 
-_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _length, _key, _headers, _json)
+_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _key, _headers, _json, _values)
 
 
 def _words(finding: Finding) -> str:
@@ -101,10 +110,23 @@ def _statuses(dialect: str) -> Mapping[str, int]:
     return {rule.id: rule.status for rule in load_rules(dialect) if rule.status}
 
 
+def count_values(payload: object, most: int) -> int:
+    """How many values the JSON data has; it stops counting beyond `most`."""
+    waiting, count = [payload], 0
+    while waiting and count <= most:
+        value = waiting.pop()
+        count += 1
+        if is_object(value):
+            waiting.extend(value.values())
+        elif is_array(value):
+            waiting.extend(value)
+    return count
+
+
 def _plain(status: int, words: str) -> Refusal:
-    return Refusal(status, words, (Finding(check=CHECK, message=words),))
+    return Refusal(status, words, (Finding(check=CHECK, finding_class="refused", message=words),))
 
 
 def _denied(denial: Denial, message: str) -> Refusal:
-    finding = Finding(check=CHECK, message=message, provider_text=denial.text)
+    finding = Finding(check=CHECK, finding_class="refused", message=message, provider_text=denial.text)
     return Refusal(denial.status, denial.text, (finding,))

@@ -15,6 +15,18 @@ class Send(Struct, frozen=True, tag=True):
     data: bytes
 
 
+class Announce(Struct, frozen=True, tag=True):
+    """Sends the head of an answer that is not the last one: a status of 1xx."""
+
+    status: int
+
+
+class Crawl(Struct, frozen=True, tag=True):
+    """Sends the head byte by byte, with so many seconds after each."""
+
+    seconds: float
+
+
 class Pause(Struct, frozen=True, tag=True):
     """Sends nothing for this many seconds."""
 
@@ -33,7 +45,7 @@ class Hang(Struct, frozen=True, tag=True):
     """Sends nothing more until the client leaves or the server stops."""
 
 
-Step = Start | Send | Pause | Reset | Drop | Hang
+Step = Start | Announce | Crawl | Send | Pause | Reset | Drop | Hang
 
 
 class Response(Struct, frozen=True):

@@ -51,6 +51,7 @@ def _is_unchanged(signature: Signature) -> bool:
 def _finding(signature: Signature) -> Finding:
     return Finding(
         check=CHECK,
+        finding_class="refused",
         message="the signature differs from the one that was given with this reasoning",
         pointer=signature.pointer,
         provider_text=signature.provider_text,

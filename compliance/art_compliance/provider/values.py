@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from jsonschema_rs import FancyRegexOptions, validator_for
 
 from art_compliance.pointers import look_up
 from art_sdk.json_data import is_array, is_object
@@ -43,21 +44,45 @@ _TEXTS: Final = (
 )
 
 
+_MOST_STEPS: Final = 10_000
+_LONGEST: Final = 2**20
+"""The longest text that is made, in characters."""
+
+
 class _TooDeep(Exception):
     """The schema is recursive, and this branch does not end."""
 
 
+class _TooLarge(Exception):
+    """The value would be too large, or takes too long to find."""
+
+
+class _Root:
+    """The whole schema, and how many steps may still be taken for a value of it."""
+
+    def __init__(self, schema: object) -> None:
+        self.schema = schema
+        self._left = _MOST_STEPS
+
+    def step(self) -> None:
+        """Counts one. Raises _TooLarge."""
+        self._left -= 1
+        if self._left < 0:
+            raise _TooLarge
+
+
 def make_value(schema: object) -> Any:
-    """A value that fits the schema, or None where none is found. It may miss a `pattern` or a `not`."""
+    """A value that fits the schema, or None where no small one is found. It may miss a `pattern` or a `not`."""
     try:
-        return _make(schema, schema, 0)
-    except (_TooDeep, TypeError, ValueError):  # it is not a schema
+        return _make(schema, _Root(schema), 0)
+    except (_TooDeep, _TooLarge, AttributeError, OverflowError, TypeError, ValueError):  # or it is not a schema
         return None
 
 
-def _make(schema: object, root: object, depth: int) -> Any:
+def _make(schema: object, root: _Root, depth: int) -> Any:
     if depth > _DEEPEST:
         raise _TooDeep
+    root.step()
     if not is_object(schema):
         return "written"
     whole = _merged(schema, root, depth)
@@ -78,18 +103,19 @@ def _joined(schema: dict[str, Any], branches: str, branch: object) -> dict[str, 
     return {"allOf": [rest, branch]} if is_object(branch) else rest
 
 
-def _merged(schema: dict[str, Any], root: object, depth: int) -> dict[str, Any]:
+def _merged(schema: dict[str, Any], root: _Root, depth: int) -> dict[str, Any]:
     """The schema with what `$ref` and `allOf` add to it."""
     others: list[Any] = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#"):
-        others.append(look_up(root, reference[1:]))
+        others.append(look_up(root.schema, reference[1:]))
     whole = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
     for other in others:
         if not is_object(other):
             continue
         if depth > _DEEPEST:
             raise _TooDeep
+        root.step()
         added = _merged(other, root, depth + 1)
         properties = {**added.get("properties", {}), **whole.get("properties", {})}
         required = [*added.get("required", ()), *whole.get("required", ())]
@@ -108,7 +134,7 @@ def _kinds(schema: dict[str, Any]) -> list[str]:
     return [kind for name, kind in shapes.items() if name in schema] or ["string"]
 
 
-def _first(schemas: list[dict[str, Any]], root: object, depth: int) -> Any:
+def _first(schemas: list[dict[str, Any]], root: _Root, depth: int) -> Any:
     """A value of the first schema that ends; null comes last at shallow depths, and first deep down."""
     ordered = sorted(schemas, key=lambda one: (one.get("type") == "null") is (depth < _SHALLOW))
     for one in ordered:
@@ -119,13 +145,13 @@ def _first(schemas: list[dict[str, Any]], root: object, depth: int) -> Any:
     raise _TooDeep
 
 
-def _first_kind(kinds: list[str], schema: dict[str, Any], root: object, depth: int) -> Any:
+def _first_kind(kinds: list[str], schema: dict[str, Any], root: _Root, depth: int) -> Any:
     known = [kind for kind in kinds if kind in _MAKERS] or ["string"]
     ordered = sorted(known, key=lambda kind: (kind == "null") is (depth < _SHALLOW))
     return _MAKERS[ordered[0]](schema, root, depth)
 
 
-def _object(schema: dict[str, Any], root: object, depth: int) -> dict[str, Any]:
+def _object(schema: dict[str, Any], root: _Root, depth: int) -> dict[str, Any]:
     properties = schema.get("properties")
     known: dict[str, Any] = properties if is_object(properties) else {}
     required = schema.get("required")
@@ -135,7 +161,7 @@ def _object(schema: dict[str, Any], root: object, depth: int) -> dict[str, Any]:
     return {name: _make(known.get(name, True), root, depth + 1) for name in dict.fromkeys(names)}
 
 
-def _array(schema: dict[str, Any], root: object, depth: int) -> list[Any]:
+def _array(schema: dict[str, Any], root: _Root, depth: int) -> list[Any]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", 1)
     first = schema.get("prefixItems")
     made = [_make(one, root, depth + 1) for one in first] if is_array(first) else []
@@ -148,23 +174,27 @@ def _array(schema: dict[str, Any], root: object, depth: int) -> list[Any]:
     return made
 
 
-def _string(schema: dict[str, Any], _: object, __: int) -> str:
+def _string(schema: dict[str, Any], _: _Root, __: int) -> str:
     pattern, least, most = schema.get("pattern"), schema.get("minLength", 0), schema.get("maxLength")
     text: str = _FORMATS.get(str(schema.get("format")), _TEXTS[0])
     if isinstance(pattern, str):
         text = _matching(pattern)
+    if least > _LONGEST:
+        raise _TooLarge
     text += "n" * (least - len(text))
     return text if most is None else text[: int(most)]
 
 
 def _matching(pattern: str) -> str:
+    bounded = FancyRegexOptions(backtrack_limit=_MOST_STEPS)  # `re` has no bound
     try:
-        return next((text for text in _TEXTS if re.search(pattern, text)), _TEXTS[0])
-    except re.error:
+        matching = validator_for({"pattern": pattern}, pattern_options=bounded)
+        return next((text for text in _TEXTS if matching.is_valid(text)), _TEXTS[0])
+    except ValueError:  # it is not a pattern
         return _TEXTS[0]
 
 
-def _integer(schema: dict[str, Any], _: object, __: int) -> int:
+def _integer(schema: dict[str, Any], _: _Root, __: int) -> int:
     step = schema.get("multipleOf", 1)
     step = int(step) if step == int(step) and step >= 1 else 1
     most: float = schema.get("maximum", schema.get("exclusiveMaximum", math.inf) - 1)
@@ -173,7 +203,7 @@ def _integer(schema: dict[str, Any], _: object, __: int) -> int:
     return math.ceil(preferred / step) * step if preferred >= 1 else math.floor(preferred / step) * step
 
 
-def _number(schema: dict[str, Any], root: object, depth: int) -> float:
+def _number(schema: dict[str, Any], root: _Root, depth: int) -> float:
     least: float | None = schema.get("minimum", schema.get("exclusiveMinimum"))
     most: float | None = schema.get("maximum", schema.get("exclusiveMaximum"))
     if "multipleOf" in schema:
@@ -183,15 +213,15 @@ def _number(schema: dict[str, Any], root: object, depth: int) -> float:
     return 1 if most is None else most - 1
 
 
-def _true(_: dict[str, Any], __: object, ___: int) -> bool:
+def _true(_: dict[str, Any], __: _Root, ___: int) -> bool:
     return True
 
 
-def _null(_: dict[str, Any], __: object, ___: int) -> None:
+def _null(_: dict[str, Any], __: _Root, ___: int) -> None:
     return None
 
 
-_MAKERS: Final[Mapping[str, Callable[[dict[str, Any], object, int], Any]]] = {
+_MAKERS: Final[Mapping[str, Callable[[dict[str, Any], _Root, int], Any]]] = {
     "object": _object,
     "array": _array,
     "string": _string,

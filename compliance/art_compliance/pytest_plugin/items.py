@@ -10,9 +10,10 @@ import pytest
 
 from art_compliance.checks import Check
 from art_compliance.pytest_plugin.results import RunFacts, attach
+from art_compliance.run.failing import describe_failure
+from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session, describe
 from art_compliance.run.selection import Plan
-from art_compliance.run.summary import as_text, describe_failure
 from art_compliance.scenarios import Scenario
 
 OpenSession = Callable[[], Session]

@@ -15,10 +15,11 @@ from art_compliance.pytest_plugin.items import Catalogue, make_node
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.results import results_of
 from art_compliance.pytest_plugin.seed import seed_of
+from art_compliance.run.failing import describe_failure
+from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import Plan, Selection, with_own_cassettes
-from art_compliance.run.summary import as_text, describe_failure
-from art_compliance.subject.factories import Factory, find_factory
+from art_compliance.subject.factories import Factory, find_factory, name_of
 from art_compliance.subject.opening import open_subject
 
 _NAME: Final = "art-run"
@@ -46,11 +47,20 @@ class Run:
     """One adapter under pytest. It is opened when the first check runs, in the process that runs the check."""
 
     def __init__(
-        self, make: Factory, name: str, *, dialect: str | None, selection: Selection, seed: int, search: Search
+        self,
+        make: Factory,
+        name: str,
+        *,
+        dialect: str | None,
+        selection: Selection,
+        seed: int,
+        search: Search,
+        isolated: bool,
     ) -> None:
         self._make = make
         self._name = name
         self._dialect = dialect
+        self._isolated = isolated
         self._selection = selection
         self._seed = seed
         self._search = search
@@ -64,7 +74,7 @@ class Run:
             for check, scenario in self.plan:
                 if check.stage.stops_the_run:
                     result = self.session().run(check, scenario)
-                    if result.verdict == "harness error":
+                    if result.verdict in ("harness error", "fail"):
                         leave(as_text(describe_failure(result, self.session().rerun)))
         finally:
             self.close()
@@ -72,7 +82,9 @@ class Run:
     def session(self) -> Session:
         """The open session. Raises HarnessError."""
         if self._session is None:
-            subject = self._stack.enter_context(open_subject(self._make, name=self._name, dialect=self._dialect))
+            subject = self._stack.enter_context(
+                open_subject(self._make, name=self._name, dialect=self._dialect, isolated=self._isolated)
+            )
             self._session = Session(subject, self._seed, self._search, self._selection)
         return self._session
 
@@ -114,9 +126,10 @@ def _make_run(config: pytest.Config) -> Run:
         make,
         name,
         dialect=option(config, "--art-dialect"),
-        selection=with_own_cassettes(selection_of(config), make),
+        selection=with_own_cassettes(selection_of(config), name_of(make)),
         seed=seed_of(config),
         search=search_of(config),
+        isolated=option(config, "--art-isolated"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The summary at the end of pytest: the counts of each level, and the report."""
+"""The summary at the end of pytest: the failures by their causes, the counts of each level, and the report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, option, selection_of
 from art_compliance.pytest_plugin.results import read_facts, results_by_run
 from art_compliance.pytest_plugin.run import find_run
+from art_compliance.run.lines import Style
 from art_compliance.run.report import Report, make_report, write_reports
 from art_compliance.run.reproducing import write_repros
-from art_compliance.run.summary import Style, describe_counts
+from art_compliance.run.summary import summarize
 
 if TYPE_CHECKING:
     import pytest
@@ -27,13 +28,14 @@ _MARKUP: Final[dict[Style, dict[str, bool]]] = {
 
 
 def write_summary(reporter: Any, config: pytest.Config) -> None:
-    """Prints the counts of each level, and writes `report.json` if `--art-report` says where."""
-    reports = list(_reports(reporter, config))
+    """Prints the failures and the counts, and writes `report.json` if `--art-report` says where."""
+    reports, folder = list(_reports(reporter, config)), option(config, "--art-report")
+    width = config.get_terminal_writer().fullwidth if reporter.isatty else None
+    rest = "report.json has all of them" if folder else "--art-report DIR writes all of them into report.json"
     reporter.section("adapter conformance")
     for report in reports:
-        for line in describe_counts(report):
+        for line in summarize(report, width=width, rest=rest):
             reporter.write_line(line.text, **_MARKUP[line.style])
-    folder = option(config, "--art-report")
     if folder:
         _write(reporter, reports, Path(folder))
 

@@ -154,7 +154,8 @@ def answerer_for(scenario: Scenario) -> Answerer:
 def _explain_silence(reply: object, others: list[Exchange], dialect: Dialect, scrubber: Scrubber) -> str:
     if others:
         paths = ", ".join(sorted({scrubber.text(urlsplit(one.uri).path) for one in others}))
-        return f"it called {paths}, but requests of {dialect.name} go to a path like {dialect.service.path}"
+        wanted = " or ".join(dialect.service.base_path + ending for ending in dialect.service.endings)
+        return f"it called {paths}, but requests of {dialect.name} go to a path like {wanted}"
     failure = _failure(reply, scrubber)
     if failure is not None:
         return f"there was no answer: {failure}; is the provider at the adapter's URL? {_SEEN}"
@@ -199,7 +200,7 @@ def _provenance(subject: Subject, scenario: Scenario, order: Order, kept: list[E
         scenario=scenario.id,
         digest=scenario_digest(scenario),
         suite=suite_version(),
-        versions=_versions(type(subject.adapter).__module__) | ({"engine": order.engine} if order.engine else {}),
+        versions=_versions(subject.class_name.partition(":")[0]) | ({"engine": order.engine} if order.engine else {}),
     )
 
 
@@ -231,6 +232,7 @@ _CLIENTS: Final[Mapping[str, str]] = {
     "openai": "openai",
     "anthropic": "anthropic",
     "google.genai": "google-genai",
+    "groq": "groq",
     "mistralai": "mistralai",
 }
 """HTTP clients and provider SDKs, by package: besides the adapter, they shape the request."""

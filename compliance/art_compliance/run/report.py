@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,14 +16,27 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.cassettes import RECORDED_REALITY, SOURCES, Source
-from art_compliance.findings import Finding, HarnessError, Verdict
+from art_compliance.findings import CLASSES, Finding, FindingClass, HarnessError, Verdict
 from art_compliance.resources import data_folder
 from art_compliance.run.rerun import Rerun
 from art_compliance.scenarios import Level
 from art_sdk import ART_STANDARD_VERSION
 
-REPORT_VERSION: Final = 1
-"""The version of `report.json`'s form."""
+REPORT_VERSION: Final = 2
+"""The version of `report.json`'s form. Version 2 has the classes of findings, and what each level demands."""
+
+_ALL: Final = tuple(CLASSES)
+DEMANDS: Final[Mapping[Level, tuple[FindingClass, ...]]] = {
+    "core": _ALL,
+    "tools": _ALL,
+    "streaming": ("loss", "contract"),
+    "resilience": ("loss", "contract"),
+    "properties": _ALL,
+    "replay": ("loss", "contract"),
+    "live": _ALL,
+}
+"""The classes of which an adapter must have no finding to pass a level. A level whose checks judge no request does not
+demand `refused`."""
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -31,6 +44,8 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `purpose` is the scenario's purpose. `source` says who gave the answers that were replayed from `cassette`.
     `judged` is the number of generated requests that the check applied to: it stops when the profile's time is up.
+    `shown` are the declared losses and repairs that the scenario was the first to show. `left_to` is the failed check
+    that reports what this one, not applicable, would find.
     """
 
     check: str
@@ -40,28 +55,50 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
+    left_to: str | None = None
     source: Source | None = None
     cassette: str | None = None
     judged: int | None = None
+    shown: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    @property
+    def classes(self) -> tuple[FindingClass, ...]:
+        """The classes of the findings that count against the adapter, the worst first."""
+        found = {finding.finding_class for finding in self.findings if finding.severity == "reject"}
+        return tuple(one for one in CLASSES if one in found and self.verdict == "fail")
+
+
+class ClassCount(Struct, frozen=True, kw_only=True):
+    """The findings of one class that count against the adapter: how many, in how many results, of how many checks."""
+
+    findings: int
+    results: int
+    checks: int
 
 
 class LevelCount(Struct, frozen=True, kw_only=True):
-    """The results of one level. A level is passed when no check failed and at least one passed.
+    """The results of one level. It is passed when a check passed, and nothing was found of a class that it demands.
 
-    A level that is not applicable proves nothing: `replay` is not applicable unless a real provider's answer was
-    replayed.
+    `failed_by_class` counts the failed results with findings of a class; one with findings of two counts for both.
+    `left` counts the results that are not applicable because another check, which failed in a class that the level
+    demands, reports what they would find: with one of these, the level is not passed. A level
+    that is not applicable proves nothing: `replay` is not applicable unless a real provider's answer was replayed.
     """
 
     passed: int
     failed: int
     not_applicable: int
+    left: int = 0
     is_applicable: bool = True
+    demands: tuple[FindingClass, ...] = _ALL
+    failed_by_class: dict[FindingClass, int] = msgspec.field(default_factory=dict[FindingClass, int])
 
     @property
     def is_passed(self) -> bool:
         """0 of 0 is never a pass."""
-        return self.is_applicable and self.passed > 0 and self.failed == 0
+        is_clean = not any(self.failed_by_class.get(one) for one in self.demands)
+        return self.is_applicable and self.passed > 0 and is_clean and not self.left
 
     @property
     def holds(self) -> bool:
@@ -81,7 +118,10 @@ class Adapter(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One adapter's run. A filtered run (`is_filtered`) never certifies."""
+    """One adapter's run. A filtered run (`is_filtered`) never certifies, nor does one that was `stopped`.
+
+    `in_process` says why the adapter ran in the suite's process; None where it had a process of its own.
+    """
 
     adapter: Adapter
     seed: int
@@ -93,9 +133,12 @@ class Report(Struct, frozen=True, kw_only=True):
     standard_version: str
     python: str
     fixtures_digest: str
+    classes: dict[FindingClass, ClassCount]
     levels: dict[Level, LevelCount]
     recordings: dict[Source, int]
     results: tuple[Result, ...]
+    stopped: str | None = None
+    in_process: str | None = None
 
     @property
     def failures(self) -> list[Result]:
@@ -108,16 +151,31 @@ class Report(Struct, frozen=True, kw_only=True):
         return [result for result in self.results if result.verdict == "harness error"]
 
     @property
+    def unseen(self) -> list[str]:
+        """The declared losses and repairs that no scenario has shown. A filtered run says nothing about them."""
+        shown = {name for result in self.results for name in result.shown}
+        declared = () if self.is_filtered else (*self.adapter.losses, *self.adapter.repairs)
+        return [name for name in declared if name not in shown]
+
+    @property
     def is_certified(self) -> bool:
-        """Whether a complete run passed every level that applies."""
+        """Whether a complete run passed every level that applies, and no check failed."""
         levels = self.levels.values()
         is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
-        is_whole = is_judged and not self.is_filtered and not self.harness_errors
+        is_whole = is_judged and not (self.is_filtered or self.stopped or self.harness_errors or self.failures)
         return is_whole and all(count.holds for count in levels)
 
 
 def make_report(
-    adapter: Adapter, results: Iterable[Result], *, rerun: Rerun, is_filtered: bool, started: datetime, seconds: float
+    adapter: Adapter,
+    results: Iterable[Result],
+    *,
+    rerun: Rerun,
+    is_filtered: bool,
+    started: datetime,
+    seconds: float,
+    stopped: str | None = None,
+    in_process: str | None = None,
 ) -> Report:
     """The report of a run."""
     kept = tuple(results)
@@ -132,28 +190,58 @@ def make_report(
         standard_version=ART_STANDARD_VERSION,
         python=platform.python_version(),
         fixtures_digest=fixtures_digest(),
+        classes={one: _count_class(one, kept) for one in CLASSES},
         levels=_count(kept),
         recordings=_recordings(kept),
         results=kept,
+        stopped=stopped,
+        in_process=in_process,
+    )
+
+
+def _count_class(finding_class: FindingClass, results: tuple[Result, ...]) -> ClassCount:
+    failed = [result for result in results if finding_class in result.classes]
+    found = [one for result in failed for one in result.findings if one.finding_class == finding_class]
+    return ClassCount(
+        findings=sum(finding.severity == "reject" for finding in found),
+        results=len(failed),
+        checks=len({result.check for result in failed}),
     )
 
 
 def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
     counts: dict[Level, Counter[Verdict]] = {}
+    classes: dict[Level, Counter[FindingClass]] = {}
     for result in results:
         counts.setdefault(result.level, Counter())[result.verdict] += 1
+        classes.setdefault(result.level, Counter()).update(result.classes)
     reality = any(source in RECORDED_REALITY for source in _recordings(results))
     counts.setdefault("replay", Counter())
+    left = _count_left(results)
     return {
         level: LevelCount(
             passed=count["pass"],
             failed=count["fail"],
             not_applicable=count["not applicable"],
+            left=left[level],
             is_applicable=level != "replay" or reality,
+            demands=DEMANDS[level],
+            failed_by_class={one: classes.get(level, Counter())[one] for one in CLASSES},
         )
         for level, count in sorted(counts.items())
         if level == "replay" or set(count) - {"not applicable"}
     }
+
+
+def _count_left(results: tuple[Result, ...]) -> Counter[Level]:
+    """By level, the results that are left to a check which failed in a class that the level demands."""
+    found = {(result.check, result.scenario): set(result.classes) for result in results}
+    return Counter(
+        result.level
+        for result in results
+        if result.left_to is not None
+        and found.get((result.left_to, result.scenario), {"loss"}).intersection(DEMANDS[result.level])
+    )
 
 
 def _recordings(results: tuple[Result, ...]) -> dict[Source, int]:

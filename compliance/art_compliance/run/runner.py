@@ -5,29 +5,31 @@ from __future__ import annotations
 import random
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from typing import Final
 
 from msgspec import Struct, structs
 
-from art_compliance.cassettes import Cassette
-from art_compliance.cassettes.matching import Tape
 from art_compliance.checks import Check, NotApplicable, Trial
-from art_compliance.checks.requirements import is_json
-from art_compliance.dialects import Dialect
-from art_compliance.findings import Example, Finding, Verdict
+from art_compliance.checks.requirements import LeftTo, is_json
+from art_compliance.findings import Example, Finding, HarnessError, Verdict
 from art_compliance.generating.profiles import Search
 from art_compliance.resources import data_folder
+from art_compliance.run.causes import shape_of
 from art_compliance.run.report import Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.selection import FOLDER, Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
-from art_compliance.subject.access import TEST_KEY
-from art_compliance.subject.factories import Factory, find_factory, name_of
+from art_compliance.subject.factories import Factory, Named, name_of
 from art_compliance.subject.observations import Sent
 from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
+
+GIVEN_UP: Final = "the adapter is not used any more: it did not return, or ended its process, more than once"
+MOST_SECONDS: Final = 3600.0
+"""Seconds that a run may take."""
 
 
 class _Judgement(Struct, frozen=True):
@@ -37,6 +39,7 @@ class _Judgement(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
     judged: int | None = None
+    left_to: str | None = None
 
 
 class Session:
@@ -64,7 +67,11 @@ class Session:
             cassettes=None if selection.cassettes in usual else str(selection.cassettes),
             profile=search.profile.name,
         )
+        self.stopped: str | None = None
+        """Why the run ended before its time, if it did."""
         self._failed: set[str] = set()
+        self._reported: set[str] = set()
+        self._shown: set[str] = set()
         self._cassettes = None if selection.cassettes is None else selection.cassettes / subject.provider
         self._trials: dict[str, Trial] = {}
 
@@ -72,8 +79,18 @@ class Session:
         """Runs one check on one scenario. Never raises: a bug of the suite becomes a harness error."""
         trial = self._trial(scenario)
         began = time.perf_counter()
-        judgement = self._judge(check, trial)
+        if self.subject.is_given_up:
+            return self._result(check, trial, _Judgement("not applicable", reason=GIVEN_UP), began)
+        stops = len(self.subject.stops)
+        judgement = _with_stop(check, self._judge(check, trial), self.subject.stops[stops:])
+        return self._result(check, trial, judgement, began)
+
+    def _result(self, check: Check, trial: Trial, judgement: _Judgement, began: float) -> Result:
+        scenario = trial.scenario
+        self._reported |= {shape_of(one.message) for one in judgement.findings if one.severity == "reject"}
         replays = check.stage.replays_cassettes
+        shown = trial.shown - self._shown
+        self._shown |= shown
         return Result(
             check=check.id,
             scenario=scenario.id,
@@ -85,14 +102,17 @@ class Session:
             source=trial.source if replays else None,
             cassette=f"{self.subject.provider}/{scenario.id}.yaml" if replays else None,
             judged=judgement.judged,
+            left_to=judgement.left_to,
+            shown=tuple(sorted(shown)),
             seconds=round(time.perf_counter() - began, 6),
         )
 
     def _judge(self, check: Check, trial: Trial) -> _Judgement:
         try:
-            outcome = check(trial)
+            outcome = trial.once(check)
         except NotApplicable as error:
-            return _Judgement("not applicable", reason=str(error), judged=error.judged)
+            left_to = error.check if isinstance(error, LeftTo) else None
+            return _Judgement("not applicable", reason=str(error), judged=error.judged, left_to=left_to)
         except Exception:  # noqa: BLE001 - a bug of the suite must not look like the adapter's
             return _Judgement("harness error", reason=traceback.format_exc())
         if not any(finding.severity == "reject" for finding in outcome.findings):
@@ -120,17 +140,20 @@ class Session:
                 self.seed,
                 self.search,
                 cassette=kept,
-                player=_play,
                 live=self._live,
                 record_command=self.rerun.recording,
+                is_known=lambda message: shape_of(message) in self._reported,
             )
         return self._trials[scenario.id]
 
 
-def _play(cassette: Cassette, dialect: Dialect) -> AbstractContextManager[Tape]:
-    from art_compliance.cassettes.recording import playing  # noqa: PLC0415 - vcrpy is for those who have cassettes
-
-    return playing(cassette, dialect, (TEST_KEY,))
+def _with_stop(check: Check, judgement: _Judgement, stops: list[str]) -> _Judgement:
+    """A check during which the adapter did not return, or ended its process, has failed, whatever it looks at."""
+    if not stops or (judgement.verdict == "fail" and any(stops[0] in one.message for one in judgement.findings)):
+        return judgement
+    finding = Finding(check=check.id, finding_class="contract", message=f"while this was checked: {stops[0]}")
+    findings = [one for one in judgement.findings if one.severity != "reject" or judgement.verdict == "fail"]
+    return _Judgement("fail", (*findings, finding), judged=judgement.judged)
 
 
 def certify(
@@ -140,46 +163,84 @@ def certify(
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int | None = None,
     search: Search = Search(),  # noqa: B008 - frozen
+    isolated: bool = False,
+    seconds: float = MOST_SECONDS,
+    call_seconds: float | None = None,
     on_result: Callable[[Result, int, int], None] | None = None,
 ) -> Report:
     """Judges an adapter, given as a factory or by name, and returns the report.
 
-    `on_result` is called with each result, its number and the total. Where preflight fails,
-    nothing else runs. Raises HarnessError for what is not the adapter's fault.
+    `isolated` runs the adapter in a process of its own, where it can be made in one. `call_seconds` is what one call
+    may take. `on_result` is called with each result, its number and the total. Where preflight fails, nothing else
+    runs; neither after the adapter did not return, or ended its process, `MOST_STOPS` times, nor after `seconds`.
+    Raises HarnessError for what is not the adapter's fault.
     """
-    factory = find_factory(make) if isinstance(make, str) else make
+    factory = Named(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
     known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-    selection = with_own_cassettes(selection, factory)
-    plan = selection.plan()
     started, began = datetime.now(UTC), time.perf_counter()
-    with ExitStack() as stack:
-        subject = stack.enter_context(open_subject(factory, name=name, dialect=dialect))
+    results: list[Result] = []
+    with _opening(results) as stack:
+        subject = stack.enter_context(
+            open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
+        )
+        selection = with_own_cassettes(selection, subject.factory_name)
+        plan = selection.plan()
         live = None
         if selection.live is not None:
-            live = stack.enter_context(open_subject(factory, name=name, dialect=dialect, access=selection.live))
-        results: list[Result] = []
+            access = selection.live
+            live = stack.enter_context(
+                open_subject(factory, name=name, dialect=dialect, access=access, isolated=isolated, limit=call_seconds)
+            )
         session = Session(subject, known_seed, search, selection, live=live)
-        for number, result in enumerate(_run_all(session, plan), 1):
+        for number, result in enumerate(_run_all(session, plan, began + seconds), 1):
             results.append(result)
             if on_result is not None:
                 on_result(result, number, len(plan))
         adapter = describe(subject)
-    seconds = time.perf_counter() - began
     return make_report(
-        adapter, results, rerun=session.rerun, is_filtered=not selection.is_whole, started=started, seconds=seconds
+        adapter,
+        results,
+        rerun=session.rerun,
+        is_filtered=not selection.is_whole,
+        started=started,
+        seconds=time.perf_counter() - began,
+        stopped=session.stopped,
+        in_process=subject.in_process,
     )
 
 
-def _run_all(session: Session, plan: Plan) -> Iterator[Result]:
-    """All results, up to the end of a stage that stops the run."""
-    stopped = False
-    for check, scenario in plan:
-        if stopped and not check.stage.stops_the_run:
+@contextmanager
+def _opening(results: list[Result]) -> Generator[ExitStack]:
+    """What is opened until the block ends. Where a check has failed, a harness error in closing it adds nothing."""
+    try:
+        with ExitStack() as stack:
+            yield stack
+    except HarnessError:
+        if not any(one.verdict == "fail" for one in results):
+            raise
+
+
+def _run_all(session: Session, plan: Plan, ends: float) -> Iterator[Result]:
+    """All results, up to the end of a stage that stops the run, to the end of the time, or of the adapter."""
+    is_bad = False
+    for number, (check, scenario) in enumerate(plan):
+        if is_bad and not check.stage.stops_the_run:
+            return
+        session.stopped = _why_stopped(session, ends, left=len(plan) - number)
+        if session.stopped is not None:
             return
         result = session.run(check, scenario)
-        stopped = stopped or (check.stage.stops_the_run and result.verdict == "harness error")
+        is_bad = is_bad or (check.stage.stops_the_run and result.verdict in ("harness error", "fail"))
         yield result
+
+
+def _why_stopped(session: Session, ends: float, *, left: int) -> str | None:
+    """Why the run ends here, with so many checks left; None if it goes on."""
+    rest = f"{left:,} of the checks that were planned were not run"
+    if session.subject.is_given_up:
+        return f"{session.subject.stops[-1]}, and not for the first time; {rest}"
+    return f"the run's time is up; {rest}" if time.perf_counter() > ends else None
 
 
 def describe(subject: Subject) -> Adapter:

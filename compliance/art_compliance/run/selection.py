@@ -14,7 +14,6 @@ from art_compliance.resources import data_folder
 from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subject.access import Access
-from art_compliance.subject.factories import Factory, name_of
 from art_sdk import BUILT_IN
 
 GREETING_SCENARIO: Final = Scenario(
@@ -69,8 +68,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     def plan(self) -> Plan:
         """The checks and scenarios to run, in order: preflight always, then stage by stage.
 
-        Raises HarnessError for an unknown name, for a scenario file that cannot be read, and for a vcrpy that is too
-        old to replay cassettes.
+        Raises HarnessError for an unknown name, and for a scenario file that cannot be read.
         """
         chosen = self.chosen()
         families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
@@ -87,17 +85,15 @@ class Selection(Struct, frozen=True, kw_only=True):
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage.name, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
-        if any(check.stage.replays_cassettes for check, _ in planned):
-            _require_player()
         return planned
 
 
-def with_own_cassettes(selection: Selection, make: Factory) -> Selection:
+def with_own_cassettes(selection: Selection, factory_name: str) -> Selection:
     """The selection with the suite's own cassettes, if the factory is a reference adapter; derived ones have none.
 
     Cassettes that were named explicitly stay. Those in the usual folder are replaced if there are none of the adapter.
     """
-    provider = next((name for name, place in BUILT_IN.items() if place == name_of(make)), None)
+    provider = next((name for name, place in BUILT_IN.items() if place == factory_name), None)
     is_found = selection.cassettes == FOLDER and provider is not None and not (FOLDER / provider).is_dir()
     if provider is None or not (selection.cassettes is None or is_found):
         return selection
@@ -109,12 +105,6 @@ def find_cassettes(requested: Path | None) -> Path | None:
     if requested is not None and not requested.is_dir():
         raise HarnessError(f"there is no folder of cassettes {requested}")
     return requested if requested is not None else FOLDER if FOLDER.is_dir() else None
-
-
-def _require_player() -> None:
-    from art_compliance.cassettes.recording import require_version  # noqa: PLC0415 - vcrpy is for those who have cassettes
-
-    require_version()
 
 
 def _require_unique(ids: list[str]) -> None:

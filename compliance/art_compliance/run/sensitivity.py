@@ -26,7 +26,7 @@ from art_compliance.run.runner import Session
 from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import Factory
+from art_compliance.subject.factories import Factory, name_of
 from art_compliance.subject.observations import Sent
 from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
@@ -57,7 +57,7 @@ def measure_sensitivity(
     on_outcome: Callable[[FaultOutcome], None] | None = None,
 ) -> list[FaultOutcome]:
     """Which faults a run of the selection would find. Raises HarnessError for an adapter that cannot be made."""
-    selection = with_own_cassettes(selection, make)
+    selection = with_own_cassettes(selection, name_of(make))
     plan = selection.plan()
     outcomes: list[FaultOutcome] = []
     with open_subject(make, name=name, dialect=dialect) as subject:
@@ -113,7 +113,7 @@ def _changes_anything(wrong: Subject, right: Subject, chosen: Plan, seed: int) -
 
 
 def _changes_one(wrong: Subject, right: Subject, check: Check, scenario: Scenario, seed: int) -> bool:
-    if check.stage.name in ("faults", "load", "replay") or (check.once and check.stage.name == "stream"):
+    if check.once or check.stage.name in ("faults", "load", "replay"):
         return True
     requests = [Request(scenario.prompt, scenario.call_options())]
     if check.families:

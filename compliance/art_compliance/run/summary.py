@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final
 
 from art_compliance.checks import CHECKS
-from art_compliance.generating.requests import FAMILIES
-from art_compliance.quoting import AT_LENGTH, shorten
-from art_compliance.run.report import LevelCount, Report, Result
-from art_compliance.run.rerun import Rerun
+from art_compliance.findings import CLASSES
+from art_compliance.run.brief import describe_in_brief
+from art_compliance.run.failing import describe_every_failure, describe_in_full
+from art_compliance.run.lines import Line, counted, rows_of
+from art_compliance.run.report import LevelCount, Report
+from art_compliance.subject.opening import IN_PROCESS
 
-_SCENARIOS_NAMED: Final = 6
-_FINDINGS_SHOWN: Final = 3
+LONGEST: Final = 80
+"""How many rows of a terminal a summary takes at most, if it does not show every failure in full."""
 
-Style = Literal["plain", "good", "bad"]
-
-
-class Line(NamedTuple):
-    """One line of text, and whether it is good or bad news."""
-
-    text: str
-    style: Style = "plain"
+_AROUND: Final = 4
+"""Rows that are left for others: the path of the report, pytest's headings, a prompt."""
 
 
-def as_text(lines: Iterable[Line]) -> str:
-    """The lines without their styles."""
-    return "\n".join(line.text for line in lines)
+def summarize(
+    report: Report,
+    *,
+    verbose: bool = False,
+    repros: Path | None = None,
+    width: int | None = None,
+    rest: str = "report.json has all of them",
+) -> Iterator[Line]:
+    """The failures and the counts, in at most `LONGEST` rows of a terminal that is `width` columns wide.
 
-
-def summarize(report: Report, *, verbose: bool = False) -> Iterator[Line]:
-    """The failures and the counts. `verbose` shows every failure in full."""
-    yield from describe_failures(report, verbose=verbose)
-    yield from describe_counts(report)
+    Without a width a line is a row. `verbose` shows every failure in full, however long that is. `repros` is the folder
+    under which `repro/<check>/` is written, and `rest` says where the failures are that are not shown.
+    """
+    counts = list(describe_counts(report))
+    if verbose:
+        yield from (*describe_every_failure(report, repros=repros), *counts)
+        return
+    rows = LONGEST - _AROUND - rows_of(counts, width)
+    failures = list(describe_in_full(report, repros=repros))
+    if rows_of(failures, width) > rows:
+        failures = list(describe_in_brief(report, rows=rows, width=width, rest=rest))
+    yield from (*failures, *counts)
 
 
 def describe_counts(report: Report) -> Iterator[Line]:
-    """One line per level, and the verdict."""
+    """The adapter, one line per class of findings if there are any, one line per level, and the verdict."""
     adapter = report.adapter
     yield Line(f"{adapter.name}  ({adapter.kind}, {adapter.dialect or 'unknown dialect: format-free checks only'})")
+    if report.failures:
+        yield from _describe_classes(report)
     yield from (_describe_level(level, count) for level, count in report.levels.items())
     for text in (*_describe_generated(report), *_describe_recordings(report)):
         yield Line(text)
@@ -48,14 +58,32 @@ def describe_counts(report: Report) -> Iterator[Line]:
         yield Line(f"  declared losses: {', '.join(adapter.losses)}")
     if adapter.repairs:
         yield Line(f"  declared repairs: {', '.join(adapter.repairs)}")
+    if report.unseen:
+        yield Line(f"  declared, but shown by no scenario: {', '.join(report.unseen)}")
+    if report.stopped:
+        yield Line(f"  stopped: {report.stopped}", "bad")
+    if report.in_process not in (None, IN_PROCESS):
+        yield Line(f"  judged in the suite's own process: {report.in_process}")
     verdict = describe_verdict(report)
     yield Line(f"  {verdict.text}", verdict.style)
 
 
+def _describe_classes(report: Report) -> Iterator[Line]:
+    for one, name in CLASSES.items():
+        count = report.classes[one]
+        found, checks, trials = count.findings, count.checks, count.results
+        numbers = f"{counted(found, 'finding')} of {counted(checks, 'check')}, in {counted(trials, 'trial')}"
+        yield Line(f"  {name:<24}{numbers if count.findings else 'none'}", "bad" if count.findings else "plain")
+
+
 def _describe_level(level: str, count: LevelCount) -> Line:
-    mark = "pass" if count.is_passed else "n/a " if count.holds else "FAIL"
+    is_open = count.left and not count.failed
+    mark = "pass" if count.is_passed else "n/a " if count.holds else "open" if is_open else "FAIL"
     numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
-    return Line(f"  {level:<10} {mark}   {numbers}", "bad" if mark == "FAIL" else "plain")
+    classes = ", ".join(f"{number} {one}" for one, number in count.failed_by_class.items() if number)
+    more = [*([classes] if classes else []), *([f"{count.left} left to failed checks"] if count.left else [])]
+    line = f"  {level:<10} {mark}   {numbers}" + (f"  ({'; '.join(more)})" if more else "")
+    return Line(line, "plain" if mark in {"pass", "n/a "} else "bad")
 
 
 def _describe_generated(report: Report) -> Iterator[str]:
@@ -84,8 +112,10 @@ def describe_verdict(report: Report) -> Line:
         return Line("no verdict: the suite could not do its work (see above)", "bad")
     if report.failures:
         checks = len({result.check for result in report.failures})
-        trials = f"{len(report.failures)} trial{'s' if len(report.failures) > 1 else ''}"
+        trials = counted(len(report.failures), "trial")
         return Line(f"NOT certified: {checks} of {len(CHECKS)} checks failed, in {trials} (seed {report.seed})", "bad")
+    if report.stopped:
+        return Line("NOT certified: the run was not complete", "bad")
     if report.is_filtered:
         return Line("nothing failed, but a filtered run never certifies")
     if report.adapter.dialect is None:
@@ -93,73 +123,3 @@ def describe_verdict(report: Report) -> Line:
         return Line(f"{passed}; the suite does not know its dialect")
     certified = f"certified by suite {report.suite_version}"
     return Line(f"{certified} in {report.seconds:.1f} s (seed {report.seed})", "good")
-
-
-def describe_failures(report: Report, *, verbose: bool = False, repros: Path | None = None) -> Iterator[Line]:
-    """Check by check: its law, one failed scenario in full, and the names of the others.
-
-    `repros` is the folder under which `repro/<check>/` is written.
-    """
-    by_check: dict[str, list[Result]] = {}
-    for result in (*report.harness_errors, *report.failures):
-        by_check.setdefault(result.check, []).append(result)
-    for results in by_check.values():
-        for result in results if verbose else results[:1]:
-            yield from describe_failure(result, report.rerun)
-            if repros and result.verdict == "fail" and result is results[0]:
-                yield Line(f"  repro   {repros / 'repro' / result.check}")
-        others = [] if verbose else [result.scenario for result in results[1:]]
-        if others:
-            more = f" and {len(others) - _SCENARIOS_NAMED} more" if len(others) > _SCENARIOS_NAMED else ""
-            yield Line(f"  also    {', '.join(others[:_SCENARIOS_NAMED])}{more}")
-        yield Line("")
-
-
-def describe_failure(result: Result, rerun: Rerun) -> Iterator[Line]:
-    """One failure in full: check, law, scenario, what is wrong and where, and how to run it again."""
-    yield Line(f"{'FAIL' if result.verdict == 'fail' else 'HARNESS'} {result.check}", "bad")
-    yield from map(Line, _describe_details(result, rerun))
-
-
-def _describe_details(result: Result, rerun: Rerun) -> Iterator[str]:
-    yield f"  law     {CHECKS[result.check].clause}"
-    yield f"  on      {result.scenario}: {result.purpose}"
-    yield from _describe_findings(result)
-    if result.reason:
-        yield from (f"  {line}" for line in result.reason.rstrip().splitlines())
-    if result.verdict == "fail":
-        if result.scenario in FAMILIES:
-            yield from _describe_example(result)
-        yield f"  again   {rerun.command(result.check, result.scenario)}"
-
-
-def _describe_findings(result: Result) -> Iterator[str]:
-    for finding in result.findings[:_FINDINGS_SHOWN]:
-        places = [f"prompt {finding.path}"] if finding.path else []
-        places += [f"payload {finding.pointer or '/'}"] if finding.pointer is not None else []
-        yield f"  wrong   {finding.message}"
-        if places:
-            yield f"  where   {', '.join(places)}"
-        if finding.provider_text:
-            yield f"  says    {finding.provider_text} ({finding.source})"
-    more = len(result.findings) - _FINDINGS_SHOWN
-    if more > 0:
-        yield f"  wrong   {more} more finding{'s' if more > 1 else ''}; report.json has all of them"
-
-
-def _describe_example(result: Result) -> Iterator[str]:
-    """The generated prompt that failed, and what came of it."""
-    for example in (finding.example for finding in result.findings if finding.example):
-        options = {name: value for name, value in example.options.items() if name != "thread_id"}
-        yield f"  prompt  {_shortened(example.prompt)}"
-        if options:
-            yield f"  options {_shortened(options)}"
-        if example.answer is not None:
-            yield f"  answer  {_shortened(example.answer)}"
-        if example.payload is not None:
-            yield f"  gave    {_shortened(example.payload)}"
-
-
-def _shortened(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return shorten(text, AT_LENGTH)

@@ -9,6 +9,13 @@ from msgspec import Struct
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
 """The key for every adapter that calls the loopback provider. It opens nothing."""
 
+OTHER_KEY: Final = "art-compliance-key-fedcba9876543210"
+"""The key of a second adapter. It opens nothing either."""
+
+ENVIRONMENT_KEY: Final = "art-compliance-key-of-the-environment"
+ENVIRONMENT_PATH: Final = "/environment"
+"""A key and the path of a URL in the environment, which no adapter uses that is given a key and a URL."""
+
 
 class Access(Struct, frozen=True, kw_only=True):
     """Access to a real provider: a key, and the URL and the model unless the adapter chooses them."""

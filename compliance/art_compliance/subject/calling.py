@@ -6,6 +6,7 @@ event loop, all others on threads of their own, so that no call can block the su
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import time
 from collections.abc import Callable, Iterable
@@ -16,28 +17,101 @@ from typing import Any, Final
 import anyio
 import anyio.from_thread
 
-from art_compliance.subject.deadlines import Stopped, await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import (
+    LIMIT,
+    Stopped,
+    TimedOut,
+    await_bounded,
+    run_bounded,
+    start_bounded,
+    stopping,
+)
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.factories import describe_error
 
 BREATH: Final = 0.03
 """Seconds after its first token by which an adapter waits for the next bytes."""
+
+
+PATIENCE: Final = 300.0
+"""Seconds that a call which was given up may go on blocking the event loop before the next one."""
+
+MOST_EVENTS: Final = 200_000
+"""An adapter that gives more events than this in one call never ends: the longest answers have some thousands."""
 
 
 class CannotDo(Exception):
     """The adapter's call is of a kind that cannot be used in this way."""
 
 
+def read_in_own_loop(adapter: Any, prompt: Any, options: Any) -> Answered:
+    """Every event of a call, read on this thread; if it is asynchronous, in an event loop that ends with it."""
+    try:
+        result = adapter.call(prompt, options)
+    except RuntimeError as error:
+        if "event loop" not in str(error):
+            raise
+        return asyncio.run(_drain(_await(_call_in_loop(adapter.call, prompt, options))))
+    return asyncio.run(_drain(result)) if _is_async(result) else _collect(result)
+
+
+def close_in_own_loop(adapter: Any) -> None:
+    """Closes the adapter if it has an asynchronous `aclose`."""
+    aclose = getattr(adapter, "aclose", None)
+    if inspect.iscoroutinefunction(aclose):
+        asyncio.run(aclose())
+
+
 class Caller:
     """Uses the `call` of one adapter. Every method raises what the call raises, and Stopped if it hangs or exits."""
 
-    def __init__(self, adapter: Any, portal: anyio.from_thread.BlockingPortal) -> None:
+    def __init__(
+        self,
+        adapter: Any,
+        portal: anyio.from_thread.BlockingPortal,
+        limit: float = LIMIT,
+        run: Callable[[Callable[[], Any], float], Any] = run_bounded,
+    ) -> None:
+        """`run` begins a call, for at most so many seconds."""
         self._adapter = adapter
+        self._limit = limit
         self._portal = portal
+        self._run = run
+        self._blocked: Future[None] | None = None
+        """Done as soon as the event loop goes on after a call that was given up, which was `_since` (monotonic)."""
+        self._since = 0.0
 
     def read(self, prompt: Any, options: Any, *, seconds: float | None = None, method: str = "call") -> Answered:
         """Every event of the call, with the seconds after which it arrived."""
-        return await_bounded(self._start(prompt, options, method), seconds)
+        self._await_loop()
+        try:
+            return await_bounded(self._start(prompt, options, method), seconds or self._limit)
+        except TimedOut:
+            free = partial(self._portal.call, _do_nothing)  # on another thread: the portal itself waits for its loop
+            self._blocked, self._since = start_bounded(free), time.monotonic()
+            raise
+
+    def _await_loop(self) -> None:
+        """Waits for a call that was given up, but works on: in its event loop, the next one would be late, too.
+
+        Raises Stopped if the event loop stays blocked.
+        """
+        if self._blocked is None:
+            return
+        try:
+            await_bounded(self._blocked, PATIENCE, self._since)
+        except TimedOut:
+            raise Stopped(
+                "it did not begin: an earlier call, which was given up, still blocks the event loop"
+            ) from None
+        self._blocked = None
+
+    def keep(self, prompt: Any, options: Any) -> list[tuple[Any, dict[str, Any]]]:
+        """Every event of the call as the adapter gave it, each with its data at that time."""
+        result = self._begin(prompt, options, "call")
+        if _is_async(result):
+            keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._portal.start_task_soon(_keep_async, result)
+            return await_bounded(keeping, self._limit)
+        return run_bounded(lambda: [(event, event_data(event)) for event in result], self._limit)
 
     def read_together(
         self, calls: Iterable[tuple[Any, Any]], *, seconds: float | None = None
@@ -55,20 +129,27 @@ class Caller:
             return await_bounded(reading, seconds)
         return _collect(result)
 
+    def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
+        """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""
+        self._await_loop()
+        call: Callable[..., Any] = getattr(self._adapter, method)
+        reading: Future[Answered] = self._portal.start_task_soon(_collect_in_loop, call, prompt, options)
+        return await_bounded(reading, self._limit)
+
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
         """What another method than `call` returns, awaited if necessary."""
         result = self._begin(prompt, options, method)
         if not inspect.isawaitable(result):
             return result
-        return await_bounded(self._portal.start_task_soon(_await, result))
+        return await_bounded(self._portal.start_task_soon(_await, result), self._limit)
 
-    def close_early(self, prompt: Any, options: Any) -> float:
+    def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float:
         """Closes the call after its first token, and returns how many seconds that took. Raises CannotDo."""
-        result = self._begin(prompt, options, "call")
+        result = self._begin(prompt, options, method)
         if not _is_async(result):
-            return run_bounded(lambda: _close_early(result))
+            return run_bounded(lambda: _close_early(result), self._limit)
         closing: Future[float] = self._portal.start_task_soon(_close_early_async, result)
-        return await_bounded(closing)
+        return await_bounded(closing, self._limit)
 
     def cancel_early(self, prompt: Any, options: Any, *, after_token: bool = True) -> bool:
         """Cancels the call while it waits for its second token, or for its first. Returns whether that ended it.
@@ -79,7 +160,7 @@ class Caller:
         if not _is_async(result):
             raise CannotDo("the call is not asynchronous")
         cancelling: Future[bool] = self._portal.start_task_soon(_cancel_early, result, after_token)
-        return await_bounded(cancelling)
+        return await_bounded(cancelling, self._limit)
 
     def count_tasks(self) -> int:
         """The number of tasks in the event loop of asynchronous calls."""
@@ -95,11 +176,11 @@ class Caller:
         """Starts the call. It may need a running event loop, even if it is a plain function."""
         call: Callable[..., Any] = getattr(self._adapter, method)
         try:
-            return run_bounded(lambda: call(prompt, options))
+            return self._run(lambda: call(prompt, options), self._limit)
         except RuntimeError as error:
             if "event loop" not in str(error):
                 raise
-            return await_bounded(self._portal.start_task_soon(_call_in_loop, call, prompt, options))
+            return await_bounded(self._portal.start_task_soon(_call_in_loop, call, prompt, options), self._limit)
 
 
 def _outcome(started: Future[Answered], seconds: float | None, began: float) -> Answered | Exception:
@@ -109,10 +190,16 @@ def _outcome(started: Future[Answered], seconds: float | None, began: float) -> 
         return error
 
 
+async def _do_nothing() -> None:
+    """Ends as soon as its event loop is free."""
+
+
+@stopping
 async def _await(result: Any) -> Any:
     return await result
 
 
+@stopping
 async def _call_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Any:
     """For a plain function that needs a running event loop."""
     return call(prompt, options)
@@ -122,25 +209,56 @@ def _is_async(result: Any) -> bool:
     return inspect.isawaitable(result) or hasattr(result, "__aiter__")
 
 
+class _Reading:
+    """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._events: list[dict[str, Any]] = []
+        self._at: list[float] = []
+
+    def add(self, event: Any) -> None:
+        self._events.append(event_data(event))
+        self._at.append(time.perf_counter() - self._began)
+        if len(self._at) > MOST_EVENTS:
+            raise TimedOut(f"its call did not end within {MOST_EVENTS:,} events")
+
+    @property
+    def answered(self) -> Answered:
+        return Answered(tuple(self._events), tuple(self._at))
+
+
 def _collect(result: Any) -> Answered:
-    began = time.perf_counter()
-    return _answered([(event_data(event), time.perf_counter() - began) for event in result])
+    reading = _Reading()
+    for event in result:
+        reading.add(event)
+    return reading.answered
 
 
+@stopping
+async def _collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Answered:
+    return _collect(call(prompt, options))
+
+
+@stopping
 async def _drain(result: Any) -> Answered:
-    began = time.perf_counter()
-    try:
-        if inspect.isawaitable(result):
-            result = await result
-        if not hasattr(result, "__aiter__"):
-            return _collect(result)
-        return _answered([(event_data(event), time.perf_counter() - began) async for event in result])
-    except (SystemExit, KeyboardInterrupt) as error:  # it would end the event loop and the suite
-        raise Stopped(f"it tried to exit the program: {describe_error(error)}") from error
+    if inspect.isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        return _collect(result)
+    reading = _Reading()
+    async for event in result:
+        reading.add(event)
+    return reading.answered
 
 
-def _answered(timed: list[tuple[dict[str, Any], float]]) -> Answered:
-    return Answered(tuple(event for event, _ in timed), tuple(at for _, at in timed))
+@stopping
+async def _keep_async(result: Any) -> list[tuple[Any, dict[str, Any]]]:
+    if inspect.isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        return [(event, event_data(event)) for event in result]
+    return [(event, event_data(event)) async for event in result]
 
 
 def _is_token(event: Any) -> bool:
@@ -159,6 +277,7 @@ def _close_early(result: Any) -> float:
     return time.perf_counter() - began
 
 
+@stopping
 async def _close_early_async(result: Any) -> float:
     if inspect.isawaitable(result):
         result = await result
@@ -176,6 +295,7 @@ async def _close_early_async(result: Any) -> float:
 _NOT_CLOSABLE: Final = "the events cannot be closed: call does not return a generator"
 
 
+@stopping
 async def _cancel_early(result: Any, after_token: bool) -> bool:  # noqa: FBT001 - the portal takes no keywords
     has_token, ended = anyio.Event(), False
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from functools import wraps
 from queue import SimpleQueue
 from threading import Thread
-from typing import Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
+
+import anyio
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Task = Callable[[], None]
 
 LIMIT: Final = 30.0
@@ -65,6 +69,16 @@ def run_bounded(work: Callable[[], T], seconds: float | None = None) -> T:
     return await_bounded(start_bounded(work), seconds)
 
 
+def run_here(work: Callable[[], T], _: float | None = None) -> T:
+    """As `run_bounded` on this thread, without a limit: for a process that is ended from outside."""
+    try:
+        return work()
+    except Exception:
+        raise
+    except BaseException as error:
+        raise _explain_exit(error) from error
+
+
 def await_bounded(future: Future[T], seconds: float | None = None, began: float | None = None) -> T:
     """As `run_bounded`, for work that has started: the seconds count from now, or from `began` (monotonic)."""
     limit = LIMIT if seconds is None else seconds
@@ -85,4 +99,25 @@ def _settle(future: Future[T], work: Callable[[], T]) -> None:
     except Exception as error:  # noqa: BLE001 - the waiting thread raises it
         future.set_exception(error)
     except BaseException as error:  # noqa: BLE001 - SystemExit would silently end this thread
-        future.set_exception(Stopped(f"it tried to exit the program: {type(error).__name__}: {error}"))
+        future.set_exception(_explain_exit(error))
+
+
+def stopping(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Has a coroutine function raise Stopped for what would end the event loop. A cancellation stays one."""
+
+    @wraps(work)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await work(*args, **kwargs)
+        except (Exception, GeneratorExit, anyio.get_cancelled_exc_class()):
+            raise
+        except BaseException as error:
+            raise _explain_exit(error) from error
+
+    return run
+
+
+def _explain_exit(error: BaseException) -> Stopped:
+    exits = isinstance(error, (SystemExit, KeyboardInterrupt))
+    what = "it tried to exit the program" if exits else "it raised what is no Exception"
+    return Stopped(f"{what}: {type(error).__name__}: {error}")

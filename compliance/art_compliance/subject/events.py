@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, TypeGuard
 
 import msgspec
 from msgspec import Struct
 
+from art_compliance.quoting import as_json, show
 from art_sdk.json_data import is_array, is_object
 
 
@@ -43,8 +44,9 @@ class Answered(Struct, frozen=True):
 
     @property
     def text(self) -> str | None:
-        """The text of the message in END."""
-        return self.message.get("content")
+        """The text of the message in END; None if it has none, or its content is of another type."""
+        found = self.message.get("content")
+        return found if isinstance(found, str) else None
 
     @property
     def token_text(self) -> str:
@@ -58,8 +60,8 @@ class Answered(Struct, frozen=True):
 
     @property
     def event_calls(self) -> list[dict[str, Any]]:
-        """The tool calls of the TOOL_CALL events."""
-        return [event.get("call") or {} for event in self.of_kind("TOOL_CALL")]
+        """The tool calls of the TOOL_CALL events; what is not a call is empty."""
+        return [_call(event.get("call")) for event in self.of_kind("TOOL_CALL")]
 
     @property
     def message(self) -> dict[str, Any]:
@@ -69,14 +71,15 @@ class Answered(Struct, frozen=True):
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """The tool calls of the message in END."""
-        found: list[dict[str, Any]] = self.message.get("tool_calls") or []
-        return found
+        """The tool calls of the message in END; what is not a call is empty."""
+        found = self.message.get("tool_calls")
+        return list(map(_call, found)) if is_array(found) else []
 
     @property
     def finish(self) -> str | None:
-        """The finish in END."""
-        return self._end.get("finish")
+        """The finish in END; None if it is of another type."""
+        found = self._end.get("finish")
+        return found if isinstance(found, str) else None
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -88,7 +91,22 @@ class Answered(Struct, frozen=True):
     def error(self) -> dict[str, Any] | None:
         """The error of the ERROR event, or None."""
         event = next(self.of_kind("ERROR"), None)
-        return None if event is None else event.get("error") or {}
+        if event is None:
+            return None
+        found = event.get("error")
+        return found if is_object(found) else {"message": found} if found is not None else {}
+
+    def wrong_shapes(self) -> Iterator[str]:
+        """Each field of an event that has another type than the standard's, with its place.
+
+        What is in END's message and in a call is not looked at: messages and calls are judged by laws of their own.
+        """
+        for number, event in enumerate(self.events):
+            wanted = {**_IDS, **_SHAPES.get(str(event.get("type")), {})}
+            for name, (words, fits) in wanted.items():
+                if not fits(event.get(name)):
+                    text = f"event {number} ({event.get('type')}): {name} must be {words}"
+                    yield f"{text}, is {show(event.get(name))}"
 
     def of_kind(self, kind: str) -> Iterator[dict[str, Any]]:
         """The events of one type."""
@@ -103,6 +121,40 @@ class Answered(Struct, frozen=True):
         return "".join(str(event.get("text")) for event in self.of_kind("TOKEN") if event.get("token_type") in kinds)
 
 
+def _call(value: Any) -> dict[str, Any]:
+    """A call with a function, whatever came in its place."""
+    if not is_object(value):
+        return {}
+    function = value.get("function")
+    return value if function is None or is_object(function) else {**value, "function": {}}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_null(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_object_or_null(value: Any) -> bool:
+    return value is None or is_object(value)
+
+
+Shape = tuple[str, Callable[[Any], bool]]
+
+_IDS: Final[Mapping[str, Shape]] = dict.fromkeys(
+    ("thread_id", "trace_id", "session_id"), ("text or null", _is_text_or_null)
+)
+_SHAPES: Final[Mapping[str, Mapping[str, Shape]]] = {
+    "TOKEN": {"text": ("text", _is_text), "token_type": ("text", _is_text)},
+    "TOOL_CALL": {"call": ("an object", is_object)},
+    "METADATA": {"metadata": ("an object", is_object)},
+    "ERROR": {"error": ("an object", is_object)},
+    "END": {"message": ("an object or null", _is_object_or_null), "finish": ("text or null", _is_text_or_null)},
+}
+"""The types of an event's fields, by its type."""
+
 _ERROR_FACTS: Final = (
     "code",
     "message",
@@ -116,6 +168,8 @@ _ERROR_FACTS: Final = (
 _METADATA: Final = (
     "stop_reason",
     "raw_stop_reason",
+    "total_generation_time_ms",
+    "time_to_first_token_ms",
     "input_tokens",
     "output_tokens",
     "thinking_tokens",
@@ -151,18 +205,35 @@ _OWN_NAMES: Final = {kind: {_camel(name): name for name in _FIELDS[kind] if "_" 
 _ELEMENTS: Final = {"tool_calls": "call"}
 
 
+def _sayable(value: int) -> int | str:
+    bits = value.bit_length()
+    return value if bits <= _MOST_BITS else f"an integer of {bits} bits"
+
+
+_MOST_BITS: Final = 10_000
+"""Python refuses to write much longer integers as text."""
+
+
 def event_data(event: Any) -> dict[str, Any]:
     """An event of any kind as JSON data. Read it as it arrives: the adapter may change the object later."""
     read = _read(event, "event")
-    return read if is_object(read) else {"type": repr(event)}
+    return read if is_object(read) else {"type": as_json(event)}
 
 
 def _read(value: Any, kind: str) -> Any:
     """The value as JSON data, as far as it can be."""
+    return value if type(value) in _PLAIN else _read_other(value, kind)
+
+
+_PLAIN: Final = frozenset({str, type(None), bool, float})
+"""The types of most values, which stay as they are: a long answer has thousands."""
+
+
+def _read_other(value: Any, kind: str) -> Any:
     if isinstance(value, Enum):
         return _read(value.value, kind)
     if value is None or isinstance(value, (str, int, float)):
-        return value
+        return _sayable(value) if isinstance(value, int) else value
     if isinstance(value, BaseException):
         return {**{name: getattr(value, name, None) for name in _ERROR_FACTS}, "shown": _show(value)}
     if _is_mapping(value):
@@ -179,15 +250,18 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping)
 
 
+_MISSING: Final = object()
+
+
 def _read_fields(value: Any, kind: str) -> Any:
     config = getattr(value, "__struct_config__", None)
     tag = {config.tag_field: config.tag} if config is not None and config.tag_field else {}
     own, fields = _OWN_NAMES.get(kind, {}), _FIELDS.get(kind, ())
-    names = {own.get(name, name): name for name in (*own, *fields) if hasattr(value, name)}
-    found = {name: _read(getattr(value, attribute), name) for name, attribute in names.items()}
+    given = ((own.get(name, name), getattr(value, name, _MISSING)) for name in (*own, *fields))
+    found = {name: _read(item, name) for name, item in given if item is not _MISSING}
     return {**tag, **found} if tag or found else repr(value)
 
 
 def _show(error: BaseException) -> str:
     """Everything about an error that may end up in a log."""
-    return f"{error} {error!r} {vars(error)!r} {error.__cause__!r}"
+    return f"{error} {show(error)} {show(vars(error))} {show(error.__cause__)}"

@@ -8,12 +8,24 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, cast
 
+from msgspec import Struct
+
 from art_compliance.findings import HarnessError
 from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
 
 Factory = Callable[..., Any]
 """Returns an adapter; it is called with `api_key`, `base_url` and `model`."""
+
+
+class Named(Struct, frozen=True):
+    """The factory of a name that is found where it is needed: importing it may run anything."""
+
+    name: str
+
+    def __call__(self, **settings: Any) -> Any:
+        """As the factory itself."""
+        return find_factory(self.name)(**settings)
 
 
 def find_factory(name: str) -> Factory:

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from art_compliance.provider.server import Request
-from art_compliance.quoting import shorten
+from art_compliance.provider.receiving import Request
+from art_compliance.quoting import show
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import describe_error
@@ -16,21 +16,26 @@ from art_sdk import ARTError
 
 
 class Sent(Struct, frozen=True):
-    """A request that the adapter made: its body, its URL if known, and how often it was sent."""
+    """A request that the adapter made: its body, its URL if known, how often it was sent, and the API's version.
+
+    Of a URL at the suite's own provider only path and query: the address does not say which provider it plays.
+    """
 
     payload: Any
     url: str | None = None
     count: int = 1
+    version: str | None = None
 
     def __str__(self) -> str:
-        return f"it was sent: {shorten(str(self.payload))}"
+        return f"it was sent: {show(self.payload)}"
 
 
 class Refused(Struct, frozen=True):
-    """The adapter refused with an error code."""
+    """The adapter refused with an error code, and with the provider's status if the error has one."""
 
     code: str
     message: str
+    status: int | None = None
 
     def __str__(self) -> str:
         return f"it was refused: {self.code}: {self.message}"
@@ -54,6 +59,13 @@ Reply = Answered | Refused | Crashed
 """What a call gave."""
 
 
+class Called(Struct, frozen=True):
+    """The reply to a call, and whether the adapter changed its arguments."""
+
+    reply: Reply
+    changed: bool = False
+
+
 class Watched(Struct, frozen=True):
     """A call: what arrived at the provider, the reply, and whether the adapter changed its arguments."""
 
@@ -63,11 +75,18 @@ class Watched(Struct, frozen=True):
     requests: tuple[Request, ...]
 
 
+def raised(seen: Refused | Crashed) -> str:
+    """What was raised, in one line."""
+    return seen.error if isinstance(seen, Crashed) else f"{seen.code}: {seen.message}"
+
+
 def observe_error(error: Exception) -> Refused | Crashed:
     """A refusal if the exception has an error code, otherwise a crash with its place."""
     code = getattr(error, "code", None)
     if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
-        return Refused(str(code), getattr(error, "message", None) or str(error))
+        status = getattr(error, "status", None)
+        known = status if isinstance(status, int) else None
+        return Refused(str(code), getattr(error, "message", None) or str(error), known)
     if isinstance(error, Stopped):
         return Crashed(str(error), timed_out=isinstance(error, TimedOut))
     last = traceback.extract_tb(error.__traceback__)[-1]

@@ -7,26 +7,33 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
-from typing import Any, Final, Literal, cast
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from typing import Any, Literal
 
-import msgspec
+from msgspec.structs import replace
 
-from art_compliance.dialects import Dialect
-from art_compliance.provider import Answerer, LoopbackProvider, answer_as_written
-from art_compliance.provider.server import Request
-from art_compliance.subject.calling import Caller
-from art_compliance.subject.deadlines import run_bounded
-from art_compliance.subject.declarations import Declarations
-from art_compliance.subject.factories import Factory, name_of
-from art_compliance.subject.observations import Crashed, Observation, Reply, Sent, Watched, observe_error
-from art_sdk import BUILT_IN, BaseAdapter, parse_options, parse_prompt
+from art_compliance.comparison import NO_CONSTANTS, Constants
+from art_compliance.comparison.names import pair_names
+from art_compliance.dialects import DIALECTS, DecodeFailed
+from art_compliance.dialects.endpoints import find_service
+from art_compliance.dialects.urls import target_of
+from art_compliance.provider import Answerer, Asked, LoopbackProvider, Response, answer_as_written
+from art_compliance.provider.receiving import Request
+from art_compliance.quoting import shorten
+from art_compliance.subject.constants import learn_constants
+from art_compliance.subject.deadlines import Stopped
+from art_compliance.subject.events import Answered
+from art_compliance.subject.factories import Factory
+from art_compliance.subject.observations import Called, Crashed, Observation, Reply, Sent, Watched, observe_error
+from art_compliance.subject.reaching import MOST_STOPS, Reach
+from art_sdk import BUILT_IN
 
-_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+CallOnce = Callable[[list[dict[str, Any]], dict[str, Any], Answerer], Reply]
+"""Calls an adapter with a prompt and options, answered by an answerer."""
 
 
 class Subject:
@@ -34,36 +41,45 @@ class Subject:
 
     def __init__(
         self,
-        adapter: Any,
+        reach: Reach,
         *,
         name: str,
         make: Factory,
-        dialect: Dialect | None,
         requested_dialect: str | None,
-        declarations: Declarations,
-        caller: Caller,
         server: LoopbackProvider,
         key: str,
+        in_process: str | None,
     ) -> None:
-        self.adapter = adapter
+        facts = reach.facts
+        self._reach = reach
         self.name = name
         self.make = make
-        self.dialect = dialect
+        declared = None if facts.dialect is None else DIALECTS[facts.dialect]
+        self.service = None if declared is None else find_service(declared, facts.provider_name)
+        self.dialect = declared if self.service is None else self.service.format
         self.requested_dialect = requested_dialect
-        self.capabilities = declarations.capabilities
-        self.losses = declarations.losses
-        self.repairs = declarations.repairs
-        self.caller = caller
+        self.capabilities = facts.declarations.capabilities
+        self.losses = facts.declarations.losses
+        self.repairs = facts.declarations.repairs
+        self.methods = facts.methods
+        self.factory_name = facts.factory_name
+        self.class_name = facts.class_name
         self.secrets = (key,)
-        self.has_call = callable(getattr(adapter, "call", None))
-        self.has_translate = callable(getattr(adapter, "translate", None))
+        self.has_call = "call" in facts.methods
+        self.has_translate = "translate" in facts.methods
+        self.in_process = in_process
         self._server = server
+        self._version_header = (self.dialect and self.dialect.service.access.version_header) or ""
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The texts that the adapter adds when it repairs a prompt. Its dialect must be known."""
+        return NO_CONSTANTS if self.dialect is None else learn_constants(self.translate, self.dialect)
 
     @property
     def is_reference(self) -> bool:
         """Whether the adapter's class is a reference adapter itself: derived classes may behave differently."""
-        made = cast("type[object]", type(self.adapter))
-        return name_of(made) in BUILT_IN.values()
+        return self.class_name in BUILT_IN.values()
 
     @property
     def kind(self) -> Literal["white box", "black box", "translate only"]:
@@ -75,8 +91,8 @@ class Subject:
     @property
     def provider(self) -> str:
         """The provider's name as a folder name: the adapter's `provider_name`, or the dialect's name."""
-        declared = getattr(self.adapter, "provider_name", None)
-        named = declared if isinstance(declared, str) else "" if self.dialect is None else self.dialect.name
+        declared = self._reach.facts.provider_name
+        named = declared if declared is not None else "" if self.dialect is None else self.dialect.name
         return re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-") or "unknown"
 
     @property
@@ -89,6 +105,10 @@ class Subject:
         """How many answers the provider is sending right now."""
         return self._server.underway
 
+    def seen_since(self, first: int) -> list[Request]:
+        """The requests that arrived after the first `first` ones, of every method."""
+        return self._server.seen(first)
+
     def forget(self) -> None:
         """Drops the requests that were kept so far."""
         self._server.forget()
@@ -97,48 +117,67 @@ class Subject:
         """Answers every request with `answerer` until the block ends."""
         return self._server.answering(answerer)
 
+    def use(self, verb: str, /, **arguments: Any) -> Any:
+        """What a method of `Host` observes. Raises Stopped for an adapter that does not answer, and CannotDo."""
+        return self._reach.use(verb, **arguments)
+
+    def attempt(self, verb: str, /, **arguments: Any) -> Any:
+        """As `use`, but what the adapter does instead of answering is an observation. Raises CannotDo."""
+        try:
+            return self.use(verb, **arguments)
+        except Stopped as error:
+            return observe_error(error)
+
+    @property
+    def stops(self) -> list[str]:
+        """What each call did that did not return, or that ended the adapter's process."""
+        return self._reach.stops
+
+    @property
+    def left(self) -> list[str]:
+        """What the adapter left behind in its process when it was closed."""
+        return self._reach.left
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the adapter is not used any more."""
+        return len(self.stops) >= MOST_STOPS
+
     def translate(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Observation:
         """The request that the adapter makes of the prompt: what `translate` returns, or what `call` sends."""
         if not self.has_translate:
             return self.send(prompt, options)
         try:
-            arguments = self._arguments(prompt, options)
-            payload = self._translate(*arguments)
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            seen: Observation = self.use("translate", prompt=prompt, options=options)
+        except Stopped as error:
             return observe_error(error)
-        return Sent(payload, self._url(payload, arguments[1]))
+        if not isinstance(seen, Sent) or seen.url is None:
+            return seen
+        return replace(seen, url=self._without_own_address(seen.url))
+
+    def translate_together(self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
+        """What `translate` makes of prompts and their options at the same time, each on a thread of its own."""
+        return self._use_for_each("translate_together", calls=list(calls))
 
     def translating_changes(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
         """Whether `translate` changes the prompt or the options that it is given."""
-        if not self.has_translate:
-            return False
-        arguments = self._arguments(prompt, options)
-        before = _encode(arguments)
-        with suppress(Exception):  # another check's business
-            self._translate(*arguments)
-        return _encode(arguments) != before
+        return self.has_translate and self._is_so("translating_changes", prompt, options)
 
-    def _arguments(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> tuple[Any, Any]:
-        """Copies of the arguments: typed values for a `BaseAdapter`, JSON data for any other adapter."""
-        prompt, options = _copy((prompt, options))
-        if isinstance(self.adapter, BaseAdapter):
-            return parse_prompt(prompt), parse_options(options)
-        return prompt, options
-
-    def _translate(self, prompt: Any, options: Any) -> Any:
-        payload = run_bounded(lambda: self.adapter.translate(prompt, options))
-        if inspect.iscoroutine(payload):
-            payload.close()  # preflight reports it: a coroutine is not JSON data
-        return payload
-
-    def _url(self, payload: Any, options: Any) -> str | None:
-        """The URL that the payload would go to. Errors of `request` are left for `send` to find."""
-        if not isinstance(self.adapter, BaseAdapter):
-            return None
+    def _is_so(self, verb: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
         try:
-            return self.adapter.request(payload, options).url
-        except Exception:  # noqa: BLE001 - a payload that cannot be encoded has no URL either
-            return None
+            return bool(self.use(verb, prompt=prompt, options=options))
+        except Stopped:
+            return False
+
+    def _without_own_address(self, url: str) -> str:
+        """Of a URL at the suite's own provider, only path and query: its address does not say whom it plays.
+
+        Where that is a service, the URL is the service's: its own rules count.
+        """
+        own = (self._server.url, self._server.url.replace("127.0.0.1", "localhost"))
+        if not url.startswith(own):
+            return url
+        return target_of(url) if self.service is None else self.service.url(url)
 
     def send(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Observation:
         """The request that `call` sends, and how many POST requests it sent."""
@@ -146,45 +185,127 @@ class Subject:
 
     def watch(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Watched:
         """As `send`, with the reply, the requests, and whether `call` changed the prompt or the options."""
-        first, arguments = self._server.count, _copy((prompt, options))
-        error: Exception | None = None
-        reply: Reply
-        try:
-            reply = self.caller.read(*arguments)
-        except Exception as raised:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            error, reply = raised, observe_error(raised)
+        first = self._server.count
+        called = self._call(prompt, options)
         arrived = [request for request in self._server.seen(first) if request.method == "POST"]
-        changed = _encode(arguments) != _encode((prompt, options))
-        return Watched(self._observe_arrived(arrived, error), reply, changed, tuple(arrived))
+        seen = self._observe_arrived(arrived) if arrived else _observe_silence(called.reply)
+        return Watched(seen, called.reply, called.changed, tuple(arrived))
 
-    def _observe_arrived(self, arrived: list[Request], error: Exception | None) -> Observation:
-        if not arrived:
-            return Crashed("call ended without a POST to base_url") if error is None else observe_error(error)
+    def _call(
+        self,
+        prompt: list[dict[str, Any]],
+        options: dict[str, Any],
+        method: str = "call",
+        *,
+        seconds: float | None = None,
+    ) -> Called:
+        try:
+            called: Called = self.use("call", prompt=prompt, options=options, method=method, seconds=seconds)
+        except Stopped as error:
+            return Called(observe_error(error))
+        return called
+
+    def _observe_arrived(self, arrived: list[Request]) -> Observation:
         try:
             payload = json.loads(arrived[0].body)
-        except ValueError as broken:
+        except (ValueError, RecursionError) as broken:
             return Crashed(f"the request's body is not JSON: {broken}")
-        return Sent(payload, self._server.url + arrived[0].target, len(arrived))
+        target = arrived[0].target
+        url = target_of(target) if self.service is None else self.service.url(target)
+        return Sent(payload, url, len(arrived), arrived[0].headers.get(self._version_header))
 
     def call(
-        self, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer = answer_as_written
+        self,
+        prompt: list[dict[str, Any]],
+        options: dict[str, Any],
+        answerer: Answerer = answer_as_written,
+        *,
+        seconds: float | None = None,
     ) -> Reply:
-        """The adapter's reply to a call that the provider answers with `answerer`."""
-        try:
+        """The adapter's reply to a call that the provider answers with `answerer`, and that may take so long."""
+        with self.answering(self.with_sent_names(answerer, options)):
+            return self._call(prompt, options, seconds=seconds).reply
+
+    def call_by(self, method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
+        """As `call`, by another method of the adapter. Where that gives a whole answer, it is read as events."""
+        with self.answering(self.with_sent_names(answerer, options)):
+            return self.use_method(method, prompt, options)
+
+    def use_method(self, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Reply:
+        """As `call_by`, with the answerer of now."""
+        if not method.startswith("complete"):
+            return self._call(prompt, options, method).reply
+        reply: Reply = self.attempt("fold", prompt=prompt, options=options, method=method)
+        return reply
+
+    def with_sent_names(self, answerer: Answerer, options: dict[str, Any]) -> Answerer:
+        """The answerer, for an adapter that renames tools: answers then name the tools as the request does."""
+        tools: list[dict[str, Any]] = options.get("tools", [])
+        if not (tools and "renames_tools" in self.repairs):
+            return answerer
+        given = [tool["name"] for tool in tools]
+
+        def answer(asked: Asked) -> Response:
+            try:
+                sent = [tool.name for tool in asked.dialect.requests.decode(asked.payload).tools]
+            except DecodeFailed:
+                return answerer(asked)
+            return answerer(replace(asked, names=dict(pair_names(given, sent))))
+
+        return answer
+
+    def call_in_own_loops(
+        self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, at_once: bool
+    ) -> list[Reply]:
+        """The replies of another adapter, made as this one was, to calls each in an event loop of its own.
+
+        They run one after the other, or `at_once`, each on a thread of its own.
+        """
+        with self.answering(answerer):
+            return self._use_for_each("call_in_own_loops", calls=list(calls), at_once=at_once)
+
+    @contextmanager
+    def opening_another(self, *, key: str, path: str) -> Generator[CallOnce]:
+        """A second adapter with another key and a base URL under this path: calls it once per call."""
+        self.attempt("open_another", key=key, path=path)
+
+        def call(prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
             with self.answering(answerer):
-                return self.caller.read(*_copy((prompt, options)))
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            return observe_error(error)
+                reply: Reply = self.attempt("call_another", prompt=prompt, options=options)
+            return reply
+
+        try:
+            yield call
+        finally:
+            self.attempt("close_another")
+
+    def translate_for(
+        self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], *, key: str, base_url: str
+    ) -> list[Observation]:
+        """What another adapter, with this key and base URL, makes of prompts. It is not called. It has a `translate`.
+
+        Raises CannotDo if the factory makes none.
+        """
+        return self._use_for_each("translate_for", calls=list(calls), key=key, base_url=base_url)
 
     def call_together(
         self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, seconds: float
     ) -> list[Reply]:
         """As `call`, for concurrent calls. A call that takes longer than `seconds` has crashed."""
         with self.answering(answerer):
-            replies = self.caller.read_together(map(_copy, calls), seconds=seconds)
-        return [observe_error(one) if isinstance(one, Exception) else one for one in replies]
+            return self._use_for_each("call_together", calls=list(calls), seconds=seconds)
+
+    def _use_for_each(self, verb: str, *, calls: list[Any], **arguments: Any) -> list[Any]:
+        try:
+            observed: list[Any] = self.use(verb, calls=calls, **arguments)
+        except Stopped as error:
+            return [observe_error(error)] * len(calls)
+        return observed
 
 
-def _copy(value: Any) -> Any:
-    """A deep copy of JSON data."""
-    return json.loads(json.dumps(value))
+def _observe_silence(reply: Reply) -> Observation:
+    """A call that sent nothing. What it raised, or gave as its ERROR, is the reason, if there is one."""
+    if not isinstance(reply, Answered):
+        return reply
+    why = "" if reply.error is None else f", with the ERROR {shorten(str(reply.error.get('message')))}"
+    return Crashed(f"call ended without a POST to base_url{why}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from functools import partial
+from typing import Final, Literal, NamedTuple
 
 from art_compliance.checks.requirements import require_read
+from art_compliance.checks.streamed import StreamedReply, options_for
 from art_compliance.checks.trial import Trial
-from art_compliance.provider import Request
+from art_compliance.provider import Asked, Request, Response
 from art_compliance.provider.faults import FAULTS, Fault
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -36,7 +38,7 @@ def cases(trial: Trial) -> list[Case]:
     """Every fault, streamed and unstreamed, as far as it applies to the adapter. Raises NotApplicable."""
     trial.once(good)
     accepted = {name for request in trial.watched.requests for name in _accepted(request)}
-    kinds = ("unstreamed", "streamed") if "streaming" in trial.subject.capabilities else ("unstreamed",)
+    kinds = ("unstreamed", "streamed") if trial.once(can_stream) else ("unstreamed",)
     faults = [fault for fault in FAULTS.values() if "gzip" not in fault.id or "gzip" in accepted]
     return [
         Case(
@@ -56,24 +58,39 @@ def _accepted(request: Request) -> Iterator[str]:
 def call(trial: Trial, case: Case) -> Reply:
     """The reply to an answer with this fault."""
     options = options_for(trial, streamed=case.streamed)
-    return trial.subject.call(trial.scenario.prompt, options, lambda asked: case.fault.make(ANSWER, asked))
+    answerer = partial(_make, case)
+    return trial.subject.call(trial.scenario.prompt, options, answerer, seconds=case.fault.patience)
 
 
-def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
-    """The scenario's options, with `stream` where the answer is streamed."""
-    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+def _make(case: Case, asked: Asked) -> Response:
+    return case.fault.make(ANSWER, asked)
+
+
+def can_stream(trial: Trial) -> bool:
+    """Whether the adapter declares streaming and, with the option `stream`, asks for a stream."""
+    return "streaming" in trial.subject.capabilities and trial.once(_streamed).is_asked_for
 
 
 def good(trial: Trial) -> Answered:
     """The answer without a fault. Raises NotApplicable."""
-    return _read_well(trial, streamed=False)
+    return require_read(_call_well(trial, streamed=False).reply)
 
 
 def good_stream(trial: Trial) -> Answered:
     """The same, streamed. Raises NotApplicable."""
-    return _read_well(trial, streamed=True)
+    return require_read(trial.once(_streamed).reply)
 
 
-def _read_well(trial: Trial, *, streamed: bool) -> Answered:
-    options = options_for(trial, streamed=streamed)
-    return require_read(trial.subject.call(trial.scenario.prompt, options, lambda asked: asked.answer(ANSWER)))
+def _streamed(trial: Trial) -> StreamedReply:
+    return _call_well(trial, streamed=True)
+
+
+def _call_well(trial: Trial, *, streamed: bool) -> StreamedReply:
+    wanted: list[bool] = []
+
+    def answer(asked: Asked) -> Response:
+        wanted.append(asked.wants_stream)
+        return asked.answer(ANSWER)
+
+    reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
+    return StreamedReply(reply, all(wanted))

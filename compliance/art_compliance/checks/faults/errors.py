@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import gc
-import io
-import logging
-import os
-import threading
-import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
-from art_compliance.checks.faults.applying import Case, call, cases, good, good_stream, options_for
+from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.time_limits import wait
+from art_compliance.checks.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, why_unread, wrong_failure, wrong_status_error
+from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
-from art_compliance.provider import Asked, Response, Send
+from art_compliance.provider import Response
 from art_compliance.provider.faults import RETRY_AFTER
 from art_compliance.quoting import shorten
 from art_compliance.subject.access import TEST_KEY
+from art_compliance.subject.deadlines import LIMIT
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
+from art_sdk.json_data import is_object
 
 
 class Seen(NamedTuple):
@@ -40,27 +37,16 @@ class FaultRun(NamedTuple):
 
     seen: list[Seen]
     logs: str
+    printed: str
 
 
 def _run(trial: Trial) -> FaultRun:
-    with _captured_logs() as logs:
-        seen = [Seen(case, call(trial, case)) for case in cases(trial) if not case.fault.hangs]
-    return FaultRun(seen, logs.getvalue())
-
-
-@contextmanager
-def _captured_logs() -> Generator[io.StringIO]:
-    """Captures what is logged at any level, and what is printed."""
-    root, written = logging.getLogger(), io.StringIO()
-    handler, before = logging.StreamHandler(written), root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        with redirect_stdout(written), redirect_stderr(written):
-            yield written
-    finally:
-        root.setLevel(before)
-        root.removeHandler(handler)
+    known = cases(trial)
+    trial.subject.attempt("capture")
+    seen = [Seen(case, call(trial, case)) for case in known if not case.fault.hangs]
+    captured = trial.subject.attempt("captured")
+    logged, printed = (captured[name] if is_object(captured) else "" for name in ("logged", "printed"))
+    return FaultRun(seen, logged + printed, printed)
 
 
 @check(
@@ -74,10 +60,12 @@ def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
     for case, reply in trial.once(_run).seen:
         if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):
             for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
-                yield Problem(f"{case}: {fault}")
+                yield fault.after(f"{case}: ")
+        if isinstance(reply, Answered) and reply.at and reply.at[-1] > LIMIT:
+            yield Problem(f"{case}: the call took {reply.at[-1]:.0f} s", severity="note")
 
 
-def _wrong_error(case: Case, reply: Reply) -> Iterator[str]:
+def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
     """What is missing from the ERROR of a fault with a status."""
     status = case.fault.status
     if status is not None:
@@ -89,6 +77,7 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[str]:
 @check(
     "faults.benign-ones-change-nothing",
     clause="Odd but valid answers are read whole: with comments, unknown events, any line ends, at any pace.",
+    finding_class="loss",
     requires=("dialect", "call"),
     once=True,
 )
@@ -96,18 +85,32 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without notice."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
     for case, reply in seen:
-        faults: list[str] = []
+        faults: list[Problem] = []
         if not isinstance(reply, Answered):
-            faults = [str(reply)] if case.expects == "whole" else []
+            faults = [Problem(str(reply), finding_class="contract")] if case.expects == "whole" else []
         elif case.expects == "whole" or reply.error is None:
             whole = trial.once(good_stream if case.streamed else good)
-            faults = [f"the answer differs in {one}" for one in differences(reply, whole)]
-        yield from (Problem(f"{case}: {one}") for one in faults)
+            faults = [one.after("the answer differs in ") for one in differences(reply, whole)]
+        yield from (one.after(f"{case}: ") for one in faults)
+
+
+@check(
+    "faults.print-nothing",
+    clause="A call prints nothing to the standard output, which is the application's.",
+    finding_class="contract",
+    requires=("dialect", "call"),
+    once=True,
+)
+def print_nothing(trial: Trial) -> Iterator[Problem]:
+    """A line left over from debugging breaks programs whose output is read, and shows prompts in logs."""
+    if printed := trial.once(_run).printed.strip():
+        first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
+        yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {shorten(first)}")
 
 
 @check(
     "faults.leave-nothing-behind",
-    clause="Faults leave no socket, file, thread or task behind.",
+    clause="Faults leave no socket, file, thread, process or task behind.",
     requires=("dialect", "call"),
     once=True,
 )
@@ -115,33 +118,16 @@ def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
     """A service that leaks a little with each fault stops after a day of faults."""
     short = [case for case in cases(trial) if not case.fault.hangs and case.fault.id not in _LONG]
     trial.once(_run)  # from here on, pools and threads that are kept on purpose exist
-    before = _count_open(trial)
+    before = count_open(trial)
     for case in short:
         call(trial, case)
-    ends = time.monotonic() + 1
-    while (left := _grown(trial, before)) and time.monotonic() < ends:
-        gc.collect()
-        time.sleep(0.02)
-    for what, count in left.items():
+    for what, count in wait_until_closed(trial, before, tolerated=_TOLERATED, seconds=1.0).items():
         yield Problem(f"after {len(short)} faults there are {count} more {what} than before")
 
 
 _LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})
 _TOLERATED: Final = 3
 """A pool may grow by chance."""
-
-
-def _count_open(trial: Trial) -> dict[str, int]:
-    counted = {"threads": threading.active_count(), "tasks": trial.subject.caller.count_tasks()}
-    with suppress(OSError):  # some systems cannot say
-        counted["open sockets and files"] = len(os.listdir("/dev/fd"))  # noqa: PTH208 - a count, no paths
-    return counted
-
-
-def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
-    now = _count_open(trial)
-    grown = {name: now[name] - count for name, count in before.items()}
-    return {name: count for name, count in grown.items() if count > _TOLERATED}
 
 
 @check(
@@ -153,7 +139,7 @@ def _grown(trial: Trial, before: dict[str, int]) -> dict[str, int]:
 def show_no_key(trial: Trial) -> Iterator[Problem]:
     """Faults are what people log."""
     run = trial.once(_run)
-    for case, reply in (*run.seen, *_with_the_key(trial), *trial.once(wait)):
+    for case, reply in (*run.seen, *_with_the_key(trial), *trial.once(wait).replies):
         shown: Any = reply.events if isinstance(reply, Answered) else str(reply)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(shown)):
             yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")
@@ -166,19 +152,12 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
 
 def _with_the_key(trial: Trial) -> Iterator[tuple[str, Reply]]:
     """Streams that fail with an error text in which the provider repeats the key."""
-    if "streaming" not in trial.subject.capabilities:
+    if not trial.once(can_stream):
         return
     words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)
     dialect = trial.dialect
-    event = Response(
-        200, content_type=dialect.streams.content_type, steps=(Send(dialect.streams.write_error(401, words)),)
-    )
     for what, response in (
         ("status 401 that repeats the key (streamed)", Response(401, dialect.answers.write_error(401, words))),
-        ("an error event that repeats the key", event),
+        ("an error event that repeats the key", error_stream(dialect, 401, words)),
     ):
-        yield what, trial.subject.call(trial.scenario.prompt, options, partial(_answer_with, response))
-
-
-def _answer_with(response: Response, _: Asked) -> Response:
-    return response
+        yield what, trial.subject.call(trial.scenario.prompt, options, giving(response))

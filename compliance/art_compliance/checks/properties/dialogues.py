@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from art_compliance.checks.answer_laws import same_arguments
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import PROVIDER_ERROR
+from art_compliance.checks.translation.conservation import as_problem, class_of
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
 from art_compliance.findings import Example, Problem
@@ -19,7 +20,7 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
 from art_compliance.provider.signatures import sign
 from art_compliance.provider.strict import answer_strictly
-from art_compliance.quoting import AT_LENGTH, quote, shorten
+from art_compliance.quoting import AT_LENGTH, quote, shorten, show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Sent
@@ -56,11 +57,11 @@ class Dialogue:
     def pending(self) -> list[str]:
         """The ids of the calls that have no results yet."""
         last = self.prompt[-1]
-        calls: list[dict[str, Any]] = last.get("tool_calls") or [] if last["role"] == "assistant" else []
-        return [call["id"] for call in calls]
+        calls: list[dict[str, Any]] = last.get("tool_calls") or [] if last.get("role") == "assistant" else []
+        return [str(call.get("id")) for call in calls]
 
-    def ask(self, answer: WrittenAnswer, *, is_streamed: bool = False) -> list[str]:
-        """Calls the adapter, answers, and appends the message it returns. Returns what is wrong with it, in words."""
+    def ask(self, answer: WrittenAnswer, *, is_streamed: bool = False) -> list[Problem]:
+        """Calls the adapter, answers, and appends the message it returns. Returns what is wrong with it."""
         self._number += 1
         said = self._fit(answer)
         streams = {"stream": True} if is_streamed and "streaming" in self._can else {}
@@ -112,35 +113,40 @@ class Dialogue:
         self.asked = asked
         return answer_strictly(asked, lambda _: said)
 
-    def _faults(self, reply: Any, said: WrittenAnswer) -> Iterator[str]:
+    def _faults(self, reply: Any, said: WrittenAnswer) -> Iterator[Problem]:
         if not isinstance(reply, Answered):
-            yield f"the call gave no answer: {reply}"
+            yield Problem(f"the call gave no answer: {reply}", finding_class="contract")
         elif reply.error is not None:
             known = {name: value for name, value in reply.error.items() if name in _SHOWN and value is not None}
-            what = "the request is refused" if known.get("code") == PROVIDER_ERROR else "the answer is not read"
-            yield f"{what}: {shorten(json.dumps(known, ensure_ascii=False), AT_LENGTH)}"
+            is_refused = known.get("code") == PROVIDER_ERROR
+            what = "the request is refused" if is_refused else "the answer is not read"
+            text = f"{what}: {shorten(json.dumps(known, ensure_ascii=False), AT_LENGTH)}"
+            yield Problem(text, finding_class="refused" if is_refused else "contract")
+        elif (wrong := next(reply.wrong_shapes(), None)) is not None:
+            yield Problem(wrong, finding_class="contract")
         else:
-            yield from _misread(reply, said)
+            yield from _misread(reply, said, has_own_ids="call_ids" in self._trial.subject.losses)
             yield from self._lost()
 
-    def _lost(self) -> Iterator[str]:
+    def _lost(self) -> Iterator[Problem]:
         """What is missing in the request, of the dialogue so far."""
         if self.asked is None:
-            yield "no request has arrived"
+            yield Problem("no request has arrived", finding_class="contract")
             return
-        sent = Sent(self.asked.payload, self.asked.request.target)
+        sent = Sent(self.asked.payload, self.asked.request.target, version=self.asked.version)
         try:
             decoded = self._trial.decode(sent)
         except DecodeFailed as error:
-            yield f"the request cannot be decoded: {error}"
+            yield Problem(f"the request cannot be decoded: {error}", finding_class="refused")
             return
         for one in self._trial.compare(decoded, self.prompt, self._options, sent).differences:
-            if one.loss not in self._trial.subject.losses:
-                yield f"{one.path}: {one.message}"
+            is_known = self._trial.is_known(as_problem(one).message)
+            if one.loss not in self._trial.subject.losses and not is_known:
+                yield Problem(f"{one.path}: {one.message}", finding_class=class_of(one))
         there = {leaf for _, leaf in leaves(sent.payload)} if self._wanted_back else set[Any]()
         for text in self._wanted_back:
             if text not in there:
-                yield f"{quote(text)} is not sent back with the message that it came with"
+                yield Problem(f"{quote(text)} is not sent back with the message that it came with")
 
 
 _SHOWN: Final = ("code", "message", "status", "provider_message")
@@ -155,17 +161,20 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
     return [text for text in texts if text]
 
 
-def _misread(reply: Answered, said: WrittenAnswer) -> Iterator[str]:
+def _misread(reply: Answered, said: WrittenAnswer, *, has_own_ids: bool) -> Iterator[Problem]:
+    """How the answer is read otherwise than it was written. Ids may be the adapter's own if it declares that."""
     if (reply.text or "") != (said.content or ""):
-        yield f"the answer's text was read as {quote(str(reply.text))}"
-    found: list[tuple[Any, dict[str, Any]]] = [(call.get("id"), call.get("function") or {}) for call in reply.calls]
-    wanted = [(call.id, call.function) for call in said.tool_calls]
+        yield Problem(f"the answer's text was read as {show(reply.text)}")
+    found: list[tuple[Any, dict[str, Any]]] = [
+        (has_own_ids or call.get("id"), call.get("function") or {}) for call in reply.calls
+    ]
+    wanted = [(has_own_ids or call.id, call.function) for call in said.tool_calls]
     if [(one, function.get("name")) for one, function in found] != [(one, function.name) for one, function in wanted]:
-        yield f"the answer's calls were read as {shorten(str(reply.calls))}"
+        yield Problem(f"the answer's calls were read as {show(reply.calls)}")
         return
     for (_, function), (call_id, written) in zip(found, wanted, strict=True):
         if not same_arguments(written.arguments, function.get("arguments")):
-            yield f"the arguments of {call_id} were read as {shorten(str(function.get('arguments')))}"
+            yield Problem(f"the arguments of {call_id} were read as {show(function.get('arguments'))}")
 
 
 @check(
@@ -182,7 +191,7 @@ def conversations_go_on(trial: Trial) -> Iterator[Problem]:
         answer = msgspec.convert(turn["answer"], WrittenAnswer)
         faults = dialogue.ask(answer, is_streamed=turn.get("is_streamed", False))
         for fault in faults:
-            yield Problem(f"turn {number}: {fault}", example=dialogue.example())
+            yield replace(fault.after(f"turn {number}: "), example=dialogue.example())
         if faults:
             return
         results, user = turn.get("results", _RESULTS), turn.get("user", _USER)

@@ -35,15 +35,16 @@ class Law(Struct, frozen=True):
     format_free: tuple[Check, ...] = ()
 
     def findings(self, trial: Trial) -> list[Finding] | None:
-        """What counts against the adapter on one prompt; None where no check of the law applies."""
+        """What counts against the adapter on one prompt and is new; None where no check of the law applies."""
         found: list[Finding] | None = None
         for one in (*self.judged_by, *(self.format_free if trial.subject.dialect is None else ())):
             if set(one.needs) <= set(trial.scenario.needs):
                 try:
-                    outcome = one(trial)
+                    outcome = trial.once(one)
                 except NotApplicable:
                     continue
-                found = [*(found or ()), *(finding for finding in outcome.findings if finding.severity == "reject")]
+                wrong = [finding for finding in outcome.findings if finding.severity == "reject"]
+                found = [*(found or ()), *(finding for finding in wrong if not trial.is_known(finding.message))]
         return found
 
 
@@ -88,7 +89,7 @@ def _trial_of(trial: Trial, request: Request) -> Trial:
     scenario = as_scenario(family, request)
     if family == ANSWERS and scenario.answer is not None and trial.subject.dialect is not None:
         scenario = structs.replace(scenario, answer=_sayable(trial.subject.dialect, scenario.answer))
-    return Trial(trial.subject, scenario, trial.seed, trial.search, turns=request.turns)
+    return Trial(trial.subject, scenario, trial.seed, trial.search, turns=request.turns, is_known=trial.is_known)
 
 
 def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:

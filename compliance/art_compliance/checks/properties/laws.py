@@ -26,9 +26,9 @@ from art_compliance.checks.properties.exploring import (
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import reading as response
 from art_compliance.checks.stream import answers as stream
-from art_compliance.checks.translation import canary, conservation, laws
+from art_compliance.checks.translation import canary, conservation, laws, prefixes
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Example, Finding, Problem
+from art_compliance.findings import Example, Finding, FindingClass, Problem
 from art_compliance.generating.processes import ProcessFailed, digests_in_other_processes
 from art_compliance.generating.requests import FAMILIES, Family, as_scenario
 from art_compliance.generating.searching import make_requests
@@ -45,29 +45,33 @@ def _law(
     name: str,
     *judged_by: Check,
     clause: str,
+    finding_class: FindingClass = "loss",
     families: tuple[Family, ...] = (WHOLE,),
     format_free: tuple[Check, ...] = (),
 ) -> tuple[Law, Check]:
     law = Law(name, judged_by, format_free)
-    return law, check(name, clause=clause, families=families)(lambda trial: holds(law, trial, _explore))
+    judged = check(name, clause=clause, finding_class=finding_class, families=families)
+    return law, judged(lambda trial: holds(law, trial, _explore))
 
 
 _INVENTED: Final = conservation.nothing_is_invented
-_OF_CONSERVATION: Final = frozenset({conservation.is_total.id, conservation.request_is_of_its_dialect.id, _INVENTED.id})
+_OF_CONSERVATION: Final = frozenset({conservation.is_total.id, _INVENTED.id})
 
 _DECLARED: Final = (
     _law(
         "properties.every-prompt-has-an-outcome",
         conservation.is_total,
         clause="Every generated prompt becomes JSON data, or is refused with PROMPT_TRANSLATION_FAILED.",
+        finding_class="contract",
         families=_BOTH,
     ),
     _law(
         "properties.requests-are-accepted",
-        conservation.request_is_of_its_dialect,
+        wire.request_is_of_its_dialect,
         wire.is_of_the_schema,
         wire.no_rule_is_broken,
         clause="The request of every generated prompt can be decoded, fits its schema, and breaks no rule.",
+        finding_class="refused",
         families=_BOTH,
     ),
     _law(
@@ -86,17 +90,20 @@ _DECLARED: Final = (
         laws.leaves_its_arguments_alone,
         laws.same_prompt_same_request,
         clause="A generated prompt gives the same request again, also next to others, and is not changed.",
+        finding_class="contract",
         families=_BOTH,
     ),
     _law(
         "properties.prefix-is-stable",
-        laws.prefix_is_stable,
+        prefixes.prefix_is_stable,
         clause="Appending a message to a generated prompt changes no earlier message in the request.",
+        finding_class="contract",
     ),
     _law(
         "properties.renaming-is-followed",
         laws.follows_renaming,
         clause="Renaming ids and tools of a generated prompt, or replacing its texts, changes those and nothing else.",
+        finding_class="contract",
     ),
     _law(
         "properties.order-of-answers-means-nothing",
@@ -107,12 +114,14 @@ _DECLARED: Final = (
         "properties.tool-means-tool-result",
         laws.tool_means_tool_result,
         clause="In every generated prompt the roles tool and tool_result give equal requests.",
+        finding_class="contract",
     ),
     _law(
         "properties.what-is-translated-is-sent",
         laws.sends_what_it_translates,
         laws.one_call_one_request,
         clause="A call with a generated prompt sends what translate returns, once.",
+        finding_class="contract",
     ),
     _law(
         "properties.answers-are-read-whole",
@@ -155,6 +164,7 @@ _DECLARED: Final = (
 @check(
     "properties.other-processes-agree",
     clause="A generated prompt gives the same request in other processes, with other hash seeds.",
+    finding_class="contract",
     families=(WHOLE,),
 )
 def other_processes_agree(trial: Trial) -> Iterator[Problem]:
@@ -192,5 +202,5 @@ def judge_alone(one: Check, trial: Trial) -> list[Finding]:
     if one.id in LAWS:
         return LAWS[one.id].findings(trial) or []
     if one is other_processes_agree:
-        return [problem.found_by(one.id) for problem in _disagreements(trial, [trial.scenario])]
+        return [problem.found_by(one.id, one.finding_class) for problem in _disagreements(trial, [trial.scenario])]
     return list(one(trial).findings)

@@ -8,13 +8,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from itertools import combinations
 from typing import Any, Final
 
 from art_compliance.cassettes import BadCassette, Exchange, Source, scenario_digest
 from art_compliance.cassettes.bodies import json_of
-from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch, is_same
-from art_compliance.cassettes.reading import AGAIN
+from art_compliance.cassettes.errors import AGAIN
+from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch, identity, twins
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.replay.recorded import read_recorded
@@ -24,9 +23,9 @@ from art_compliance.checks.streamed import in_pieces
 from art_compliance.checks.trial import Replayed, Trial
 from art_compliance.dialects.framing import to_json
 from art_compliance.dialects.recorded import Recorded, arguments_of
-from art_compliance.findings import Problem
+from art_compliance.findings import FindingClass, Problem
 from art_compliance.provider import Response, Send
-from art_compliance.quoting import quote, shorten
+from art_compliance.quoting import quote, shorten, show
 from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 
@@ -34,6 +33,7 @@ from art_sdk import ARTError, parse_prompt
 @check(
     "replay.cassette-is-sound",
     clause="The scenario's cassette can be read and has no secret; each request is made once, and has one answer.",
+    finding_class="contract",
 )
 def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     """Either the file is wrong, or the adapter no longer sends what it sent."""
@@ -44,14 +44,13 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
         return
     path = replayed.cassette.path
     recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
-    twins: set[int] = set()
-    for (at, one), (other, twin) in combinations(enumerate(recorded), 2):
-        if is_same(trial.dialect, one, twin):
-            twins.add(other)
-            text = f"{path}: interactions[{at}] and interactions[{other}] match the same request"
-            yield Problem(f"{text}, and it is chance which of them answers; {_again(trial)}")
+    repeated: set[int] = set()
+    for at, other in twins(lambda _: trial.dialect, recorded):
+        repeated.add(other)
+        text = f"{path}: interactions[{at}] and interactions[{other}] match the same request"
+        yield Problem(f"{text}, and it is chance which of them answers; {_again(trial)}")
     mismatched = len(replayed.requests) > len(recorded) - len(replayed.unplayed)
-    for at in () if mismatched else sorted({*replayed.unplayed} - twins):
+    for at in () if mismatched else sorted({*replayed.unplayed} - repeated):
         text = f"{path}: interactions[{at}] was never requested: the adapter sends fewer requests than it did"
         yield Problem(f"{text}; fix the adapter, or {_again(trial)}")
 
@@ -59,13 +58,15 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
 @check(
     "replay.request-is-the-recorded-one",
     clause="The request has the same meaning as the recorded one: their normal forms are equal.",
+    finding_class="contract",
 )
 def request_is_the_recorded_one(trial: Trial) -> Iterator[Problem]:
     """Shows the difference, and what to do about it."""
     replayed = _replayed(trial)
     recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
+    known = {identity(trial.dialect, one) for one in recorded}
     for asked in replayed.requests:
-        if any(is_same(trial.dialect, one, asked) for one in recorded):
+        if identity(trial.dialect, asked) in known:
             continue
         nearest = next((recorded[at] for at in replayed.unplayed), recorded[0])
         mismatch = describe_mismatch(trial.dialect, nearest, asked)
@@ -95,22 +96,27 @@ _ASKING: Final[Mapping[Source, tuple[str, ...]]] = {
 """The options with which `art record` asks the same source again; capitals are for the author to fill in."""
 
 
-def _on_answer(name: str, clause: str) -> Callable[[Callable[[Trial, Answered], Iterator[str]]], Check]:
-    """Declares a check of the answer that was read from the cassette; its function yields what is wrong, in words."""
+def _on_answer(
+    name: str, clause: str, finding_class: FindingClass = "loss"
+) -> Callable[[Callable[[Trial, Answered], Iterator[Problem]]], Check]:
+    """Declares a check of the answer that was read from the cassette."""
 
-    def declare(look: Callable[[Trial, Answered], Iterator[str]]) -> Check:
-        @check(name, clause=clause)
+    def declare(look: Callable[[Trial, Answered], Iterator[Problem]]) -> Check:
+        @check(name, clause=clause, finding_class=finding_class)
         @wraps(look)
         def run(trial: Trial) -> Iterator[Problem]:
-            for message in look(trial, require_read(_played(trial).reply)):
-                yield Problem(message)
+            yield from look(trial, require_read(_played(trial).reply))
 
         return run
 
     return declare
 
 
-@check("replay.answer-is-read", clause="The adapter reads the recorded answer without an error.")
+@check(
+    "replay.answer-is-read",
+    clause="The adapter reads the recorded answer without an error.",
+    finding_class="contract",
+)
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Recorded answers are what providers really send."""
     reason = why_unread(_played(trial).reply)
@@ -121,8 +127,9 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
 @_on_answer(
     "replay.events-keep-their-order",
     "The events of the recorded answer are (TOKEN or TOOL_CALL)*, METADATA, END, all with the ids of the call.",
+    "contract",
 )
-def events_keep_their_order(trial: Trial, answered: Answered) -> Iterator[str]:
+def events_keep_their_order(trial: Trial, answered: Answered) -> Iterator[Problem]:
     """The laws of events, on what providers really send."""
     yield from wrong_order(answered)
     yield from wrong_ids(trial, answered)
@@ -132,25 +139,27 @@ def events_keep_their_order(trial: Trial, answered: Answered) -> Iterator[str]:
     "replay.message-is-whole",
     "The recorded answer becomes one standard message, with every text and call of the events.",
 )
-def message_is_whole(trial: Trial, answered: Answered) -> Iterator[str]:
+def message_is_whole(trial: Trial, answered: Answered) -> Iterator[Problem]:
     """Ready to be appended to the prompt."""
     try:
         parse_prompt([*trial.scenario.prompt, answered.message])
     except ARTError as error:
-        yield f"END's message is not a standard message: {error.message}"
+        yield Problem(f"END's message is not a standard message: {error.message}", finding_class="contract")
         return
     if answered.token_text != (answered.text or ""):
-        yield f"the tokens are {answered.token_text!r}, but the message's content is {answered.text!r}"
+        yield Problem(f"the tokens are {show(answered.token_text)}, but the message's content is {show(answered.text)}")
     if list(map(_parts_of, answered.event_calls)) != list(map(_parts_of, answered.calls)):
-        yield f"the {len(answered.event_calls)} calls of TOOL_CALL are not the {len(answered.calls)} of the message"
+        yield Problem(
+            f"the {len(answered.event_calls)} calls of TOOL_CALL are not the {len(answered.calls)} of the message"
+        )
     recorded, passed_on = _recorded(trial), f"{answered.token_text}\n{answered.thinking_text}"
     for text in recorded.texts.values():
         if text not in passed_on:
-            yield f"a text of the recorded answer is not whole in the tokens: {quote(text)}"
+            yield Problem(f"a text of the recorded answer is not whole in the tokens: {quote(text)}")
     wanted = [(call.name, call.value) for call in recorded.calls.values()]
     found = [(name, arguments_of(str(arguments))) for _, name, arguments in map(_parts_of, answered.event_calls)]
     if found != wanted:
-        yield f"the recorded answer calls {_list(wanted)}, but TOOL_CALL has {_list(found)}"
+        yield Problem(f"the recorded answer calls {_list(wanted)}, but TOOL_CALL has {_list(found)}")
 
 
 def _list(calls: list[tuple[str, Any]]) -> str:
@@ -165,15 +174,16 @@ def _parts_of(call: dict[str, Any]) -> tuple[Any, ...]:
 @_on_answer(
     "replay.tokens-are-counted",
     "METADATA has the token counts of the recorded answer: of the whole prompt, and of all that was generated.",
+    "contract",
 )
-def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[str]:
+def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[Problem]:
     """Against the answer's own count."""
     counted = _recorded(trial).counts
     if not any(counted.values()):
         raise NotApplicable("the recorded answer counts no tokens")
     for name, count in counted.items():
-        if answered.metadata.get(name) != count:
-            yield f"{name} is {answered.metadata.get(name)!r}, but the recorded answer counts {count}"
+        if (answered.metadata.get(name) or 0) != count:
+            yield Problem(f"{name} is {show(answered.metadata.get(name))}, but the recorded answer counts {count}")
 
 
 @check(
@@ -195,17 +205,19 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
         lambda _: Response(last.status, content_type=kind, steps=steps),
     )
     if not isinstance(reply, Answered) or reply.error is not None:
-        yield Problem(f"cut at other places, the stream is not read: {why_unread(reply)}")
+        text = f"cut at other places, the stream is not read: {why_unread(reply)}"
+        yield Problem(text, finding_class="contract")
         return
-    for difference in differences(reply, whole):
-        yield Problem(f"cut at other places, the answer differs in {difference}")
+    own_ids = any(str(call.get("id")).encode() not in last.answer_body for call in whole.calls)
+    for difference in differences(reply, whole, own_ids=own_ids):
+        yield difference.after("cut at other places, the answer differs in ")
 
 
 _CUTS: Final = 40
 
 
 def _recorded(trial: Trial) -> Recorded:
-    return read_recorded(trial.dialect.name, _last(trial).answer_body)
+    return read_recorded(trial.dialect, _last(trial).answer_body)
 
 
 def _last(trial: Trial) -> Exchange:

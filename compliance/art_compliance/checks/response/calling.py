@@ -2,60 +2,184 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, wrong_end
+from msgspec.structs import replace
+
+from art_compliance.checks.additions import PLAIN_ANSWER, with_new_reason, wrong_end
+from art_compliance.checks.answerers import cutting, refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import differences
+from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
+from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.pointers import look_up
-from art_compliance.provider import Response
+from art_compliance.provider import Answerer, Asked, Pause, Response, Send, answering_with
+from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import describe_error
-from art_sdk.json_data import is_object
+from art_compliance.subject.observations import Crashed, Refused, Reply, raised
 
 
 @check(
     "response.every-way-to-call-agrees",
     clause="Where the adapter has `call_sync`, `complete` or `complete_sync`, they give the same answer as `call`.",
+    finding_class="contract",
 )
 def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
     """People test with one of them and ship another."""
     whole = trial.answered
-    methods = [method for method in _METHODS if callable(getattr(trial.subject.adapter, method, None))]
+    for method in other_methods(trial):
+        answered = _answer_by(trial, method)
+        if not isinstance(answered, Answered):
+            yield Problem(f"{method} raised {raised(answered)}")
+            continue
+        for difference in relevant_differences(method, answered, whole, own_ids=makes_ids(trial)):
+            yield difference.after(f"{method} and call differ in ")
+
+
+def other_methods(trial: Trial) -> list[str]:
+    """The adapter's methods beside `call`. Raises NotApplicable if it has none."""
+    methods: list[str] = [method for method in _METHODS if method in trial.subject.methods]
     if not methods:
         raise NotApplicable("the adapter has no other method than call")
-    for method in methods:
-        try:
-            answered = _answer_by(trial, method)
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Problem(f"{method} raised {describe_error(error)}")
-            continue
-        for difference in _relevant(method, answered, whole):
-            yield Problem(f"{method} and call differ in {difference}")
+    return methods
 
 
 _METHODS: Final = ("call_sync", "complete", "complete_sync")
-_ONLY_IN_EVENTS: Final = ("the text of the tokens", "the thinking of the tokens", "the calls of TOOL_CALL")
+_ONLY_IN_EVENTS: Final = ("the text of the tokens", "the calls of TOOL_CALL")
+_THINKING: Final = "the thinking of the tokens"
 
 
-def _answer_by(trial: Trial, method: str) -> Answered:
-    given = list(trial.scenario.prompt), dict(trial.scenario.call_options())
-    with trial.subject.answering(lambda asked: asked.answer(trial.written)):
-        if method == "call_sync":
-            return trial.subject.caller.read(*given, method=method)
-        folded = trial.subject.caller.ask(*given, method)
-        metadata = {"type": "METADATA", "metadata": folded.metadata}
-        return Answered.of([metadata, {"type": "END", "message": folded.message, "finish": folded.finish}])
+def _answer_by(trial: Trial, method: str) -> Reply:
+    prompt, options = trial.scenario.prompt, trial.scenario.call_options()
+    return trial.subject.call_by(method, prompt, options, answering_with(trial.written))
 
 
-def _relevant(method: str, answered: Answered, whole: Answered) -> Iterator[str]:
-    found = differences(answered, whole)
-    return found if method == "call_sync" else (one for one in found if not one.startswith(_ONLY_IN_EVENTS))
+def relevant_differences(method: str, answered: Answered, whole: Answered, *, own_ids: bool) -> Iterator[Problem]:
+    """How the answer by another method differs from that of `call`, as far as the method can show it."""
+    is_folded = method != "call_sync"
+    hidden: tuple[str, ...] = _ONLY_IN_EVENTS if is_folded else ()
+    if is_folded and "TOKEN" not in answered.kinds:
+        hidden = (*hidden, _THINKING)
+    found = differences(answered, whole, own_ids=own_ids)
+    return (one for one in found if not one.message.startswith(hidden))
+
+
+@check(
+    "response.call-sync-marks-its-events",
+    clause="The events of `call_sync` carry the ids and the context of the call, as those of `call` do.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+    on_every_prompt=True,
+)
+def call_sync_marks_its_events(trial: Trial) -> Iterator[Problem]:
+    """What the other methods return does not show them."""
+    if "call_sync" not in trial.subject.methods:
+        raise NotApplicable("the adapter has no call_sync")
+    options = {**trial.scenario.call_options(), **_MARKS, "call_context": _CONTEXT}
+    answered = require_read(
+        trial.subject.call_by("call_sync", trial.scenario.prompt, options, answering_with(PLAIN_ANSWER))
+    )
+    for name, value in _MARKS.items():
+        found = {show(event.get(name)) for event in answered.events}
+        if found != {show(value)}:
+            yield Problem(f"the {name} of the call is {show(value)}, that of its events {', '.join(sorted(found))}")
+    types = {str(event.get("token_type")) for event in answered.of_kind("TOKEN")}
+    if wrong := sorted(one for one in types if not one.startswith(_CONTEXT)):
+        yield Problem(f"with the call context {_CONTEXT}, tokens have the type {', '.join(wrong)}")
+
+
+_MARKS: Final = {"thread_id": "thread-marked", "trace_id": "trace-marked", "session_id": "session-marked"}
+_CONTEXT: Final = "AGENT_THOUGHT"
+
+
+@check(
+    "response.every-way-sends-the-same",
+    clause="Where the adapter has `call_sync`, `complete` or `complete_sync`, they send the request that `call` sends.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+    on_every_prompt=True,
+)
+def every_way_sends_the_same(trial: Trial) -> Iterator[Problem]:
+    """An option that only one of them sends is found in production."""
+    system = {"role": "system", "content": "You answer in one word."}
+    prompt = [*([system] if "system" in trial.subject.capabilities else []), *trial.scenario.prompt]
+    options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
+    for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
+        given = {**options_for(trial, streamed=streamed), **options}
+        wanted = _arrived(trial, "call", prompt, given)
+        for method in other_methods(trial):
+            found = _arrived(trial, method, prompt, given)
+            kind = " streamed" if streamed else ""
+            if len(found) != len(wanted):
+                yield Problem(f"{method} sends {len(found)} requests where{kind} call sends {len(wanted)}")
+            elif found != wanted:
+                yield Problem(f"{method} sends another request than{kind} call")
+
+
+def _arrived(trial: Trial, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> list[Any]:
+    """What arrives when the adapter is called so: method, target and body of each request."""
+    before = trial.subject.request_count
+    with trial.subject.answering(answering_with(PLAIN_ANSWER)):
+        trial.subject.use_method(method, prompt, options)
+    return [(one.method, one.target, one.body) for one in trial.subject.seen_since(before)]
+
+
+@check(
+    "response.every-way-fails-alike",
+    clause="Where `call` gives an error, `call_sync` gives the same one, and `complete` and `complete_sync` raise it.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+    on_every_prompt=True,
+)
+def every_way_fails_alike(trial: Trial) -> Iterator[Problem]:
+    """Half an answer, or none, must not look like a good one in any of them."""
+    for what, answerer, more in _FAILURES if "streaming" in trial.subject.capabilities else _FAILURES[:-1]:
+        options = {**trial.scenario.call_options(), **more}
+        reply = trial.subject.call(trial.scenario.prompt, options, answerer)
+        if not isinstance(reply, Answered) or reply.error is None:
+            continue  # another check's business
+        for method in other_methods(trial):
+            with trial.subject.answering(answerer):
+                found = _failure_by(trial, method, [*trial.scenario.prompt], options)
+            if found is None:
+                yield Problem(f"{what}: call gives an error, {method} a good answer", finding_class="loss")
+            elif found != (reply.error.get("code"), reply.error.get("status")):
+                code, status = found
+                text = f"{what}: {method} fails with {show(code)} and the status {show(status)}"
+                yield Problem(f"{text}, call with {show(reply.error.get('code'))}, {show(reply.error.get('status'))}")
+
+
+def _failure_by(trial: Trial, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Any:
+    """The code and the status of the error, or None where there is none."""
+    found = trial.subject.use_method(method, prompt, options)
+    if isinstance(found, Refused):
+        return found.code, found.status
+    if isinstance(found, Crashed):
+        return found.error.partition(":")[0], None
+    if found.error is None:
+        return None
+    return found.error.get("code"), found.error.get("status")
+
+
+def _late(asked: Asked) -> Response:
+    response = asked.answer(PLAIN_ANSWER)
+    return replace(response, steps=(Pause(_LATE), *(response.steps or (Send(response.body),))))
+
+
+_LIMIT: Final = 0.3
+_LATE: Final = 3.0
+"""Seconds."""
+
+_FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
+    ("answered 503", refusing(503), {}),
+    (f"no answer within the time limit of {_LIMIT} s", _late, {"timeouts": {"first_byte": _LIMIT}}),
+    ("a stream that was cut off", cutting(PLAIN_ANSWER), {"stream": True}),
+)
 
 
 @check(
@@ -65,9 +189,5 @@ def _relevant(method: str, answered: Answered, whole: Answered) -> Iterator[str]
 )
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and so far each of them meant that something went wrong."""
-    body = json.loads(trial.dialect.answers.write(PLAIN_ANSWER))
-    parent, _, step = trial.dialect.answers.finish.rpartition("/")
-    holder: Any = look_up(body, parent)
-    assert is_object(holder)  # noqa: S101 - the dialect's own answer
-    holder[step] = NEW_REASON
-    yield from wrong_end(require_read(trial.call_with(Response(200, json.dumps(body).encode()))))
+    change = with_new_reason(trial.dialect.streams.finish_fields)
+    yield from wrong_end(require_read(trial.call(PLAIN_ANSWER, change=change)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, Final
 
 from art_compliance.checks.base import check
@@ -13,6 +15,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
@@ -30,6 +33,7 @@ _WAIT: Final = 1.0
 @check(
     "response.error-answer-is-told",
     clause="An error answer becomes ERROR with LLM_PROVIDER_ERROR, its status and the provider's words, then END.",
+    finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
@@ -46,18 +50,55 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
             faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
             faults += _wrong_advice(error, status)
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
-            faults.append(f"the adapter sent {count} requests; trying again cannot help")
-        yield from (Problem(f"answered {status}: {fault}") for fault in faults)
+            faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
+        yield from (fault.after(f"answered {status}: ") for fault in faults)
 
 
-def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[str]:
-    if status in (400, 429) and error.get("is_retryable") is not (status == 429):
-        yield f"is_retryable is {error.get('is_retryable')!r}"
+def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:
+    helps = status not in _FINAL
+    if error.get("is_retryable") is not helps:
+        advice = "trying again may help" if helps else "trying again cannot help"
+        yield Problem(f"is_retryable is {show(error.get('is_retryable'))}; {advice}")
+
+
+@check(
+    "response.retry-after-is-read",
+    clause="retry_after has the seconds of Retry-After, a date included, and of retry-after-ms.",
+    finding_class="contract",
+    requires=("dialect", "call"),
+    once=True,
+)
+def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
+    """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first."""
+    body = trial.dialect.answers.write_error(429, "written error 429")
+    for name, write, seconds in _DELAYS:
+        headers = ((name, write(seconds)),)
+        reply = trial.call_with(Response(429, body, headers=headers))
+        error = reply.error or {} if isinstance(reply, Answered) else {}
+        found = error.get("retry_after")
+        if not (isinstance(found, int | float) and seconds - _SPENT <= found <= seconds):
+            yield Problem(f"with {name}: {headers[0][1]}, retry_after is {show(found)}; expected {seconds:g}")
+
+
+def _as_date(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+_DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
+    ("retry-after", lambda seconds: f"{seconds:g}", 7.0),
+    ("retry-after", _as_date, 120.0),
+    ("retry-after-ms", lambda seconds: f"{seconds * 1000:g}", 0.25),
+)
+"""A header, how it writes seconds, and the seconds."""
+
+_SPENT: Final = 60.0
+"""Seconds that may pass between the writing of a date and its reading on a busy machine; dates have whole seconds."""
 
 
 @check(
     "response.broken-answer-is-an-error",
     clause="A body that the provider would never send becomes ERROR, never an exception and never an empty answer.",
+    finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
@@ -65,18 +106,21 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Proxies answer with HTML pages, and broken connections with half an answer."""
     for what, response in _broken(trial):
         reply = trial.call_with(response)
-        yield from (Problem(f"{what}: {fault}") for fault in wrong_failure(trial, reply))
+        yield from (fault.after(f"{what}: ") for fault in wrong_failure(trial, reply))
         if isinstance(reply, Crashed) and reply.timed_out:
             return  # the others would hang, too
 
 
 def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
-    text, call = (trial.dialect.answers.write(answer) for answer in (_TEXT, _CALL))
+    """Bodies that are no answer; where the request asks for a whole answer, parts of one as well."""
     yield "an empty body", Response(200, b"")
     yield "a page", Response(200, _PAGE, "text/html")
     yield "a page of 10 MB", Response(200, _PAGE * (10_000_000 // len(_PAGE)), "text/html")
     for shown in (b"null", b"[]", b"{}", b'"text"', b"7", b"[" * 100_000):
         yield f"the body {shown[:10].decode()}", Response(200, shown)
+    if trial.asks_for_stream:
+        return
+    text, call = (trial.dialect.answers.write(answer) for answer in (_TEXT, _CALL))
     yield "half of an answer", Response(200, text[: len(text) // 2])
     yield "text that is not UTF-8", Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
     for body in (text, call) if "tools" in trial.subject.capabilities else (text,):
@@ -111,6 +155,7 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 @check(
     "response.key-is-shown-nowhere",
     clause="No event has the API key, whatever the provider says in its error.",
+    finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
@@ -128,13 +173,14 @@ def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
             if TEST_KEY in str(leaf):
                 event = f"event {pointer}" if pointer else "the exception"
                 yield Problem(f"answered {what}, {event} shows the key")
-    if TEST_KEY in repr(trial.subject.adapter):
+    if TEST_KEY in str(trial.subject.attempt("shown")):
         yield Problem("the adapter's repr shows the key")
 
 
 @check(
     "response.key-goes-in-a-header",
     clause="The API key is sent in a header, and never in a URL or a body.",
+    finding_class="contract",
     requires="call",
     once=True,
 )

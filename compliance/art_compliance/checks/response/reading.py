@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from art_compliance.checks import wire
 from art_compliance.checks.additions import with_new_fields
 from art_compliance.checks.answer_laws import (
     ANSWER_LAWS,
@@ -15,33 +15,38 @@ from art_compliance.checks.answer_laws import (
     wrong_ids,
     wrong_order,
 )
-from art_compliance.checks.base import check
-from art_compliance.checks.replies import why_unread
+from art_compliance.checks.base import check, leave_to, named
+from art_compliance.checks.replies import makes_ids, plain_calls, require_asked, unread, why_unread
 from art_compliance.checks.requirements import NotApplicable, require_read
-from art_compliance.checks.translation.conservation import as_problem
+from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
-from art_compliance.provider import WRITTEN_TEXT, Response
+from art_compliance.provider import WRITTEN_TEXT
+from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Sent
 from art_sdk.json_data import is_object
 
 
-@check("response.answer-is-read", clause="The adapter reads an answer as the provider sends it without an error.")
+@check(
+    "response.answer-is-read",
+    clause="The adapter reads an answer as the provider sends it without an error.",
+    finding_class="contract",
+)
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about the answer depends on it."""
-    reason = why_unread(trial.reply)
-    if reason is not None:
-        yield Problem(reason)
+    if why_unread(trial.reply) is not None:
+        require_asked(trial, trial.reply)
+    yield from unread(trial.reply)
 
 
 @check(
     "response.every-prompt-is-answered",
     clause="The answer is read whatever the prompt and options: in order, with its ids, its text whole.",
-    requires=("dialect", "call"),
+    requires=("dialect", "call", "sendable"),
     on_every_prompt=True,
 )
 def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
@@ -49,12 +54,17 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     if not isinstance(trial.arrived, Sent):
         raise NotApplicable("no call arrived")
     reply = trial.watched.reply
+    laws = named(LAW_CHECKS, "events-keep-their-order", "events-carry-their-ids")
+    leave_to(trial, wire.request_is_of_its_dialect, answer_is_read, *laws)
     if not isinstance(reply, Answered) or reply.error is not None:
-        yield Problem(f"the answer is not read: {why_unread(reply)}")
+        yield from (problem.after("the answer is not read: ") for problem in unread(reply))
         return
-    yield from map(Problem, (*wrong_order(reply), *wrong_ids(trial, reply)))
+    yield from wrong_order(reply)
+    yield from wrong_ids(trial, reply)
     if not reply.text == reply.token_text == WRITTEN_TEXT:
-        yield Problem(f"the text {WRITTEN_TEXT!r} became {reply.text!r}, and {reply.token_text!r} in the tokens")
+        yield Problem(
+            f"the text {show(WRITTEN_TEXT)} became {show(reply.text)}, and {show(reply.token_text)} in the tokens"
+        )
 
 
 def _read_whole(trial: Trial) -> Reading:
@@ -72,6 +82,7 @@ LAW_CHECKS: Final = tuple(check_of("response", one, _read_whole) for one in ANSW
 @check(
     "response.answer-can-be-appended",
     clause="With END's message and the results of its calls appended, the prompt still translates.",
+    leaves_to=CAUSES,
 )
 def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
     """Every agent does this on its next turn."""
@@ -82,16 +93,17 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("not declared: parallel_tools")
     if not (message.get("content") or message.get("tool_calls")):
         raise NotApplicable("the answer is empty")
-    prompt = [*trial.scenario.prompt, message, *_next_turn(message)]
+    prompt = [*trial.scenario.prompt, message, *_next_turn(trial.answered)]
     seen = trial.observe(prompt)
     if not isinstance(seen, Sent):
         if not _is_broken(trial):
-            yield Problem(f"appended, {seen}", path=f"$[{len(trial.scenario.prompt)}]")
+            yield Problem(f"appended, {seen}", path=f"$[{len(trial.scenario.prompt)}]", finding_class="contract")
         return
     try:
         decoded = trial.decode(seen)
     except DecodeFailed as error:
-        yield Problem(f"appended, it cannot be decoded: {error}", pointer=error.pointer)
+        text = f"appended, it cannot be decoded: {error}"
+        yield Problem(text, pointer=error.pointer, finding_class="refused")
         return
     for difference in trial.compare(decoded, prompt, trial.scenario.call_options(), seen).differences:
         if difference.loss not in trial.subject.losses:
@@ -112,14 +124,12 @@ def signatures_go_back(trial: Trial) -> Iterator[Problem]:
         *([signature] if dialect.requests.has_signature else []),
         *([trial.written.thinking] if dialect.requests.has_thinking else []),
     ]
-    if not wanted:
-        raise NotApplicable(f"{dialect.name} wants nothing back with its reasoning")
-    sent = trial.observe_sent([*trial.scenario.prompt, message, *_next_turn(message)])
+    sent = trial.observe_sent([*trial.scenario.prompt, message, *_next_turn(trial.answered)])
     sent_back = [leaf for _, leaf in leaves(sent.payload)]
     for text in wanted:
         if text not in sent_back:
             path = f"$[{len(trial.scenario.prompt)}]"
-            yield Problem(f"{text!r} is not sent back with the message that it came with", path=path)
+            yield Problem(f"{show(text)} is not sent back with the message that it came with", path=path)
 
 
 def _is_broken(trial: Trial) -> bool:
@@ -127,11 +137,11 @@ def _is_broken(trial: Trial) -> bool:
     return any(not is_object(arguments_of(call.function.arguments)) for call in trial.written.tool_calls)
 
 
-def _next_turn(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls: list[dict[str, Any]] = message.get("tool_calls") or []
+def _next_turn(answered: Answered) -> list[dict[str, Any]]:
+    calls = answered.calls
     if not calls:
         return [{"role": "user", "content": "Go on."}]
-    return [{"role": "tool_result", "tool_call_id": call["id"], "content": "done"} for call in calls]
+    return [{"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in calls]
 
 
 MARKED_BY_CONTEXT: Final = check_of("response", context_marks_the_tokens, _read_whole)
@@ -144,9 +154,11 @@ MARKED_BY_CONTEXT: Final = check_of("response", context_marks_the_tokens, _read_
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without notice."""
     first = trial.answered
-    body = json.loads(trial.dialect.answers.write(trial.written))
-    reply = trial.call_with(Response(200, json.dumps(with_new_fields(body)).encode()))
+    reply = trial.call(trial.written, change=with_new_fields)
     if not isinstance(reply, Answered) or reply.error is not None:
-        yield Problem(f"with unknown fields the answer is not read: {why_unread(reply)}")
-    elif (reply.text, reply.calls, reply.finish) != (first.text, first.calls, first.finish):
+        yield from (problem.after("with unknown fields the answer is not read: ") for problem in unread(reply))
+        return
+    own_ids = makes_ids(trial)
+    read, known = ((one.text, plain_calls(one.calls, own_ids=own_ids), one.finish) for one in (reply, first))
+    if read != known:
         yield Problem("with unknown fields a different answer is read")

@@ -6,14 +6,25 @@ import random
 from collections.abc import Iterator
 from typing import Any, Final
 
+from art_compliance.checks import wire
 from art_compliance.checks.answer_laws import ANSWER_LAWS, Reading, check_of
-from art_compliance.checks.base import check
-from art_compliance.checks.replies import differences, missing_words, why_unread, wrong_failure
+from art_compliance.checks.answerers import half_of
+from art_compliance.checks.base import check, leave_to, named
+from art_compliance.checks.replies import (
+    differences,
+    fails_alike,
+    makes_ids,
+    missing_words,
+    require_asked,
+    unread,
+    why_unread,
+    wrong_failure,
+)
 from art_compliance.checks.requirements import NotApplicable, require_read
+from art_compliance.checks.response import reading as response
 from art_compliance.checks.streamed import (
     STREAMED,
     events_of,
-    half_of,
     has_finish,
     in_pieces,
     paused,
@@ -25,7 +36,8 @@ from art_compliance.checks.streamed import (
 )
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Drop, Response, Send, Step
+from art_compliance.provider import Asked, Drop, Response, Send, Step, answering_with
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Refused, Reply
@@ -34,37 +46,30 @@ from art_compliance.subject.observations import Refused, Reply
 @check(
     "stream.answer-is-read",
     clause="The adapter reads a streamed answer as the provider sends it without an error.",
+    finding_class="contract",
     requires=STREAMED,
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
-    reply = trial.once(streamed_reply)
+    reply, is_asked_for = trial.once(streamed_reply)
     if isinstance(reply, Refused) and isinstance(trial.reply, Refused):
         raise NotApplicable(f"refused, streamed or not: {reply.code}")
-    reason = why_unread(reply)
-    if reason is not None:
-        yield Problem(reason)
-    elif not all(_wants_stream(trial)):
-        yield Problem("streaming is declared, but with the option stream the request does not ask for a stream")
-
-
-def _wants_stream(trial: Trial) -> list[bool]:
-    """For each request of a streamed call, whether it asked for a stream."""
-    wanted: list[bool] = []
-
-    def note(asked: Asked) -> Response:
-        wanted.append(asked.wants_stream)
-        return asked.answer(trial.written)
-
-    stream(trial, note)
-    return wanted
+    if why_unread(reply) is not None:
+        require_asked(trial, reply)
+        leave_to(trial, wire.request_is_of_its_dialect)
+        if fails_alike(reply, trial.reply):
+            leave_to(trial, response.answer_is_read)
+        yield from unread(reply)
+    elif not is_asked_for:
+        text = "streaming is declared, but with the option stream the request does not ask for a stream"
+        yield Problem(text, finding_class="contract")
 
 
 def read_stream(trial: Trial) -> Reading:
     """The scenario's answer, streamed."""
 
     def ask_again(**options: Any) -> Answered:
-        return require_read(stream(trial, lambda asked: asked.answer(trial.written), **options))
+        return require_read(stream(trial, answering_with(trial.written), **options))
 
     return Reading(trial, streamed(trial), ask_again)
 
@@ -79,8 +84,13 @@ LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in ANSWER
 )
 def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
     """An agent must behave the same with streaming switched on."""
-    for difference in differences(streamed(trial), trial.answered):
-        yield Problem(f"streamed and whole, the answer differs in {difference}")
+    leave_to(trial, *named((*LAW_CHECKS, *response.LAW_CHECKS), *_OF_CONTENT, "finish-is-told", "usage-is-told"))
+    for difference in differences(streamed(trial), trial.answered, own_ids=makes_ids(trial)):
+        yield difference.after("streamed and whole, the answer differs in ")
+
+
+_OF_CONTENT: Final = ("text-is-whole", "calls-are-whole", "thinking-stands-apart")
+"""The laws, by their names, of what an answer says."""
 
 
 @check(
@@ -90,17 +100,17 @@ def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
 )
 def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """It cuts inside an event, a line end, a character."""
-    dice = random.Random(f"{trial.seed} {trial.scenario.id}")
+    whole, dice = streamed(trial), random.Random(f"{trial.seed} {trial.scenario.id}")
 
     def cut(asked: Asked) -> Response:
         return script(trial, map(Send, in_pieces(b"".join(events_of(trial, asked)), dice, _CUTS)))
 
     reply = stream(trial, cut)
     if not isinstance(reply, Answered):
-        yield Problem(f"cut at other places, {reply}")
+        yield from (problem.after("cut at other places, ") for problem in unread(reply))
         return
-    for difference in differences(reply, streamed(trial)):
-        yield Problem(f"cut at other places, the answer differs in {difference}")
+    for difference in differences(reply, whole, own_ids=makes_ids(trial)):
+        yield difference.after("cut at other places, the answer differs in ")
 
 
 _CUTS: Final = 40
@@ -113,6 +123,7 @@ _CUTS: Final = 40
 )
 def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
     """Half an answer that looks whole is the worst fault of all."""
+    leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     whole, events = streamed(trial), trial.once(_events_asked_for)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
@@ -126,10 +137,10 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
             reply = _reply_to_part(trial, events[:at], last, how)
             is_read = isinstance(reply, Answered) and reply.error is None
             if is_read and has_finish(events[:at], trial.dialect.streams.finish_fields):
-                faults = [f"a different answer is read: {difference}" for difference in _lost(reply, whole)]
+                faults = [difference.after("a different answer is read: ") for difference in _lost(trial, reply, whole)]
             else:
                 faults = [*wrong_failure(trial, reply, _text_in(trial, events[:at])), *_half_calls(reply, whole)]
-            yield from (Problem(f"{what} of {len(events)}: {fault}") for fault in faults)
+            yield from (fault.after(f"{what} of {len(events)}: ") for fault in faults)
 
 
 def _text_in(trial: Trial, events: tuple[bytes, ...]) -> str | None:
@@ -137,21 +148,22 @@ def _text_in(trial: Trial, events: tuple[bytes, ...]) -> str | None:
     return text_in(trial.written, events, trial.dialect.streams.text_fields)
 
 
-def _half_calls(reply: Reply, whole: Answered) -> list[str]:
+def _half_calls(reply: Reply, whole: Answered) -> list[Problem]:
     """Calls of which only a part arrived. They are compared without ids, which the adapter may make anew each time."""
     found = reply.event_calls if isinstance(reply, Answered) else []
     known = [call.get("function") for call in whole.event_calls]
-    return [f"the call {call} is passed on incomplete" for call in found if call.get("function") not in known]
+    return [Problem(f"the call {call} is passed on incomplete") for call in found if call.get("function") not in known]
 
 
 def _reply_to_part(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
     return stream(trial, lambda _: script(trial, [*map(Send, (*events, last) if last else events), *how]))
 
 
-def _lost(reply: Answered, whole: Answered) -> list[str]:
+def _lost(trial: Trial, reply: Answered, whole: Answered) -> list[Problem]:
     """How the answer differs, except in its token counts, which may come after the finish."""
     counted = ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens")
-    return [one for one in differences(reply, whole) if not one.startswith(counted)]
+    found = differences(reply, whole, own_ids=makes_ids(trial))
+    return [one for one in found if not one.message.startswith(counted)]
 
 
 def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
@@ -163,6 +175,8 @@ def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
         return asked.answer(trial.written)
 
     require_read(stream(trial, note))
+    if not found:
+        raise NotApplicable("no request arrives: see stream.answer-is-read")
     return found[-1]
 
 
@@ -179,10 +193,12 @@ _NEAR: Final = 3
 @check(
     "stream.error-event-is-told",
     clause="An error event inside a stream becomes ERROR with the provider's words, after what arrived.",
+    finding_class="contract",
     requires=STREAMED,
 )
 def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     """The status line said 200 before the error happened."""
+    leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     words = "written error of a stream"
     _, events = streamed(trial), trial.once(_events_asked_for)
     at = len(events) // 2
@@ -191,22 +207,26 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     reply = _reply_to_part(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
     faults = list(wrong_failure(trial, reply, _text_in(trial, events[:at])))
     error = reply.error or {} if isinstance(reply, Answered) else {}
-    yield from map(Problem, faults or missing_words(error, words))
+    yield from faults or missing_words(error, words)
 
 
 @check(
     "stream.tokens-come-as-they-are-sent",
     clause="The adapter passes a token on when it arrives, not when the stream ends.",
+    finding_class="contract",
     once=True,
 )
 def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     """Otherwise there is no reason to stream."""
     question = trial.with_answer(_LONG_TEXT)
+    streamed(question)
     reply = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
     early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > _PAUSE / 2]
     come, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(come) < len(sent) / 2:
-        yield Problem(f"the provider paused {_PAUSE} s after it had sent {sent!r}; by then the tokens were {come!r}")
+        yield Problem(
+            f"the provider paused {_PAUSE} s after it had sent {show(sent)}; by then the tokens were {show(come)}"
+        )
 
 
 def _sent_before_the_pause(trial: Trial) -> str:

@@ -6,48 +6,53 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
+from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import STREAMS, half_of, script
+from art_compliance.checks.streamed import STREAMS, require_asked_for, script
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Hang, Response, Send
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.calling import CannotDo
-from art_compliance.subject.factories import describe_error
+from art_compliance.subject.observations import Crashed, Refused, raised
 
 
 @check(
     "stream.closing-ends-the-call",
     clause="Closing the events half-way returns at once and closes the connection.",
+    finding_class="contract",
     requires=STREAMS,
     once=True,
 )
 def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """The caller must not pay for the rest of an answer."""
+    require_asked_for(trial.with_answer(_TEXT))
     asking = _asking(trial)
-    with trial.subject.answering(_hang_after_half(trial)):
+    with trial.subject.answering(hang_after_half(trial)):
         try:
-            took = trial.subject.caller.close_early(*asking)
+            took = trial.subject.attempt("close_early", **asking)
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-            yield Problem(f"closing raised {describe_error(error)}")
-            return
+    if isinstance(took, (Refused, Crashed)):
+        yield Problem(f"closing raised {raised(took)}")
+        return
     if took > _AT_ONCE:
         yield Problem(f"closing took {took:.2f} s")
-    yield from _still_connected(trial)
+    yield from still_connected(trial)
 
 
 @check(
     "stream.cancelling-ends-the-call",
     clause="A call that is cancelled while it waits ends as cancelled, and closes the connection.",
+    finding_class="contract",
     requires=STREAMS,
     once=True,
 )
 def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """Swallowing the cancellation leaves a task that nobody can end."""
-    with trial.subject.answering(_hang_after_half(trial)):
+    require_asked_for(trial.with_answer(_TEXT))
+    with trial.subject.answering(hang_after_half(trial)):
         yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
         yield from _wrong_cancelling(trial, "cancelled while it waits for the answer's head", token=False)
@@ -55,25 +60,27 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
 
 def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Problem]:
     try:
-        was_cancelled = trial.subject.caller.cancel_early(*_asking(trial), after_token=token)
+        was_cancelled = trial.subject.attempt("cancel_early", **_asking(trial), after_token=token)
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
-    except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
-        yield Problem(f"{when}, the call raised {describe_error(error)}")
+    if isinstance(was_cancelled, (Refused, Crashed)):
+        yield Problem(f"{when}, the call raised {raised(was_cancelled)}")
         return
     if not was_cancelled:
         yield Problem(f"{when}, the call went on to its end")
-    yield from _still_connected(trial)
+    yield from still_connected(trial)
 
 
-def _asking(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    return list(trial.scenario.prompt), {**trial.scenario.call_options(), "stream": True}
+def _asking(trial: Trial) -> dict[str, Any]:
+    return {"prompt": trial.scenario.prompt, "options": {**trial.scenario.call_options(), "stream": True}}
 
 
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")
 
 
-def _hang_after_half(trial: Trial) -> Answerer:
+def hang_after_half(trial: Trial) -> Answerer:
+    """Streams the first half of a text, and then nothing more."""
+
     def hang(asked: Asked) -> Response:
         events = trial.dialect.streams.write(_TEXT, asked.payload)
         return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
@@ -85,7 +92,8 @@ _AT_ONCE: Final = 0.25
 """Seconds within which a call must end."""
 
 
-def _still_connected(trial: Trial) -> Iterator[Problem]:
+def still_connected(trial: Trial) -> Iterator[Problem]:
+    """That the provider still sends its answer, after some patience."""
     ends = time.monotonic() + 2 * _AT_ONCE
     while trial.subject.underway and time.monotonic() < ends:
         time.sleep(_AT_ONCE / 50)

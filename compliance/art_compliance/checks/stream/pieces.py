@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from art_compliance.checks.additions import NEW_REASON, PLAIN_ANSWER, with_new_fields, wrong_end
+from art_compliance.checks.additions import PLAIN_ANSWER, with_new_fields, with_new_reason, wrong_end
 from art_compliance.checks.answer_laws import check_of, context_marks_the_tokens
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import differences
+from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.stream.answers import read_stream
 from art_compliance.checks.streamed import STREAMED, events_of, script, stream, streamed
 from art_compliance.checks.trial import Trial
-from art_compliance.dialects.framing import change_data
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Response, Send
+from art_compliance.provider import Asked, Response, Send, answering_with
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -53,9 +52,9 @@ MARKED_BY_CONTEXT: Final = check_of("stream", context_marks_the_tokens, read_str
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without notice."""
     plain = streamed(trial)
-    reply = _changed_reply(trial, lambda events: tuple(change_data(event, with_new_fields) for event in events))
-    for wrong in _changes(reply, plain):
-        yield Problem(f"with unknown fields {wrong}")
+    reply = stream(trial, answering_with(trial.written, with_new_fields))
+    for wrong in _changes(reply, plain, own_ids=makes_ids(trial)):
+        yield wrong.after("with unknown fields ")
 
 
 @check(
@@ -66,10 +65,9 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
 def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and so far each of them meant that something went wrong."""
     question = trial.with_answer(PLAIN_ANSWER)
-    end = re.compile(rf'("(?:{"|".join(trial.dialect.streams.finish_fields)})": ?)"[^"]*"'.encode())
-    other = rf'\1"{NEW_REASON}"'.encode()
-    reply = _changed_reply(question, lambda events: tuple(end.sub(other, event) for event in events))
-    yield from wrong_end(require_read(reply))
+    streamed(question)
+    change = with_new_reason(trial.dialect.streams.finish_fields)
+    yield from wrong_end(require_read(stream(question, answering_with(PLAIN_ANSWER, change))))
 
 
 @check(
@@ -85,18 +83,19 @@ def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("the dialect sends a call whole, or one call after the other")
     question = trial.with_answer(_CALLS)
     plain = streamed(question)
-    for wrong in _changes(_changed_reply(question, interleave), plain):
-        yield Problem(f"with the pieces of two calls interleaved {wrong}")
+    for wrong in _changes(_changed_reply(question, interleave), plain, own_ids=makes_ids(question)):
+        yield wrong.after("with the pieces of two calls interleaved ")
 
 
-def _changes(reply: Reply, plain: Answered) -> Iterator[str]:
+def _changes(reply: Reply, plain: Answered, *, own_ids: bool) -> Iterator[Problem]:
     """How the reply differs from the plain stream's answer."""
     if not isinstance(reply, Answered):
-        yield f"the stream is not read: {reply}"
+        yield Problem(f"the stream is not read: {reply}", finding_class="contract")
     elif reply.error is not None:
-        yield f"the stream becomes an error: {reply.error.get('message')}"
+        text = f"the stream becomes an error: {reply.error.get('message')}"
+        yield Problem(text, finding_class="contract")
     elif reply.text != plain.text:
-        yield f"the text of the message is {reply.text!r}"
+        yield Problem(f"the text of the message is {show(reply.text)}")
     else:  # the message may keep new fields that go back to the provider
-        found = (one for one in differences(reply, plain) if not one.startswith("the message"))
-        yield from (f"the answer differs in {one}" for one in found)
+        found = differences(reply, plain, own_ids=own_ids)
+        yield from (one.after("the answer differs in ") for one in found if not one.message.startswith("the message"))

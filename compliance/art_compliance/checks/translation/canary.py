@@ -1,7 +1,7 @@
 """Translation, without knowing the format: plants a canary in every slot and looks for it in the JSON payload.
 
-This judges adapters of formats that the suite does not know, and is a second opinion on the suite's own decoders.
-Canaries are random in every run.
+This judges adapters of formats that the suite does not know, and is a second opinion on the suite's own decoders: it
+speaks where they have seen nothing. Canaries are random in every run.
 """
 
 from __future__ import annotations
@@ -12,15 +12,22 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.translation import conservation, laws
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import expected_options
 from art_compliance.comparison.normal_form import Entry, normal_form, same_json, walk_texts
+from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting
 from art_compliance.pointers import escape, leaves
-from art_compliance.quoting import describe_change, shorten
+from art_compliance.quoting import describe_change, show
+from art_compliance.subject.observations import Sent
 from art_sdk import parse_prompt
 from art_sdk.json_data import is_array, is_object
+
+_SEEN: Final = (*conservation.CAUSES, laws.follows_renaming)
+"""The checks that see the same in formats that the suite knows."""
 
 
 class Leaf(NamedTuple):
@@ -42,12 +49,30 @@ class Planted(NamedTuple):
 
 
 def plant(trial: Trial) -> Planted:
-    """Plants, translates and walks. Raises NotApplicable if the planted prompt is not sent."""
+    """Plants, translates and walks. Raises NotApplicable if the planted prompt is not sent.
+
+    So it does if the planted prompt loses what other scenarios lost already, as the suite's decoder sees it.
+    """
     rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
     prompt = rewriting.prompt(trial.scenario.prompt)
     options = rewriting.options(trial.scenario.call_options())
-    payload = trial.observe_sent(prompt, options).payload
+    sent = trial.observe_sent(prompt, options)
+    if any(trial.is_known(problem.message) for problem in _decoded_losses(trial, prompt, options, sent)):
+        raise NotApplicable("the cause is reported on other scenarios: see the checks of what survives")
+    payload = sent.payload
     return Planted(prompt, options, payload, normal_form(parse_prompt(prompt)), list(walk(payload)))
+
+
+def _decoded_losses(
+    trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any], sent: Sent
+) -> Iterator[Problem]:
+    if trial.subject.dialect is None:
+        return
+    try:
+        found = trial.compare(trial.decode(sent), prompt, options, sent).differences
+    except DecodeFailed:
+        return
+    yield from map(conservation.as_problem, found)
 
 
 _LEAD: Final = " \t"
@@ -108,12 +133,14 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
 @check(
     "translation.canary-texts-stand-whole",
     clause="Every text of the prompt is in the payload once, character for character, whatever its content.",
-    requires="sent",
+    requires=("sendable", "sent"),
+    leaves_to=_SEEN,
 )
 def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
     """Not trimmed, escaped, normalised, expanded, repeated or lost."""
     planted = trial.once(plant)
-    for text in walk_texts(planted.entries):
+    may_trim = "trims_prefill" in trial.subject.repairs
+    for text in walk_texts(_without_end(planted.entries) if may_trim else planted.entries):
         if not text.strip():
             continue
         whole = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and text in leaf.value]
@@ -127,10 +154,19 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
             yield Problem(f"the text with {_token(text)} {what}", pointer=place)
 
 
+def _without_end(entries: list[Entry]) -> list[Entry]:
+    """The entries; where an assistant's text is last, without the white space at its end."""
+    last = entries[-1] if entries else None
+    if last is None or last.role != "assistant" or last.calls:
+        return entries
+    return [*entries[:-1], Entry("assistant", tuple(text.rstrip() for text in last.texts), last.path)]
+
+
 @check(
     "translation.canary-order-is-kept",
     clause="The texts are in the payload in the order of the conversation.",
-    requires="sent",
+    requires=("sendable", "sent"),
+    leaves_to=(canary_texts_stand_whole,),
 )
 def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
     """System texts may be elsewhere. The results of one turn may come in any order."""
@@ -161,8 +197,9 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
 @check(
     "translation.canary-results-are-linked",
     clause="A call's id, or what it was mapped to, is with the call and with its result.",
-    requires="sent",
+    requires=("sendable", "sent"),
     needs=("tools",),
+    leaves_to=(canary_texts_stand_whole,),
 )
 def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
     """The result of one call must not answer another."""
@@ -170,17 +207,22 @@ def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
     ids = {call.id for entry in planted.entries for call in entry.calls}
     id_leaves = [leaf for leaf in planted.leaves if isinstance(leaf.value, str) and leaf.value in ids]
     may_change = {"maps_call_ids", "call_ids"} & {*trial.subject.repairs, *trial.subject.losses}
-    if not id_leaves and may_change:
+    if not id_leaves and (may_change or _sends_no_ids(trial)):
         return
     for entry in planted.entries:
         for call in entry.calls:
             count = sum(leaf.value == call.id for leaf in id_leaves)
             wanted = 1 if call.result is None else 2
             if count != wanted:
-                text = f"the id {call.id!r} is in the payload {count} times; expected {wanted} (call and result)"
+                text = f"the id {show(call.id)} is in the payload {count} times; expected {wanted} (call and result)"
                 yield Problem(text, path=call.path)
             elif call.result is not None and call.result.text.strip():
                 yield from _link(planted, id_leaves, call.id, call.result.text)
+
+
+def _sends_no_ids(trial: Trial) -> bool:
+    """Whether calls are sent without ids, which translation.call-ids-survive reports."""
+    return trial.subject.dialect is not None and not trial.decoded.has_ids
 
 
 def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> Iterator[Problem]:
@@ -190,7 +232,7 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
             for around in reversed(leaf.around):
                 near = [other.value for other in id_leaves if other.around[-1:] == (around,)]
                 if near and call_id not in near:
-                    message = f"the result of {call_id!r} is next to the id {near[0]!r}"
+                    message = f"the result of {show(call_id)} is next to the id {show(near[0])}"
                     yield Problem(message, pointer=leaf.pointer)
                 if near:
                     return
@@ -199,8 +241,9 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
 @check(
     "translation.canary-arguments-decode-once",
     clause="A call's arguments are in the payload as an object, or as its JSON text, encoded once.",
-    requires="sent",
+    requires=("sendable", "sent"),
     needs=("tools",),
+    leaves_to=(canary_texts_stand_whole, canary_results_are_linked),
 )
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
     """Not encoded twice, not cut off, with integers still integers."""
@@ -209,7 +252,7 @@ def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
     for entry in planted.entries:
         for call in entry.calls:
             if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
-                text = f"the arguments of {call.name!r} are missing: {shorten(str(call.arguments))}"
+                text = f"the arguments of {show(call.name)} are missing: {show(call.arguments)}"
                 yield Problem(text, path=call.path)
 
 
@@ -221,7 +264,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
     elif is_array(value):
         for item in value:
             yield from _objects(item)
-    elif value == "":
+    elif isinstance(value, str) and not value.strip():  # blank arguments say what absent ones say
         yield {}
     elif (inner := _decoded_once(value)) is not None:
         yield inner
@@ -230,21 +273,23 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 @check(
     "translation.canary-tools-are-told",
     clause="A tool's name, its description and the names of its parameters are in the payload.",
-    requires="sent",
+    requires=("sendable", "sent"),
     needs=("tools",),
+    leaves_to=_SEEN,
 )
 def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
     """The model can only call tools that it knows."""
     planted = trial.once(plant)
     texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
     keys = {key for one in _objects(planted.payload) for key in one}
+    may_rename = "renames_tools" in trial.subject.repairs
     for number, tool in enumerate(planted.options.get("tools", ())):
         missing = [
             what
             for what, is_there in (
-                (f"its name {tool['name']!r}", tool["name"] in texts),
+                (f"its name {show(tool['name'])}", may_rename or tool["name"] in texts),
                 ("its description", not tool["description"].strip() or tool["description"] in texts),
-                *((f"its parameter {key!r}", key in keys) for key in tool["inputSchema"].get("properties", {})),
+                *((f"its parameter {show(key)}", key in keys) for key in tool["inputSchema"].get("properties", {})),
             )
             if not is_there
         ]
@@ -255,7 +300,9 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.canary-options-are-told",
     clause="The value of every sampling option is in the payload, or its loss is declared.",
-    requires="sent",
+    finding_class="contract",
+    requires=("sendable", "sent"),
+    leaves_to=_SEEN,
 )
 def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
     """Dropping an option silently changes the answer."""
@@ -265,7 +312,7 @@ def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
         wanted: Sequence[Any] = value if is_array(value) else (value,)
         is_lost = f"sampling_option:{name}" in trial.subject.losses
         if name in _SAMPLING and not is_lost and not all(one in values for one in wanted):
-            text = f"{name} = {value!r} is missing"
+            text = f"{name} = {show(value)} is missing"
             yield Problem(text, path=f"options.{name}")
 
 
@@ -273,5 +320,5 @@ _SAMPLING: Final = frozenset({"temperature", "top_p", "max_tokens", "stop"})
 
 
 def _token(text: str) -> str:
-    start = text.find("canary")
-    return text[start : start + 18] if start >= 0 else text[:18]
+    start = text.index("canary")
+    return text[start : start + 18]

@@ -6,19 +6,22 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.checks.base import Check, check
+from art_compliance.checks import wire
+from art_compliance.checks.base import Check, check, leave_to
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Difference, Slot
-from art_compliance.dialects import DecodeFailed
-from art_compliance.findings import Problem
+from art_compliance.findings import FindingClass, Problem
 from art_compliance.pointers import leaves
+from art_compliance.quoting import show
 from art_compliance.subject.observations import Crashed, Refused, Sent
+from art_sdk import ArtStandardPrompt, ToolResultMessage, parse_prompt
 
 
 @check(
     "translation.is-total",
     clause="For every well-formed prompt, translate returns JSON data or raises PROMPT_TRANSLATION_FAILED.",
+    finding_class="contract",
 )
 def is_total(trial: Trial) -> Iterator[Problem]:
     """Never a KeyError."""
@@ -35,52 +38,82 @@ _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
 
 
 @check(
-    "translation.request-is-of-its-dialect",
-    clause="The request can be decoded in the adapter's dialect.",
-    requires=("sent", "dialect"),
-)
-def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
-    """Otherwise the suite cannot judge it further."""
-    try:
-        trial.decode(trial.sent)
-    except DecodeFailed as error:
-        name = trial.dialect.name
-        text = f"the request cannot be decoded as {name}: {error}"
-        yield Problem(text, pointer=error.pointer)
-
-
-@check(
     "translation.outcome-is-right",
     clause="The outcome is one that the scenario allows for the dialect: exact, a declared repair, or a refusal.",
+    finding_class="contract",
     requires=("declared", "dialect"),
 )
 def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     """There are only these three outcomes."""
+    leave_to(trial, *CAUSES)
     seen = trial.observation
     right = trial.scenario.outcomes_for(trial.dialect.name)
+    if isinstance(seen, Refused) and _rejects_timeouts(trial):
+        raise NotApplicable("the adapter rejects the option timeouts")
     if isinstance(seen, Refused):
         came = {f"refused:{seen.code}"}
         why = f": {seen.message}"
     else:
         came = {f"repair:{repair}" for repair in trial.comparison.repairs} or {"exact"}
         why = ""
-    wrong = sorted(came - set(right) - _allowed_instead(trial, right))
+    wrong = sorted(came - set(right) - _allowed_instead(trial, right, came))
     if wrong:
-        yield Problem(f"the outcome is {', '.join(wrong)}; expected {' or '.join(right)}{why}")
+        text = f"the outcome is {', '.join(wrong)}; expected {' or '.join(right)}{why}"
+        yield Problem(text, finding_class=_class_of_outcome(trial, right))
 
 
-def _allowed_instead(trial: Trial, right: tuple[str, ...]) -> set[str]:
-    """Where `exact` is right, so is any declared repair; but a late system message moves only on request."""
-    if "exact" not in right:
-        return set()
-    declared = {f"repair:{repair}" for repair in trial.declared_repairs}
-    may_hoist = trial.scenario.options.get("late_system") == "hoist"
-    return declared if may_hoist else declared - {"repair:hoists_late_system"}
+def _rejects_timeouts(trial: Trial) -> bool:
+    """Whether the prompt is sent without the option `timeouts`, which adapters may reject."""
+    options = trial.scenario.call_options()
+    return options.pop("timeouts", None) is not None and isinstance(trial.observe(trial.scenario.prompt, options), Sent)
+
+
+def _class_of_outcome(trial: Trial, right: tuple[str, ...]) -> FindingClass:
+    """A prompt that should have been refused may have got results that nobody gave. Other checks find what is lost."""
+    seen = trial.observation
+    if not isinstance(seen, Sent) or not all(outcome.startswith("refused:") for outcome in right):
+        return "contract"
+    found, given = (sum(isinstance(one, ToolResultMessage) for one in prompt) for prompt in _prompts(trial))
+    return "loss" if found > given else "contract"
+
+
+def _prompts(trial: Trial) -> tuple[ArtStandardPrompt, ArtStandardPrompt]:
+    """The prompt as the request has it, and as it was given."""
+    return trial.decoded.prompt, parse_prompt(trial.scenario.prompt)
+
+
+def _allowed_instead(trial: Trial, right: tuple[str, ...], came: set[str]) -> set[str]:
+    """The declared repairs, unless a refusal is right and none of them mends the prompt.
+
+    A late system message moves to the front only on request, or if the adapter declares that it always does.
+    """
+    hoist = "repair:hoists_late_system"
+    always = {hoist} if "always_hoists_late_system" in trial.subject.repairs else set[str]()
+    may_hoist = bool(always) or trial.scenario.options.get("late_system") == "hoist"
+    declared = {f"repair:{repair}" for repair in trial.declared_repairs} - (set() if may_hoist else {hoist})
+    must_be_refused = all(outcome.startswith("refused:") for outcome in right)
+    is_mended = not must_be_refused or came & declared & (_CURES | always)
+    return declared if is_mended else set()
+
+
+_CURES: Final = frozenset(
+    {
+        "repair:delays_late_system",
+        "repair:demotes_late_system",
+        "repair:demotes_system",
+        "repair:fills_blank_text",
+        "repair:renames_tools",
+        "repair:trims_prefill",
+        "repair:wraps_arguments",
+    }
+)
+"""Repairs that show only where the prompt has what they mend."""
 
 
 @check(
     "translation.undeclared-use-is-refused",
     clause="The adapter refuses prompts that need a capability it does not declare.",
+    finding_class="contract",
 )
 def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
     """Working silently is wrong, and so is dropping silently."""
@@ -94,30 +127,50 @@ def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.repairs-are-declared",
     clause="The adapter declares as repairs what it changes so that the provider accepts the prompt.",
+    finding_class="contract",
+    requires="sendable",
 )
 def repairs_are_declared(trial: Trial) -> Iterator[Problem]:
-    """Undeclared repairs surprise the caller."""
+    """Undeclared repairs surprise the caller. Where something is lost as well, that is the worse part of one cause."""
+    leave_to(trial, *_OF_CONTENT)
     for repair in sorted(trial.comparison.repairs - trial.declared_repairs):
         what = repair.replace("_", " ")
         yield Problem(f"the adapter {what} without declaring it; add {repair!r} to its repairs, or stop doing it")
 
 
-def _survives(name: str, slot: Slot, clause: str) -> Check:
+def _survives(name: str, slot: Slot, clause: str, *leaves_to: Check) -> Check:
     """The check that one kind of slot survives."""
 
-    @check(name, clause=clause)
+    @check(name, clause=clause, requires="declared", leaves_to=leaves_to)
     def survives(trial: Trial) -> Iterator[Problem]:
-        for difference in trial.comparison.differences:
-            if difference.slot == slot and difference.loss not in trial.subject.losses:
-                yield as_problem(difference)
+        yield from (as_problem(difference) for difference in _losses(trial) if difference.slot == slot)
 
     return survives
+
+
+def _losses(trial: Trial) -> tuple[Difference, ...]:
+    """What is lost undeclared. Of a prompt that must be refused, the first loss: the others follow from it."""
+    found = tuple(one for one in trial.comparison.differences if one.loss not in trial.subject.losses)
+    if trial.why_unsendable() is None:
+        return found
+    leave_to(trial, wire.is_of_the_schema, wire.no_rule_is_broken)
+    return found[:1]
 
 
 def as_problem(difference: Difference) -> Problem:
     """The problem of a difference, with the advice to declare the loss."""
     advice = f"; declare the loss {difference.loss!r} if the provider has no place for it" if difference.loss else ""
-    return Problem(difference.message + advice, path=difference.path, pointer=difference.pointer)
+    return Problem(
+        difference.message + advice,
+        path=difference.path,
+        pointer=difference.pointer,
+        finding_class=class_of(difference),
+    )
+
+
+def class_of(difference: Difference) -> FindingClass:
+    """Options are no content."""
+    return "contract" if difference.slot == "option" else "loss"
 
 
 system_text_survives = _survives(
@@ -159,9 +212,13 @@ arguments_survive = _survives(
     "translation.arguments-survive",
     "arguments",
     "A call's arguments are equal as JSON values, integers exact at any size.",
+    call_ids_survive,
 )
 results_survive = _survives(
-    "translation.results-survive", "result", "Every result is in the request once, with the call that it answers."
+    "translation.results-survive",
+    "result",
+    "Every result is in the request once, with the call that it answers.",
+    call_ids_survive,
 )
 result_status_survives = _survives(
     "translation.result-status-survives",
@@ -176,23 +233,42 @@ tools_survive = _survives(
 @check(
     "translation.options-survive",
     clause="Every option of the call is in the request, the provider's own fields included.",
+    finding_class="contract",
+    requires="sendable",
 )
 def options_survive(trial: Trial) -> Iterator[Problem]:
     """Dropping an option silently changes the answer."""
+    refused = wire.refused_places(trial)
     for difference in trial.comparison.differences:
-        if difference.slot == "option" and difference.loss not in trial.subject.losses:
+        is_allowed = difference.loss in trial.subject.losses or difference.pointer in refused
+        if difference.slot == "option" and not is_allowed:
             yield as_problem(difference)
     sent = {pointer: leaf for place, value in trial.decoded.opaque.items() for pointer, leaf in leaves(value, place)}
     for pointer, leaf in leaves(trial.provider_fields):
         if pointer not in sent or sent[pointer] != leaf:
-            text = f"the provider's own field {pointer} = {leaf!r} is lost"
+            text = f"the provider's own field {pointer} = {show(leaf)} is lost"
             path = f"options.provider[{trial.dialect.name!r}]"
             yield Problem(text, path=path, pointer=pointer)
+
+
+_OF_CONTENT: Final[tuple[Check, ...]] = (
+    system_text_survives,
+    user_text_survives,
+    assistant_text_survives,
+    images_survive,
+    turns_keep_their_order,
+    calls_survive,
+    call_ids_survive,
+    arguments_survive,
+    results_survive,
+)
 
 
 @check(
     "translation.nothing-is-invented",
     clause="Beyond the prompt and options.provider, a request has only constants that carry no text.",
+    requires="sendable",
+    leaves_to=(call_ids_survive,),
 )
 def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
     """An adapter must not add instructions of its own."""
@@ -203,7 +279,7 @@ def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
     for place, value in trial.decoded.opaque.items():
         for pointer, leaf in leaves(value, place):
             if not _is_constant(leaf, trial) and known.get(pointer) != leaf:
-                text = f"text that is not in the prompt: {leaf!r}"
+                text = f"text that is not in the prompt: {show(leaf)}"
                 yield Problem(text, pointer=pointer)
     yield from _invented_options(trial)
 
@@ -213,13 +289,16 @@ def _invented_options(trial: Trial) -> Iterator[Problem]:
         is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
         if option not in trial.scenario.options and not is_harmless:
             place = trial.decoded.places.get(f"options/{option}")
-            yield Problem(f"the option {option} = {value!r} is sent, but the call does not set it", pointer=place)
+            text = f"the option {option} = {show(value)} is sent, but the call does not set it"
+            yield Problem(text, pointer=place, finding_class="contract")
 
 
-_OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens"})
-"""Some providers require them, so the adapter must choose where the caller does not."""
+_OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens", "stream"})
+"""Some providers require a model and a token limit, so the adapter must choose where the caller does not. How the
+answer travels is the adapter's own affair: it may stream inside, and give a whole answer.
+"""
 
-_DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",), "stream": (False,)}
+_DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",)}
 """The providers' own defaults."""
 
 _OWN_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
@@ -234,3 +313,28 @@ def _is_constant(leaf: object, trial: Trial) -> bool:
         return True
     options = trial.scenario.call_options()
     return bool(_CONSTANT.fullmatch(leaf)) and leaf not in [options.get(name) for name in _OWN_BOOKS]
+
+
+CAUSES: Final[tuple[Check, ...]] = (
+    is_total,
+    wire.request_is_of_its_dialect,
+    wire.is_of_the_schema,
+    wire.no_rule_is_broken,
+    system_text_survives,
+    user_text_survives,
+    images_survive,
+    assistant_text_survives,
+    message_names_survive,
+    extensions_survive,
+    turns_keep_their_order,
+    calls_survive,
+    call_ids_survive,
+    arguments_survive,
+    results_survive,
+    result_status_survives,
+    tools_survive,
+    options_survive,
+    nothing_is_invented,
+    repairs_are_declared,
+)
+"""What explains a wrong outcome: the translation fails, the provider refuses the request, or its content changed."""

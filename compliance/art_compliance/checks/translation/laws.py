@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from art_compliance.checks.base import check
-from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.translation.conservation import as_problem
+from art_compliance.checks.base import check, leave_to
+from art_compliance.checks.requirements import NotApplicable, why_unsent
+from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import Entry, normal_form, same_json
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting
-from art_compliance.pointers import escape, look_up
+from art_compliance.pointers import escape
 from art_compliance.quoting import shorten
-from art_compliance.subject.deadlines import start_bounded
-from art_compliance.subject.observations import Observation, Refused, Sent
+from art_compliance.subject.observations import Crashed, Observation, Refused, Sent
 from art_sdk.json_data import is_array, is_object
 
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
@@ -36,11 +34,13 @@ def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.same-prompt-same-request",
     clause="The same prompt and options give the same request: again, after another prompt, and on another thread.",
+    finding_class="contract",
     requires="sent",
 )
 def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """No clock, no randomness, no memory."""
     first = trial.sent.payload
+    written = json.dumps(first)
     again = {"a second time": trial.observe(trial.scenario.prompt)}
     trial.observe(GREETING, {"thread_id": "another"})
     again["after another prompt"] = trial.observe(trial.scenario.prompt)
@@ -49,27 +49,27 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     for when, seen in again.items():
         if not isinstance(seen, Sent):
             yield Problem(f"{when} {shorten(str(seen))}")
-        elif json.dumps(seen.payload) != json.dumps(first):
+        elif json.dumps(seen.payload) != written:
             pointer = first_difference(first, seen.payload)
             yield Problem(f"{when} the request is different", pointer=pointer)
 
 
 def _beside_others(trial: Trial) -> dict[str, Observation]:
     """Translates on other threads at the same time as another prompt, which reveals shared state."""
-    prompts = (trial.scenario.prompt, GREETING) * 2
-    options = (trial.scenario.call_options(), {"thread_id": "another"}) * 2
-    begun = [start_bounded(partial(trial.observe, *given)) for given in zip(prompts, options, strict=True)]
-    seen = [future.result() for future in begun]
+    given = [(trial.scenario.prompt, trial.scenario.call_options()), (GREETING, {"thread_id": "another"})] * 2
+    seen = trial.subject.translate_together(given)
     return {f"on thread {number}, next to another prompt,": one for number, one in enumerate(seen[::2], 1)}
 
 
 @check(
     "translation.tool-means-tool-result",
     clause="The roles tool and tool_result give equal requests.",
+    finding_class="contract",
     needs=("tools",),
 )
 def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
     """They are two names of one role."""
+    leave_to(trial, same_prompt_same_request, sends_what_it_translates)
     swapped = [{**message, "role": _ALIAS.get(message["role"], message["role"])} for message in trial.scenario.prompt]
     if swapped == trial.scenario.prompt:
         raise NotApplicable("the scenario has no result")
@@ -77,6 +77,8 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
         first, second = trial.arrived, trial.subject.send(swapped, trial.scenario.call_options())
     else:
         first, second = trial.observation, trial.observe(swapped)
+    if isinstance(first, Crashed):
+        raise NotApplicable(str(why_unsent(first)))
     if isinstance(first, Refused) and isinstance(second, Refused):
         raise NotApplicable(f"refused: {first.code}")
     if not (isinstance(first, Sent) and isinstance(second, Sent)):
@@ -90,78 +92,11 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 
 
 @check(
-    "translation.prefix-is-stable",
-    clause="Appending a message changes no earlier one, except that the last turn may be closed or extended.",
-    requires=("dialect", "sent"),
-)
-def prefix_is_stable(trial: Trial) -> Iterator[Problem]:
-    """The providers' prompt caches depend on this."""
-    history, marks = trial.dialect.requests.history, trial.dialect.requests.marks
-    whole = look_up(trial.sent.payload, history)
-    if not is_array(whole):
-        raise NotApplicable(f"the request has no list at {history}")
-    longer = [_said(turn, marks) for turn in whole]
-    for length in _prefix_lengths(trial.scenario.prompt):
-        seen = trial.observe(trial.scenario.prompt[:length])
-        shorter = look_up(seen.payload, history) if isinstance(seen, Sent) else None
-        if not is_array(shorter):
-            continue
-        at = _first_rewritten([_said(turn, marks) for turn in shorter], longer)
-        if at is not None:
-            text = f"this turn is different when the prompt has only its first {length} messages"
-            yield Problem(text, pointer=f"{history}/{at}")
-            return
-
-
-_PREFIXES: Final = 8
-
-
-def _prefix_lengths(prompt: list[dict[str, Any]]) -> list[int]:
-    """Lengths of shorter prompts, at most a few for a long prompt."""
-    lengths = list(range(1, len(prompt)))
-    return lengths[:: max(len(lengths) // _PREFIXES, 1)]
-
-
-def _said(turn: Any, marks: Collection[str]) -> Any:
-    """The turn without cache marks. A plain text becomes a list of one part, as it is written to carry a mark."""
-    if not is_object(turn):
-        return turn
-    plain, content = _unmarked(turn, marks), turn.get("content")
-    if isinstance(content, str):
-        plain["content"] = [{"type": "text", "text": content}]
-    elif is_array(content):
-        plain["content"] = [_unmarked(part, marks) if is_object(part) else part for part in content]
-    return plain
-
-
-def _unmarked(value: dict[str, Any], marks: Collection[str]) -> dict[str, Any]:
-    return {name: item for name, item in value.items() if name not in marks}
-
-
-def _first_rewritten(shorter: Sequence[Any], longer: Sequence[Any]) -> int | None:
-    """The first turn that differs; the last turn of the shorter list may have grown."""
-    for at, (one, other) in enumerate(zip(shorter, longer, strict=False)):
-        grown = at == len(shorter) - 1 and _extends(one, other)
-        if not (same_json(one, other) or grown):
-            return at
-    return len(longer) if len(shorter) > len(longer) else None
-
-
-def _extends(one: Any, other: Any) -> bool:
-    """Whether the other turn begins with this one: lists and texts may have grown at their end."""
-    if is_object(one) and is_object(other):
-        return all(key in other and _extends(one[key], other[key]) for key in one)
-    if is_array(one) and is_array(other):
-        last = len(one) - 1
-        return last < 0 or (
-            last < len(other) and same_json(one[:last], other[:last]) and _extends(one[last], other[last])
-        )
-    return same_json(one, other) or (isinstance(one, str) and isinstance(other, str) and other.startswith(one))
-
-
-@check(
     "translation.follows-renaming",
     clause="Renaming ids and tools, or replacing texts, changes those in the request and nothing else.",
+    requires="sendable",
+    finding_class="contract",
+    leaves_to=CAUSES,
 )
 def follows_renaming(trial: Trial) -> Iterator[Problem]:
     """The adapter must not behave differently for certain contents."""
@@ -211,7 +146,9 @@ def _renaming(trial: Trial) -> Rewriting:
 @check(
     "translation.order-of-answers-means-nothing",
     clause="Reordering the results of one turn's calls does not change the meaning of the request.",
+    requires="sendable",
     needs=("parallel_tools",),
+    leaves_to=CAUSES,
 )
 def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
     """Tools finish in any order."""
@@ -221,12 +158,13 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
     decoded = trial.decoded
     seen = trial.observe(permuted)
     if not isinstance(seen, Sent):
-        yield Problem(f"with the results reversed {shorten(str(seen))}")
+        yield Problem(f"with the results reversed {shorten(str(seen))}", finding_class="contract")
         return
     try:
         one, other = normal_form(decoded.prompt), normal_form(trial.decode(seen).prompt)
     except DecodeFailed as error:
-        yield Problem(f"with the results reversed the request cannot be decoded: {error}")
+        text = f"with the results reversed the request cannot be decoded: {error}"
+        yield Problem(text, finding_class="refused")
         return
     for wanted, found in zip(one, other, strict=False):
         if wanted.role != found.role or _results(wanted) != _results(found):
@@ -253,6 +191,8 @@ def _results_reversed(prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @check(
     "translation.sends-what-it-translates",
     clause="A call sends the provider what translate returns.",
+    finding_class="contract",
+    leaves_to=(same_prompt_same_request,),
 )
 def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
     """The payload that is judged must be the real one."""
@@ -269,6 +209,7 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
 @check(
     "translation.one-call-one-request",
     clause="A call sends exactly one request.",
+    finding_class="contract",
     requires=("call", "sent"),
 )
 def one_call_one_request(trial: Trial) -> Iterator[Problem]:

@@ -5,22 +5,30 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.anthropic_messages.access import ACCESS, NOT_JSON
-from art_compliance.dialects.anthropic_messages.answers import ESSENTIAL, write_error, write_response
+from art_compliance.dialects.anthropic_messages.answers import ESSENTIAL, MODELS, write_error, write_response
 from art_compliance.dialects.anthropic_messages.decode import NAME, decode
+from art_compliance.dialects.anthropic_messages.hosted import ANTHROPIC, HOSTED, HOSTED_PATH
 from art_compliance.dialects.anthropic_messages.order import ORDER
 from art_compliance.dialects.anthropic_messages.reasoning import find_signatures, reasoning
 from art_compliance.dialects.anthropic_messages.recorded import COUNTS, read_recorded
 from art_compliance.dialects.anthropic_messages.rules import RULES, Messages
-from art_compliance.dialects.anthropic_messages.streams import UNKNOWN_EVENT, write_stream, write_stream_error
+from art_compliance.dialects.anthropic_messages.streams import (
+    UNKNOWN_EVENT,
+    write_body,
+    write_stream,
+    write_stream_error,
+)
+from art_compliance.dialects.anthropic_messages.variations import VARIATIONS
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams, WiderSchema
 from art_compliance.dialects.framing import body_wants_stream
 
 ANTHROPIC_MESSAGES: Final = Dialect(
     name=NAME,
     service=Service(
-        hosts=("api.anthropic.com",),
-        path=r"/messages$",
+        hosts=(ANTHROPIC, *HOSTED),
+        path=rf"/messages$|{HOSTED_PATH}",
         base_path="/v1",
+        endings=("/messages",),
         access=ACCESS,
         shape="anthropic_messages",
     ),
@@ -28,6 +36,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         decode=decode,
         read=Messages,
         rules=RULES,
+        version_field="anthropic_version",
         not_json=NOT_JSON,
         history="/messages",
         marks=("cache_control",),
@@ -38,16 +47,25 @@ ANTHROPIC_MESSAGES: Final = Dialect(
     answers=Answers(
         write=write_response,
         write_error=write_error,
+        models=MODELS,
         essential=ESSENTIAL,
-        finish="/stop_reason",
         read=read_recorded,
         counts=COUNTS,
         reasoning=reasoning,
         call_id_prefix="toolu_",
+        variations=VARIATIONS,
+        good_ends=("stop_sequence",),
+        bad_ends=(
+            "max_tokens",
+            "pause_turn",
+            "refusal",
+            "model_context_window_exceeded",
+        ),  # StopReason of anthropic 2.12
     ),
     streams=Streams(
         write=write_stream,
         write_error=write_stream_error,
+        write_body=write_body,
         is_requested=body_wants_stream,
         order=ORDER,
         unknown_event=UNKNOWN_EVENT,

@@ -20,6 +20,10 @@ ACCESS: Final = Access(
     wrong_key=Denial(401, "invalid x-api-key"),  # recorded
     # Anthropic's documentation of versioning
     headers={"anthropic-version": Denial(400, "anthropic-version: header is required")},
+    known_values={
+        "anthropic-version": ("2023-06-01", "2026-10-21", "2023-01-01")
+    },  # platform.claude.com: api/versioning
+    version_header="anthropic-version",
 )
 
 # https://github.com/anthropics/claude-code/issues/4932

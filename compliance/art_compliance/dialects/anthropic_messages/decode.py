@@ -4,7 +4,7 @@ These forms decode to the same: text as a string or as a list of text blocks (ea
 message; those of an assistant message or a result are one text); `is_error` false and absent; an empty list of tools
 and none. A system message may stand inside the conversation. Neighbouring texts and images of a user message are one
 message; results are messages of their own. A block of an assistant message that is neither text nor a call becomes
-one of its extensions.
+one of its extensions. Where Bedrock or Vertex AI hosts the model, the URL has it, and whether to stream.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from art_compliance.dialects.anthropic_messages.hosted import options_of
 from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_object
 
@@ -23,7 +25,6 @@ _SAME_NAME: Final = ("model", "max_tokens", "temperature", "top_p", "stream")
 
 def decode(payload: object, *, url: str | None = None) -> Decoded:
     """The request in the standard format. Raises DecodeFailed."""
-    del url
     ledger = Ledger()
     with ledger.open(payload, "") as body:
         messages = _Messages(ledger)
@@ -31,7 +32,7 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
         for index, message in enumerate(body.take_list("messages")):
             messages.read(message, f"/messages/{index}")
         tools = tuple(_tools(ledger, body))
-        options = _options(ledger, body)
+        options = options_of(url) | _options(ledger, body)
     prompt = messages.prompt.messages
     return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
 
@@ -57,7 +58,8 @@ class _Messages:
                 for text, place in self._texts(fields, "content"):
                     self.prompt.add(SystemMessage(text), place)
             else:
-                raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
+                found = "the message has no role" if role is None else f"unknown role {show(role)}"
+                raise DecodeFailed(f"{pointer}/role", found)
 
     def _user(self, fields: Fields) -> None:
         for block, kind in self._blocks(fields, "content"):
@@ -77,7 +79,7 @@ class _Messages:
             if kind == "url":
                 return ImagePart("image/*", url=source.take_text("url") or "")
             if kind != "base64":
-                raise DecodeFailed(f"{source.pointer}/type", f"unknown image source {kind!r}")
+                raise DecodeFailed(f"{source.pointer}/type", f"unknown image source {show(kind)}")
             return ImagePart(source.take_text("media_type") or "image/*", data=source.take_text("data") or "")
 
     def _result(self, block: Fields) -> ToolResultMessage:
@@ -89,17 +91,23 @@ class _Messages:
     def _assistant(self, fields: Fields) -> None:
         texts: list[str] = []
         calls: list[ToolCall] = []
-        kept: list[dict[str, Any]] = []
-        for at, (block, kind) in enumerate(self._blocks(fields, "content")):
+        kept: list[tuple[dict[str, Any], int, bool]] = []
+        for block, kind in self._blocks(fields, "content"):
             if kind == "text":
                 texts.append(block.take_text("text") or "")
             elif kind == "tool_use":
                 self.prompt.place_call(len(calls), block.pointer)
                 calls.append(_call(block))
             else:
-                kept.append({"at": at, "block": {"type": kind, **block.left}})
+                follows_text = bool(calls) or _has_more_than_blanks(texts)
+                kept.append(({"type": kind, **block.left}, len(calls), follows_text))
                 block.left.clear()
-        extensions = {NAME: {"blocks": kept}} if kept else None
+        has_text = _has_more_than_blanks(texts)
+        blocks = [
+            {"at": number + before + (has_text and follows_text), "block": block}
+            for number, (block, before, follows_text) in enumerate(kept)
+        ]  # a place is one beside a single block of all text, which comes before the calls
+        extensions = {NAME: {"blocks": blocks}} if blocks else None
         message = AssistantMessage("".join(texts) if texts else None, tuple(calls), extensions=extensions)
         self.prompt.add(message, fields.pointer)
 
@@ -116,6 +124,10 @@ class _Messages:
             if kind is None:
                 raise DecodeFailed(f"{block.pointer}/type", "the block has no type")
             yield block, kind
+
+
+def _has_more_than_blanks(texts: list[str]) -> bool:
+    return any(text.strip() for text in texts)
 
 
 def _is_file(block: Fields) -> bool:
@@ -148,7 +160,7 @@ def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
 def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
     found: dict[str, tuple[Any, str]] = {name: (body.take(name), f"/{name}") for name in _SAME_NAME}
     found["stop"] = (tuple(body.take_list("stop_sequences")) or None, "/stop_sequences")
-    found["response_schema"] = (_response_schema(ledger, body), "/output_config/format")
+    found["response_schema"] = _response_schema(ledger, body)
     choice, parallel = _tool_choice(ledger, body)
     found["tool_choice"] = (choice, "/tool_choice")
     found["parallel_tool_calls"] = (parallel, "/tool_choice/disable_parallel_tool_use")
@@ -167,19 +179,37 @@ def _tool_choice(ledger: Ledger, body: Fields) -> tuple[str | None, bool | None]
         alone = fields.take("disable_parallel_tool_use")
         name = fields.take_text("name") if kind == "tool" else _CHOICES.get(kind)
         if name is None:
-            raise DecodeFailed("/tool_choice", f"unknown tool choice {kind!r}")
+            raise DecodeFailed("/tool_choice", f"unknown tool choice {show(kind)}")
         return name, None if alone is None else not alone
 
 
-def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:
+_FORMAT: Final = "/output_config/format"
+_OLD_FORMAT: Final = "/output_format"
+"""Where the beta structured-outputs-2025-11-13 had it."""
+
+
+def _response_schema(ledger: Ledger, body: Fields) -> tuple[dict[str, Any] | None, str]:
+    """The schema of the answer, and where it is."""
+    old = body.take("output_format")
+    if old is not None:
+        schema = _schema_of(ledger, old, _OLD_FORMAT)
+        if schema is not None:
+            return schema, _OLD_FORMAT
+        body.put_back("output_format", old)
     config = body.take_object("output_config")
     if config is None:
-        return None
+        return None, _FORMAT
     with ledger.open(config, "/output_config") as outer:
         wanted = outer.take("format")
-        if not is_object(wanted) or wanted.get("type") != "json_schema":
+        schema = _schema_of(ledger, wanted, _FORMAT)
+        if schema is None:
             outer.put_back("format", wanted)
-            return None
-        with ledger.open(wanted, "/output_config/format") as fields:
-            fields.take("type")
-            return fields.take_object("schema")
+        return schema, _FORMAT
+
+
+def _schema_of(ledger: Ledger, wanted: object, pointer: str) -> dict[str, Any] | None:
+    if not is_object(wanted) or wanted.get("type") != "json_schema":
+        return None
+    with ledger.open(wanted, pointer) as fields:
+        fields.take("type")
+        return fields.take_object("schema")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from art_compliance.dialects.anthropic_messages.hosted import is_hosted
 from art_compliance.dialects.anthropic_messages.messages import Messages, count_marks
-from art_compliance.dialects.ruling import Broken, number, outside, rule
-from art_sdk.json_data import is_array
+from art_compliance.dialects.ruling import Broken, Place, child, number, objects, outside, rule, schemas
+from art_compliance.quoting import show
+from art_sdk.json_data import is_array, is_object, json_type
 
 
 @rule("anthropic.max-tokens-required")
@@ -15,6 +17,44 @@ def max_tokens_required(request: Messages) -> Iterator[Broken]:
     """Counting tokens needs no limit; it has its own URL."""
     if request.body and request.body.get("max_tokens") is None and "count_tokens" not in (request.url or ""):
         yield Broken("/max_tokens", "max_tokens is missing")
+
+
+@rule("anthropic.max-tokens-min")
+def max_tokens_min(request: Messages) -> Iterator[Broken]:
+    """0 only fills the cache."""
+    limit = number(request.body.get("max_tokens"))
+    if limit is not None and limit < 0:
+        yield Broken("/max_tokens", f"max_tokens is {limit}; it must be at least 0")
+
+
+@rule("anthropic.version-in-body")
+def version_in_body(request: Messages) -> Iterator[Broken]:
+    """At Anthropic itself, it is a header."""
+    if is_hosted(request.url) and request.body and request.body.get("anthropic_version") is None:
+        yield Broken("/anthropic_version", "anthropic_version is missing; Bedrock and Vertex AI expect it in the body")
+
+
+@rule("anthropic.effort-level")
+def effort_level(request: Messages) -> Iterator[Broken]:
+    """Later models have a further level."""
+    if child(request.root, "output_config").value.get("effort") == "xhigh":
+        yield Broken("/output_config/effort", f"{request.model} does not know the effort 'xhigh'")
+
+
+@rule("anthropic.model-nonempty")
+def model_nonempty(request: Messages) -> Iterator[Broken]:
+    """A missing model is left to the wire schema."""
+    if request.body.get("model") == "":
+        yield Broken("/model", "the model's name is empty")
+
+
+@rule("anthropic.sampling-number")
+def sampling_number(request: Messages) -> Iterator[Broken]:
+    """The limits are other rules'; `null` is not judged."""
+    for name in ("temperature", "top_p"):
+        value = request.body.get(name)
+        if value is not None and number(value) is None:
+            yield Broken(f"/{name}", f"{name} is {json_type(value)}; it must be a number")
 
 
 @rule("anthropic.temperature-topp-exclusive")
@@ -50,7 +90,7 @@ def stop_nonblank(request: Messages) -> Iterator[Broken]:
     stops: Any = request.body.get("stop_sequences")
     for at, stop in enumerate(stops if is_array(stops) else ()):
         if isinstance(stop, str) and not stop.strip():
-            yield Broken(f"/stop_sequences/{at}", f"the stop sequence {stop!r} is blank")
+            yield Broken(f"/stop_sequences/{at}", f"the stop sequence {show(stop)} is blank")
 
 
 @rule("anthropic.cache-control-max4")
@@ -60,3 +100,43 @@ def cache_control_max4(request: Messages) -> Iterator[Broken]:
     count += sum([message.marks for message in request.messages])
     if count > 4:
         yield Broken("", f"{count} blocks have cache_control; 4 are allowed")
+
+
+@rule("anthropic.cache-ttl-order")
+def cache_ttl_order(request: Messages) -> Iterator[Broken]:
+    """In the provider's order: tools, system prompt, messages. Five minutes is the default."""
+    is_short = False
+    for place in _marked(request):
+        ttl = child(place, "cache_control").value.get("ttl") or "5m"
+        if ttl == "1h" and is_short:
+            yield Broken(f"{place.pointer}/cache_control/ttl", "a mark of one hour comes after one of five minutes")
+        is_short = is_short or ttl == "5m"
+
+
+def _marked(request: Messages) -> Iterator[Place]:
+    """The tools and blocks with a mark for the cache; those inside results, too."""
+    blocks = [*objects(request.root, "tools"), *request.system]
+    for message in request.messages:
+        for block in message.blocks:
+            blocks += [block, *objects(block, "content")]
+    return (block for block in blocks if is_object(block.value.get("cache_control")))
+
+
+@rule("anthropic.max-tokens-max")
+def max_tokens_max(request: Messages) -> Iterator[Broken]:
+    """Of the models whose limit is known from a refusal."""
+    limit = number(request.body.get("max_tokens"))
+    if limit is not None and limit > 64_000:
+        yield Broken("/max_tokens", f"max_tokens is {limit}; {request.model} writes at most 64000")
+
+
+@rule("anthropic.output-schema-closed")
+def output_schema_closed(request: Messages) -> Iterator[Broken]:
+    """Every object inside, of the answer's format and of strict tools."""
+    formats = (child(child(request.root, "output_config"), "format"), child(request.root, "output_format"))
+    roots = [child(one, "schema") for one in formats if is_object(one.value.get("schema"))]
+    roots += [child(tool, "input_schema") for tool in request.tools if tool.value.get("strict") is True]
+    for root in roots:
+        for schema in schemas(root):
+            if schema.value.get("type") == "object" and schema.value.get("additionalProperties") is not False:
+                yield Broken(schema.pointer, "the schema of an object needs additionalProperties: false")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
-from art_compliance.quoting import quote
+from art_compliance.quoting import quote, show
 from art_sdk.json_data import is_object
 
 _DELTAS: Final[Mapping[str, frozenset[str]]] = {
@@ -32,7 +32,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
     stop: Any = None
     for number, event in enumerate(events, 1):
         if event.name != event.body.get("type"):
-            yield f"event {number}: its name is {event.name!r} and its type {event.body.get('type')!r}"
+            yield f"event {number}: its name is {show(event.name)} and its type {show(event.body.get('type'))}"
         if _kind(event) in _BLOCK:
             yield from (f"event {number}: {fault}" for fault in _take(blocks, event.body))
         if event.body.get("type") == "message_delta":
@@ -47,7 +47,7 @@ def _take(blocks: list[tuple[str, str]], body: dict[str, Any]) -> Iterator[str]:
     if is_object(block):
         blocks.append((str(block.get("type")), ""))
     if not blocks or body.get("index") != len(blocks) - 1:
-        yield f"the block's index is {body.get('index')!r}; blocks begun so far: {len(blocks)}"
+        yield f"the block's index is {show(body.get('index'))}; blocks begun so far: {len(blocks)}"
         return
     if is_object(delta):
         kind, filled = blocks[-1]

@@ -8,9 +8,18 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from art_compliance.dialects.anthropic_messages import option_rules, text_rules, tool_rules
-from art_compliance.dialects.anthropic_messages.messages import Messages
+from art_compliance.dialects.anthropic_messages import (
+    exclusion_rules,
+    media_rules,
+    option_rules,
+    text_rules,
+    thinking_rules,
+    tool_rules,
+    version_rules,
+)
+from art_compliance.dialects.anthropic_messages.messages import Linked, Messages
 from art_compliance.dialects.ruling import Broken, rule, rules_of
+from art_compliance.quoting import show
 from art_sdk.json_data import is_object
 
 
@@ -21,7 +30,7 @@ def tool_use_answered(request: Messages) -> Iterator[Broken]:
         answered = {result.id for result in after.results}
         for call in turn.calls:
             if call.id is not None and call.id not in answered:
-                yield Broken(call.pointer, f"the call {call.id!r} has no tool_result in the next turn")
+                yield Broken(call.pointer, f"the call {show(call.id)} has no tool_result in the next turn")
 
 
 @rule("anthropic.tool-use-pending")
@@ -30,7 +39,7 @@ def tool_use_pending(request: Messages) -> Iterator[Broken]:
     for turn in request.turns[-1:]:
         for call in turn.calls:
             if call.id is not None:
-                yield Broken(call.pointer, f"the conversation ends with the call {call.id!r}")
+                yield Broken(call.pointer, f"the conversation ends with the call {show(call.id)}")
 
 
 @rule("anthropic.tool-result-has-use")
@@ -40,7 +49,7 @@ def tool_result_has_use(request: Messages) -> Iterator[Broken]:
     for turn in request.turns:
         for result in turn.results:
             if result.id is not None and result.id not in called:
-                yield Broken(result.pointer, f"the turn before has no call {result.id!r}")
+                yield Broken(result.pointer, f"the turn before has no call {show(result.id)}")
         called = {call.id for call in turn.calls}
 
 
@@ -55,14 +64,29 @@ def tool_result_first(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.tool-use-ids-unique")
 def tool_use_ids_unique(request: Messages) -> Iterator[Broken]:
-    """Over the whole conversation."""
+    """Within the assistant's turn; a later turn may use an id again."""
+    for turn in request.turns if len(request.calls) > 1 else ():
+        for call in _repeated(turn.calls):
+            yield Broken(f"{call.pointer}/id", f"two calls of this turn have the id {show(call.id)}")
+
+
+@rule("anthropic.tool-results-unique")
+def tool_results_unique(request: Messages) -> Iterator[Broken]:
+    """Within the user's turn."""
+    for turn in request.turns if len(request.results) > 1 else ():
+        for result in _repeated(turn.results):
+            yield Broken(f"{result.pointer}/tool_use_id", f"the call {show(result.id)} has two results in this turn")
+
+
+def _repeated(blocks: tuple[Linked, ...]) -> Iterator[Linked]:
+    """The blocks whose id another before them has."""
     seen: set[str] = set()
-    for call in request.calls:
-        if call.id is None:
+    for block in blocks:
+        if block.id is None:
             continue
-        if call.id in seen:
-            yield Broken(f"{call.pointer}/id", f"two calls have the id {call.id!r}")
-        seen.add(call.id)
+        if block.id in seen:
+            yield block
+        seen.add(block.id)
 
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
@@ -74,7 +98,9 @@ def tool_id_pattern(request: Messages) -> Iterator[Broken]:
     for name, blocks in (("id", request.calls), ("tool_use_id", request.results)):
         for block in blocks:
             if block.id is not None and not _ID.fullmatch(block.id):
-                yield Broken(f"{block.pointer}/{name}", f"the id {block.id!r} may only contain a-z, A-Z, 0-9, _ and -")
+                yield Broken(
+                    f"{block.pointer}/{name}", f"the id {show(block.id)} may only contain a-z, A-Z, 0-9, _ and -"
+                )
 
 
 @rule("anthropic.tool-use-input-object")
@@ -94,6 +120,15 @@ def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
         yield Broken(call.pointer, "the conversation has calls, but the request offers no tools")
 
 
-RULES: Final = rules_of(sys.modules[__name__], text_rules, tool_rules, option_rules)
+RULES: Final = rules_of(
+    sys.modules[__name__],
+    text_rules,
+    media_rules,
+    tool_rules,
+    option_rules,
+    thinking_rules,
+    version_rules,
+    exclusion_rules,
+)
 
 __all__ = ["RULES", "Messages"]

@@ -12,18 +12,37 @@ from typing import Any, Final
 import msgspec
 
 from art_compliance.dialects.anthropic_messages.answers import write_error, write_response
-from art_compliance.dialects.framing import data_frame, pieces
+from art_compliance.dialects.framing import data_frame, pieces, to_json
 from art_compliance.scenarios import WrittenAnswer
 
 UNKNOWN_EVENT: Final = data_frame({"type": "weather_report", "index": 7}, event="weather_report")
 """Anthropic's documentation says that new event types may come, and that clients should skip them."""
 
 
+_CLOSING: Final = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+    "output_tokens_details",
+)
+"""The counts that the last usage has."""
+
+
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
     """A streamed answer. Raises CannotWrite as `write_response` does; arguments cut by length may be any text."""
     del payload
     body = json.loads(write_response(_with_objects(answer)))
-    return tuple(data_frame(event, event=event["type"]) for event in _events(body, answer))
+    return _framed(_events(body, [call.function.arguments for call in answer.tool_calls]))
+
+
+def write_body(body: dict[str, Any]) -> tuple[bytes, ...]:
+    """The stream that says what this body says."""
+    return _framed(_events(body, [to_json(block["input"]) for block in body["content"] if block["type"] == "tool_use"]))
+
+
+def _framed(events: Iterator[dict[str, Any]]) -> tuple[bytes, ...]:
+    return tuple(data_frame(event, event=event["type"]) for event in events)
 
 
 def write_stream_error(status: int, message: str) -> bytes:
@@ -43,21 +62,21 @@ def _with_objects(answer: WrittenAnswer) -> WrittenAnswer:
     return msgspec.structs.replace(answer, tool_calls=calls)
 
 
-def _events(body: dict[str, Any], answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
+def _events(body: dict[str, Any], all_arguments: list[str]) -> Iterator[dict[str, Any]]:
     blocks, usage = body["content"], body["usage"]
     ended = {name: body[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
+    del body["container"], usage["server_tool_use"]  # recorded streams leave out what is null
     begun = {**usage, "output_tokens": 1}
     begun.pop("output_tokens_details")
     yield {"type": "message_start", "message": {**body, **dict.fromkeys(ended), "content": [], "usage": begun}}
     yield {"type": "ping"}
-    arguments = iter(call.function.arguments for call in answer.tool_calls)
+    arguments = iter(all_arguments)
     for index, block in enumerate(blocks):
         empty, deltas = _streamed(block, next(arguments) if block["type"] == "tool_use" else "")
         yield {"type": "content_block_start", "index": index, "content_block": empty}
         yield from ({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas)
         yield {"type": "content_block_stop", "index": index}
-    usage.pop("service_tier")  # the closing usage has none
-    yield {"type": "message_delta", "delta": ended, "usage": usage}
+    yield {"type": "message_delta", "delta": ended, "usage": {name: usage[name] for name in _CLOSING}}
     yield {"type": "message_stop"}
 
 
@@ -71,6 +90,8 @@ def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], li
             deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block["thinking"])]
             signature = {"type": "signature_delta", "signature": block["signature"]}
             return {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signature]
+        case "redacted_thinking":
+            return block, []
         case _:
             parts = ("", *pieces(arguments))
             return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": part} for part in parts]

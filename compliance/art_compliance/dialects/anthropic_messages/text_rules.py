@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from art_compliance.dialects.anthropic_messages.messages import Messages, Turn, blank_texts
 from art_compliance.dialects.ruling import Broken, Place, child, number, rule
+
+
+@rule("anthropic.messages-nonempty")
+def messages_nonempty(request: Messages) -> Iterator[Broken]:
+    """A missing list is left to the wire schema."""
+    if request.body.get("messages") == []:
+        yield Broken("/messages", "there are no messages")
 
 
 @rule("anthropic.messages-limit")
@@ -24,19 +33,31 @@ def first_is_user(request: Messages) -> Iterator[Broken]:
 
 @rule("anthropic.no-system-role-first")
 def no_system_role_first(request: Messages) -> Iterator[Broken]:
-    """At any position."""
-    for message in request.messages:
+    """At any position but the first, which is another rule's."""
+    for message in request.messages[1:]:
         if message.role == "system":
             yield Broken(f"{message.pointer}/role", "the messages contain a system message")
 
 
+@rule("anthropic.system-role-not-first")
+def system_role_not_first(request: Messages) -> Iterator[Broken]:
+    """One that only gives directions, without content, is accepted anywhere."""
+    for message in request.messages[:1]:
+        if message.role == "system" and not message.is_empty:
+            yield Broken(
+                f"{message.pointer}/role", "the conversation begins with a system message; it belongs in system"
+            )
+
+
 @rule("anthropic.nonempty-content")
 def nonempty_content(request: Messages) -> Iterator[Broken]:
-    """An empty text and an empty list alike."""
-    for at, message in enumerate(request.messages, 1):
-        is_final = at == len(request.messages) and message.role == "assistant"
-        if message.is_empty and not is_final:
-            yield Broken(f"{message.pointer}/content", "the message is empty")
+    """An empty text and an empty list alike. Neighbours of one role are joined, and the last turn may be an answer."""
+    said = [message for message in request.messages if message.role != "system"]
+    runs = [tuple(run) for _, run in groupby(said, attrgetter("role"))]
+    for at, run in enumerate(runs, 1):
+        is_final = at == len(runs) and run[0].role == "assistant"
+        if all(message.is_empty for message in run) and not is_final:
+            yield Broken(f"{run[0].pointer}/content", "the message is empty")
 
 
 @rule("anthropic.text-block-nonempty")
@@ -63,13 +84,20 @@ def _empty_texts(request: Messages) -> list[Place]:
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
-    """In messages; content that is plain text counts as a block."""
+    """A blank text beside a real one is accepted. Content that is plain text counts as a block."""
     for message in request.messages:
         if message.is_blank:
             yield Broken(f"{message.pointer}/content", "the text is blank")
-        for block in message.blanks:
+        yield from _blank_among(message.blocks, message.blanks)
+    yield from _blank_among(request.system, blank_texts(request.system))
+
+
+def _blank_among(blocks: tuple[Place, ...], blanks: tuple[Place, ...]) -> Iterator[Broken]:
+    """The blank texts of a content, if it has no other text. Empty ones break another rule."""
+    if blanks and len(blanks) == sum([block.value.get("type") == "text" for block in blocks]):
+        for block in blanks:
             if block.value["text"]:
-                yield Broken(f"{block.pointer}/text", "the text is blank")
+                yield Broken(f"{block.pointer}/text", "the text is blank, and there is no other text beside it")
 
 
 @rule("anthropic.final-assistant-trailing-ws")

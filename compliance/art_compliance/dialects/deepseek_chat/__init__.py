@@ -24,6 +24,13 @@ DEEPSEEK_CHAT: Final = ChatForm(
     has_thinking=True,
     write=write_response,
     write_error=write_error,
+    models=("deepseek-chat", "deepseek-reasoner"),
     reasoning=reasoning,
-    style=ChatStyle(texts=("reasoning_content", "content"), usage_at_finish=True),  # recorded in 2026
+    bad_ends=("length", "content_filter", "insufficient_system_resource"),
+    style=ChatStyle(  # recorded in 2026
+        texts=("reasoning_content", "content"),
+        usage_at_finish=True,
+        has_usage_always=True,
+        last={"content": ""},
+    ),
 ).dialect()

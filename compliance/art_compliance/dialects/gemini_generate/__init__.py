@@ -6,7 +6,7 @@ from typing import Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.gemini_generate.access import ACCESS, NOT_JSON
-from art_compliance.dialects.gemini_generate.answers import ESSENTIAL, write_error, write_response
+from art_compliance.dialects.gemini_generate.answers import BAD_ENDS, ESSENTIAL, MODELS, write_error, write_response
 from art_compliance.dialects.gemini_generate.decode import decode
 from art_compliance.dialects.gemini_generate.order import ORDER
 from art_compliance.dialects.gemini_generate.reasoning import find_signatures, reasoning
@@ -16,9 +16,11 @@ from art_compliance.dialects.gemini_generate.streams import (
     UNKNOWN_EVENT,
     wants_array,
     wants_stream,
+    write_body,
     write_stream,
     write_stream_error,
 )
+from art_compliance.dialects.gemini_generate.variations import VARIATIONS
 
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
@@ -26,6 +28,7 @@ GEMINI_GENERATE: Final = Dialect(
         hosts=("generativelanguage.googleapis.com", "aiplatform.googleapis.com"),
         path=r"/models/[^/]+:(generateContent|streamGenerateContent)$",
         base_path="/v1beta",
+        endings=("/models/{model}:generateContent", "/models/{model}:streamGenerateContent"),
         access=ACCESS,
         shape="gemini_generate",
     ),
@@ -40,15 +43,19 @@ GEMINI_GENERATE: Final = Dialect(
     answers=Answers(
         write=write_response,
         write_error=write_error,
+        models=MODELS,
         essential=ESSENTIAL,
-        finish="/candidates/0/finishReason",
         read=read_recorded,
         counts=COUNTS,
         reasoning=reasoning,
+        variations=VARIATIONS,
+        bad_ends=BAD_ENDS,
+        optional_usage="usageMetadata",
     ),
     streams=Streams(
         write=write_stream,
         write_error=write_stream_error,
+        write_body=write_body,
         is_requested=wants_stream,
         is_array=wants_array,
         order=ORDER,

@@ -1,4 +1,4 @@
-"""Writes Gemini's answers, with the fields of answers recorded in 2025 and 2026."""
+"""Writes Gemini's answers, with the fields of answers recorded in 2026."""
 
 from __future__ import annotations
 
@@ -6,14 +6,32 @@ import base64
 import json
 from typing import Any, Final
 
+from art_compliance.dialects.base import Models
 from art_compliance.dialects.writing import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
 ESSENTIAL: Final = (
     "/candidates",
-    "/candidates/0/finishReason",
     "/candidates/0/content/parts/0/functionCall/name",
 )
+
+BAD_ENDS: Final = (
+    "MAX_TOKENS",
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "OTHER",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MALFORMED_FUNCTION_CALL",
+    "IMAGE_SAFETY",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "MISSING_THOUGHT_SIGNATURE",
+    "MALFORMED_RESPONSE",
+)
+"""Of `FinishReason` of google-genai 3.4, those of answers of text."""
 
 _FINISH: Final = {"stop": "STOP", "length": "MAX_TOKENS", "tool_calls": "STOP", "content_filter": "SAFETY"}
 
@@ -27,9 +45,15 @@ def write_response(answer: WrittenAnswer) -> bytes:
     if answer.finish == "content_filter" and answer.content is None:
         body["promptFeedback"] = {"blockReason": "PROHIBITED_CONTENT"}
     else:
-        content = {"parts": _parts(answer), "role": "model"}
-        body["candidates"] = [{"content": content, "finishReason": _FINISH[answer.finish], "index": 0}]
+        body["candidates"] = [_candidate(answer)]
     return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _candidate(answer: WrittenAnswer) -> dict[str, Any]:
+    """Only an unstreamed answer with calls has a `finishMessage`."""
+    candidate: dict[str, Any] = {"content": {"parts": _parts(answer), "role": "model"}}
+    candidate |= {"finishReason": _FINISH[answer.finish], "index": 0}
+    return candidate | ({"finishMessage": "Model generated function call(s)."} if answer.tool_calls else {})
 
 
 def _parts(answer: WrittenAnswer) -> list[dict[str, Any]]:
@@ -61,14 +85,16 @@ def _bytes_of(signature: str) -> str:
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:
     """`candidatesTokenCount` leaves out the thoughts."""
     thoughts = answer.thinking_tokens
-    usage = {
+    usage: dict[str, Any] = {
         "promptTokenCount": answer.input_tokens,
         "candidatesTokenCount": answer.output_tokens - (thoughts or 0),
         "totalTokenCount": answer.input_tokens + answer.output_tokens,
-        "thoughtsTokenCount": thoughts,
         "cachedContentTokenCount": answer.cached_tokens,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": answer.input_tokens}],
+        "thoughtsTokenCount": thoughts,
+        "serviceTier": "standard",
     }
-    return {name: count for name, count in usage.items() if count is not None}
+    return {name: value for name, value in usage.items() if value is not None}
 
 
 _STATUSES: Final = {
@@ -79,6 +105,20 @@ _STATUSES: Final = {
     429: "RESOURCE_EXHAUSTED",
     503: "UNAVAILABLE",
 }
+
+
+def _describe_model(name: str) -> dict[str, Any]:
+    """As google-genai 3.4 reads it (`_Model_from_mldev` in models.py)."""
+    plain = name.removeprefix("models/")
+    methods = ["generateContent", "streamGenerateContent"]
+    return {"name": f"models/{plain}", "displayName": plain, "supportedGenerationMethods": methods}
+
+
+def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    return {"models": list(models)}
+
+
+MODELS: Final = Models(names=("gemini-2.5-flash", "gemini-2.5-pro"), describe=_describe_model, gather=_gather_models)
 
 
 def write_error(status: int, message: str) -> bytes:

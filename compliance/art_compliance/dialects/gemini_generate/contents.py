@@ -15,16 +15,20 @@ from art_sdk.json_data import is_object
 
 
 class CallPart(Place, frozen=True, gc=False, kw_only=True):
-    """A part with a call or a result. `is_sound`: its `args` or `response` is an object, or missing."""
+    """A part with a call or a result of the function `name`.
 
+    `is_sound`: its `args` or `response` is an object, or missing.
+    """
+
+    name: Any
     is_sound: bool
 
 
 class Content(Place, frozen=True, gc=False, kw_only=True):
     """A content, read once.
 
-    Among its parts are `calls` (with a `functionCall`), `answers` (with a `functionResponse`) and `empty` ones (without
-    data).
+    Among its parts are `calls` (with a `functionCall`), `answers` (with a `functionResponse`) and `empty` ones (which
+    hold nothing).
     """
 
     role: Any
@@ -69,6 +73,12 @@ class Contents(JudgedRequest):
         """The options of generation."""
         return child(self.root, "generationConfig", "generation_config")
 
+    @cached_property
+    def calling(self) -> Place:
+        """How functions are called."""
+        config = child(self.root, "toolConfig", "tool_config")
+        return child(config, "functionCallingConfig", "function_calling_config")
+
     @property
     def is_vertex(self) -> bool:
         """Whether it goes to Vertex AI, whose schemas know more keywords."""
@@ -86,7 +96,7 @@ def _read(place: Place) -> Content:
         parts=parts,
         calls=_call_parts(parts, "functionCall", "args"),
         answers=_call_parts(parts, "functionResponse", "response"),
-        empty=tuple([part for part in parts if not has_data(part)]),
+        empty=tuple([part for part in parts if is_empty(part)]),
     )
 
 
@@ -103,11 +113,12 @@ def _join(contents: tuple[Content, ...]) -> Content:
 
 def _call_parts(parts: tuple[Place, ...], outer: str, inner: str) -> tuple[CallPart, ...]:
     found = [(part, data) for part in parts if is_object(data := field(part, outer))]
-    return tuple([_call_part(part, data.get(inner)) for part, data in found]) if found else ()
+    return tuple([_call_part(part, data.get("name"), data.get(inner)) for part, data in found]) if found else ()
 
 
-def _call_part(part: Place, inner: object) -> CallPart:
-    return CallPart(part.value, part.above, part.under, part.at, is_sound=inner is None or is_object(inner))
+def _call_part(part: Place, name: object, inner: object) -> CallPart:
+    is_sound = inner is None or is_object(inner)
+    return CallPart(part.value, part.above, part.under, part.at, name=name, is_sound=is_sound)
 
 
 _UPPER: Final = re.compile(r"(?<=[a-z])([A-Z])")
@@ -125,16 +136,12 @@ def field(place: Place, name: str) -> Any:
     return place.value.get(snake(name)) if value is None else value
 
 
-_NO_DATA: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
-_BESIDE_DATA: Final = _NO_DATA | {snake(name) for name in _NO_DATA}
+_BESIDE_DATA: Final = frozenset({"thought", "mediaResolution", "media_resolution", "partMetadata", "part_metadata"})
 
 
-def has_data(part: Place) -> bool:
-    """Whether a part has more than fields that accompany data; an unknown field may be data."""
-    for name, value in part.value.items():  # noqa: SIM110 - a generator in `any` costs more than most parts have fields
-        if value is not None and name not in _BESIDE_DATA:
-            return True
-    return False
+def is_empty(part: Place) -> bool:
+    """Whether a part holds nothing but marks. A signature or video metadata alone is accepted, a field may be new."""
+    return all(value is None or name in _BESIDE_DATA for name, value in part.value.items())
 
 
 def listed(place: Place, name: str) -> tuple[Place, ...]:

@@ -4,9 +4,10 @@ These forms decode to the same: camelCase and snake_case field names, and one ob
 (both are how protobuf's JSON reads them); a turn without role and one of role `user`; the model's
 texts of one turn are one text; a result's wrappers `output`, `result`, `return_value` and `content`
 around one text, `error` being a failed one, any other object its compact JSON; `parameters` in
-protobuf's upper-case types, `parametersJsonSchema`, and no parameters as `{}`; calls without ids
-are numbered in order, and a result without id answers the next open call of its name. Thought
-signatures are extensions of the model's turn. The URL has the model, and whether to stream.
+protobuf's upper-case types or their numbers, `parametersJsonSchema`, and no parameters as `{}`; bytes in
+either alphabet of base64, padded or not; calls without ids are numbered in order, and a result without id
+answers the next open call of its name. Thought signatures are extensions of the model's turn. Files that
+are no images, such as audio and PDF, are opaque. The URL has the model, and whether to stream.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.dialects.gemini_generate.protobuf import MODES, TYPES, canonical_base64, enum_name
+from art_compliance.dialects.gemini_generate.reasoning import stands_for_none
 from art_compliance.dialects.numbering import OpenCalls
 from art_compliance.dialects.urls import model_of
+from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_array, is_object
 
@@ -33,8 +37,16 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
         tools = tuple(_tools(ledger, body.take_list("tools")))
         options = _options(ledger, body)
     options |= _from_url(url)
-    prompt = contents.prompt.messages
-    return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
+    return Decoded(
+        prompt=contents.prompt.messages,
+        tools=tools,
+        options=options,
+        opaque=ledger.opaque,
+        places=ledger.places,
+        wrapped=frozenset(contents.wrapped),
+        has_ids=contents.calls.all_have_ids,
+        json_results=contents.json_results,
+    )
 
 
 def _from_url(url: str | None) -> dict[str, Any]:
@@ -46,8 +58,10 @@ def _from_url(url: str | None) -> dict[str, Any]:
 class _Contents:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._calls = OpenCalls()
+        self.calls = OpenCalls()
         self.prompt = PromptBuilder(ledger)
+        self.wrapped: set[str] = set()
+        self.json_results: dict[str, tuple[Any, ...]] = {}
 
     def system(self, instruction: object) -> None:
         if instruction is None:
@@ -67,13 +81,16 @@ class _Contents:
             elif role == "model":
                 self._model(content)
             else:
-                raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
+                raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
 
     def _user(self, content: Fields) -> None:
         for part, pointer in self._parts(content):
             answer = part.take("functionResponse", "function_response")
             if answer is not None:
-                self.prompt.add(self._result(answer, f"{pointer}/functionResponse"), pointer)
+                result, response = self._result(answer, f"{pointer}/functionResponse")
+                self.prompt.add(result, pointer)
+                self.wrapped |= {self.prompt.last_path} if _unwrap(response)[1] else set()
+                self.json_results[self.prompt.last_path] = _meant(response)
                 continue
             for one in self._said(part, pointer):
                 self.prompt.add_part(one, pointer)
@@ -85,11 +102,13 @@ class _Contents:
             yield TextPart(text)
         for slot, blob_names, value_names in _IMAGES:
             blob = part.take(*blob_names)
-            if blob is not None:
+            if _is_other_file(blob):
+                part.put_back(blob_names[0], blob)
+            elif blob is not None:
                 with self._ledger.open(blob, f"{pointer}/{blob_names[0]}") as fields:
                     kind = fields.take_text("mimeType", "mime_type") or "image/*"
                     value = fields.take_text(*value_names) or ""  # a field that protobuf leaves out is empty
-                yield ImagePart(kind, **{slot: value})
+                yield ImagePart(kind, **{slot: canonical_base64(value) if slot == "data" else value})
 
     def _model(self, content: Fields) -> None:
         texts: list[str] = []
@@ -111,17 +130,18 @@ class _Contents:
         with self._ledger.open(call, pointer) as fields:
             name = fields.take_text("name") or ""
             arguments = fields.take_object("args")
-            call_id = self._calls.open(fields.take_text("id"), name)
+            call_id = self.calls.open(fields.take_text("id"), name)
         return call_of(call_id, name, _compact(arguments or {}))
 
-    def _result(self, answer: object, pointer: str) -> ToolResultMessage:
+    def _result(self, answer: object, pointer: str) -> tuple[ToolResultMessage, dict[str, Any]]:
+        """The result, and the object that it was sent as."""
         with self._ledger.open(answer, pointer) as fields:
             name = fields.take_text("name")
             call_id = fields.take_text("id")
-            response = fields.take_object("response")
-        text, failed = _unwrap(response or {})
-        known = self._calls.answer(call_id, name) or call_id or "unknown"
-        return ToolResultMessage(text, known, name, "error" if failed else "success")
+            response = fields.take_object("response") or {}
+        text, wrapper = _unwrap(response)
+        known = self.calls.answer(call_id, name) or call_id or "unknown"
+        return ToolResultMessage(text, known, name, "error" if wrapper == "error" else "success"), response
 
     def _parts(self, content: Fields) -> Iterator[tuple[Fields, str]]:
         for index, item in enumerate(content.take_list("parts")):
@@ -136,6 +156,12 @@ _IMAGES: Final = (
 )
 
 
+def _is_other_file(blob: object) -> bool:
+    """Whether a file says that it is no image; the standard format has no slot for it."""
+    kind: Any = blob.get("mimeType", blob.get("mime_type")) if is_object(blob) else None
+    return isinstance(kind, str) and bool(kind) and not kind.startswith("image/")
+
+
 class _Signed:
     """The thought signatures of a model's turn: the text's, and each call's by its place among the calls."""
 
@@ -144,25 +170,33 @@ class _Signed:
 
     def note(self, part: Fields, call: int | None) -> None:
         signature = part.take_text("thoughtSignature", "thought_signature")
+        if signature is not None and stands_for_none(signature):
+            return
         if signature is not None and call is None:
-            self._found["text"] = signature
+            self._found["text"] = canonical_base64(signature)
         elif signature is not None:
-            self._found.setdefault("calls", {})[str(call)] = signature
+            self._found.setdefault("calls", {})[str(call)] = canonical_base64(signature)
 
     def extensions(self) -> dict[str, dict[str, Any]] | None:
         return {"gemini-generate": self._found} if self._found else None
 
 
-_WRAPPERS: Final = frozenset({"output", "result", "return_value", "content"})
+_WRAPPERS: Final = frozenset({"output", "result", "return_value", "content", "error"})
 
 
-def _unwrap(response: dict[str, Any]) -> tuple[str, bool]:
-    """A result's text, and whether the call failed."""
+def _unwrap(response: dict[str, Any]) -> tuple[str, str | None]:
+    """A result's text, and the key of its wrapper, if it has one."""
     if len(response) == 1:
         key, value = next(iter(response.items()))
-        if isinstance(value, str) and (key in _WRAPPERS or key == "error"):
-            return value, key == "error"
-    return _compact(response), False
+        if isinstance(value, str) and key in _WRAPPERS:
+            return value, key
+    return _compact(response), None
+
+
+def _meant(response: dict[str, Any]) -> tuple[Any, ...]:
+    """The JSON values that a response may stand for: a result that is JSON may be sent parsed, wrapped or not."""
+    wrapped = tuple(response.values()) if len(response) == 1 and response.keys() <= _WRAPPERS else ()
+    return (response, *wrapped)
 
 
 def _compact(value: object) -> str:
@@ -192,16 +226,14 @@ def _tool(fields: Fields) -> ToolSchema:
 
 
 def _json_schema(schema: Any) -> Any:
-    """Protobuf's Schema as JSON Schema, which has the same types in lower case."""
+    """Protobuf's Schema as JSON Schema, which has the same types in lower case and no numbers for them."""
     if is_array(schema):
         return [_json_schema(item) for item in schema]
     if not is_object(schema):
         return schema
-    table = schema
-    plain = {name: _json_schema(value) for name, value in table.items()}
-    if isinstance(table.get("type"), str):
-        plain["type"] = table["type"].lower()
-    return plain
+    plain = {name: _json_schema(value) for name, value in schema.items()}
+    kind = enum_name(schema.get("type"), TYPES)
+    return plain if kind is None else plain | {"type": kind.lower()}
 
 
 _CONFIG: Final = {
@@ -234,7 +266,9 @@ def _response_schema(fields: Fields) -> Any:
     return schema
 
 
-_MODES: Final = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
+_MODES: Final = {"AUTO": "auto", "VALIDATED": "auto", "NONE": "none", "ANY": "required"}
+"""`VALIDATED` leaves the model the choice, too: Google's types say: "constrained to
+predict either function calls or natural language response" (`FunctionCallingConfigMode` of google-genai)."""
 
 
 def _tool_choice(ledger: Ledger, body: Fields) -> str | None:
@@ -246,12 +280,13 @@ def _tool_choice(ledger: Ledger, body: Fields) -> str | None:
         if calling is None:
             return None
         with ledger.open(calling, "/toolConfig/functionCallingConfig") as fields:
-            mode = fields.take_text("mode")
+            given = fields.take("mode")
+            mode = enum_name(given, MODES)
             names = fields.take_list("allowedFunctionNames", "allowed_function_names")
             if mode == "ANY" and len(names) == 1:
                 return cast("str", names[0])
             if names:
                 fields.put_back("allowedFunctionNames", names)
             if mode not in _MODES:
-                fields.put_back("mode", mode)
+                fields.put_back("mode", given)
             return _MODES.get(mode or "")

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.base import Reasoning, Signature
+from art_compliance.dialects.gemini_generate.protobuf import canonical_base64
 from art_compliance.dialects.ruling import Place, objects
 from art_sdk.json_data import is_object
 
-_UNCHECKED: Final = "skip_thought_signature_validator"
-"""Google's documentation of thought signatures names it for turns that none of its models wrote."""
+_UNCHECKED: Final = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
+"""Google's documentation of thought signatures names both for turns that none of its models wrote. The field holds
+bytes, so Google's own client sends their base64; the text itself is accepted, too."""
+
+_UNCHECKED_BYTES: Final = frozenset(base64.b64encode(text.encode()).decode() for text in _UNCHECKED)
+
+
+def stands_for_none(signature: str) -> bool:
+    """Whether a signature only says that there is none."""
+    return signature in _UNCHECKED or canonical_base64(signature) in _UNCHECKED_BYTES
 
 
 def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
@@ -27,20 +37,14 @@ def find_signatures(payload: dict[str, Any]) -> Iterator[Signature]:
     for content in objects(Place(payload), "contents"):
         for part in objects(content, "parts"):
             value = part.value.get("thoughtSignature", part.value.get("thought_signature"))
-            if value is not None and value != _UNCHECKED:
+            if value is not None and not stands_for_none(str(value)):
                 yield _signature(part, str(value))
 
 
 def _signature(part: Place, value: str) -> Signature:
     return Signature(
         pointer=f"{part.pointer}/thoughtSignature",
-        value=_padded(value),
+        value=canonical_base64(value),
         provider_text="Corrupted thought signature.",
         source="https://github.com/google-gemini/gemini-cli/issues/13467",
     )
-
-
-def _padded(signature: str) -> str:
-    """As protobuf's JSON reads bytes: in either alphabet, with or without padding."""
-    plain = signature.rstrip("=").replace("-", "+").replace("_", "/")
-    return plain + "=" * (-len(plain) % 4)

@@ -7,9 +7,26 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from art_compliance.dialects.gemini_generate import option_rules, schema_rules
-from art_compliance.dialects.gemini_generate.contents import Content, Contents, children, field, has_data, snake
+from art_compliance.dialects.gemini_generate import answer_rules, byte_rules, option_rules, schema_rules
+from art_compliance.dialects.gemini_generate.contents import (
+    CallPart,
+    Content,
+    Contents,
+    children,
+    field,
+    is_empty,
+    snake,
+)
 from art_compliance.dialects.ruling import Broken, Place, child, rule, rules_of
+from art_compliance.quoting import show
+from art_sdk.json_data import json_type
+
+
+@rule("gemini.contents-nonempty")
+def contents_nonempty(request: Contents) -> Iterator[Broken]:
+    """A missing list is left to the wire schema."""
+    if request.body.get("contents") == []:
+        yield Broken("/contents", "there are no contents")
 
 
 @rule("gemini.response-count")
@@ -27,8 +44,39 @@ def response_after_call(request: Contents) -> Iterator[Broken]:
     before: Content | None = None
     for turn in request.turns:
         if turn.answers and not turn.is_model and not (before is not None and before.calls):
-            yield Broken(turn.answers[0].pointer, "the turn before this result has no call")
+            found = (
+                "there is no turn before this result" if before is None else "the turn before this result has no call"
+            )
+            yield Broken(turn.answers[0].pointer, found)
         before = turn
+
+
+@rule("gemini.response-name")
+def response_name(request: Contents) -> Iterator[Broken]:
+    """The results of parallel calls may come in any order. A wrong number of them breaks another rule."""
+    for turn, after in pairwise(request.turns):
+        if len(turn.calls) == len(after.answers):
+            for answer in _unexpected(after.answers, [call.name for call in turn.calls]):
+                place = child(answer, "functionResponse", "function_response").pointer
+                yield Broken(f"{place}/name", f"the turn before does not call {show(answer.name)}, or not so often")
+
+
+def _unexpected(answers: tuple[CallPart, ...], waiting: list[object]) -> Iterator[CallPart]:
+    """The results whose name is not, or no longer, among those that wait for one."""
+    for answer in answers:
+        if answer.name in waiting:
+            waiting.remove(answer.name)
+        elif answer.name:
+            yield answer
+
+
+@rule("gemini.response-has-name")
+def response_has_name(request: Contents) -> Iterator[Broken]:
+    """A missing name is left to the wire schema."""
+    for turn in request.turns:
+        for answer in turn.answers:
+            if answer.name == "":
+                yield Broken(f"{child(answer, 'functionResponse', 'function_response').pointer}/name", "it is empty")
 
 
 @rule("gemini.call-after-user")
@@ -60,7 +108,7 @@ def roles(request: Contents) -> Iterator[Broken]:
     """A missing role counts as the user's; `function` comes from older clients."""
     for content in request.contents:
         if isinstance(content.role, str) and content.role not in ("", "user", "model", "function"):
-            yield Broken(f"{content.pointer}/role", f"the role {content.role!r} is neither user nor model")
+            yield Broken(f"{content.pointer}/role", f"the role {show(content.role)} is neither user nor model")
 
 
 @rule("gemini.parts-nonempty")
@@ -76,7 +124,7 @@ def part_has_data(request: Contents) -> Iterator[Broken]:
     """An empty text is data."""
     for content in request.contents:
         for part in content.empty:
-            yield Broken(part.pointer, "the part has no data")
+            yield Broken(part.pointer, "the part is empty")
 
 
 @rule("gemini.system-part-has-data")
@@ -84,7 +132,7 @@ def system_part_has_data(request: Contents) -> Iterator[Broken]:
     """Parts of the system prompt; here an empty text counts, too."""
     system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
-        if not has_data(part) or part.value.get("text") == "":
+        if is_empty(part) or part.value.get("text") == "":
             yield Broken(part.pointer, "a part of the system prompt is empty")
 
 
@@ -103,16 +151,23 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.response-is-object")
 def response_is_object(request: Contents) -> Iterator[Broken]:
-    """And so is a call's `args`."""
+    """A missing one is accepted."""
     for turn in request.turns:
-        yield from (_unsound(part, "functionCall", "args") for part in turn.calls if not part.is_sound)
         yield from (_unsound(part, "functionResponse", "response") for part in turn.answers if not part.is_sound)
 
 
+@rule("gemini.args-is-object")
+def args_is_object(request: Contents) -> Iterator[Broken]:
+    """Missing ones are accepted."""
+    for turn in request.turns:
+        yield from (_unsound(part, "functionCall", "args") for part in turn.calls if not part.is_sound)
+
+
 def _unsound(part: Place, outer: str, inner: str) -> Broken:
-    return Broken(f"{child(part, outer, snake(outer)).pointer}/{inner}", f"{inner} is not an object")
+    place = child(part, outer, snake(outer))
+    return Broken(f"{place.pointer}/{inner}", f"{inner} is {json_type(place.value[inner])}; it must be an object")
 
 
-RULES: Final = rules_of(sys.modules[__name__], schema_rules, option_rules)
+RULES: Final = rules_of(sys.modules[__name__], byte_rules, schema_rules, option_rules, answer_rules)
 
 __all__ = ["RULES", "Contents"]

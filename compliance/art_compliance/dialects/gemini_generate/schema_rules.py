@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.gemini_generate.contents import Contents, field
-from art_compliance.dialects.ruling import Broken, Place, rule
+from art_compliance.dialects.gemini_generate.protobuf import TYPES, enum_name
+from art_compliance.dialects.ruling import Broken, rule
+from art_compliance.quoting import show
 from art_sdk.json_data import is_array, is_object
 
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -23,7 +25,19 @@ def function_name(request: Contents) -> Iterator[Broken]:
     for declared in request.declarations:
         name = declared.value.get("name")
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{declared.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{declared.pointer}/name", f"the name {show(name)} does not match {_NAME.pattern}")
+
+
+@rule("gemini.function-names-unique")
+def function_names_unique(request: Contents) -> Iterator[Broken]:
+    """Over all tools."""
+    seen: set[str] = set()
+    for declared in request.declarations:
+        name = declared.value.get("name")
+        if isinstance(name, str) and name in seen:
+            yield Broken(f"{declared.pointer}/name", f"a function {show(name)} is declared before")
+        elif isinstance(name, str):
+            seen.add(name)
 
 
 @rule("gemini.max-declarations")
@@ -75,9 +89,9 @@ def schema_unknown_keyword(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.schema-array-items")
 def schema_array_items(request: Contents) -> Iterator[Broken]:
-    """In upper and in lower case."""
+    """Named in upper or in lower case, or by its number."""
     for schema in request.schemas if not request.is_vertex else ():
-        if _type_of(schema) == "array" and schema.value.get("items") is None:
+        if enum_name(schema.value.get("type"), TYPES) == "ARRAY" and schema.value.get("items") is None:
             yield Broken(schema.pointer, "an array's schema has no items")
 
 
@@ -89,14 +103,14 @@ def schema_required_defined(request: Contents) -> Iterator[Broken]:
         defined: Any = schema.value.get("properties")
         for at, name in enumerate(required if is_array(required) else ()):
             if isinstance(name, str) and name not in (defined if is_object(defined) else ()):
-                yield Broken(f"{schema.pointer}/required/{at}", f"{name!r} is required, but it is not a property")
+                yield Broken(f"{schema.pointer}/required/{at}", f"{show(name)} is required, but it is not a property")
 
 
 @rule("gemini.schema-object-nonempty")
 def schema_object_nonempty(request: Contents) -> Iterator[Broken]:
     """An object without `properties` is allowed."""
     for schema in request.schemas:
-        if _type_of(schema) == "object" and schema.value.get("properties") == {}:
+        if enum_name(schema.value.get("type"), TYPES) == "OBJECT" and schema.value.get("properties") == {}:
             yield Broken(f"{schema.pointer}/properties", "an object's schema has an empty object of properties")
 
 
@@ -107,19 +121,45 @@ def schema_enum_string(request: Contents) -> Iterator[Broken]:
         values: Any = schema.value.get("enum")
         for at, value in enumerate(values if is_array(values) else ()):
             if value is not None and not isinstance(value, str):
-                yield Broken(f"{schema.pointer}/enum/{at}", f"the value {value!r} is not a string")
+                yield Broken(f"{schema.pointer}/enum/{at}", f"the value {show(value)} is not a string")
+
+
+@rule("gemini.schema-enum-nonempty")
+def schema_enum_nonempty(request: Contents) -> Iterator[Broken]:
+    """White space is not judged."""
+    for schema in request.schemas:
+        values: Any = schema.value.get("enum")
+        for at, value in enumerate(values if is_array(values) else ()):
+            if value == "":
+                yield Broken(f"{schema.pointer}/enum/{at}", "a value of the enum is empty")
+
+
+@rule("gemini.schema-enum-type")
+def schema_enum_type(request: Contents) -> Iterator[Broken]:
+    """A missing type counts, too. Values that are no strings break `gemini.schema-enum-string` instead."""
+    for schema in request.schemas if not request.is_vertex else ():
+        kind, values = schema.value.get("type"), schema.value.get("enum")
+        if values and enum_name(kind, TYPES) != "STRING" and is_array(values) and all(map(_is_text, values)):
+            yield Broken(f"{schema.pointer}/enum", f"only a STRING may have an enum; the type is {show(kind)}")
 
 
 @rule("gemini.schema-props-object-only")
 def schema_props_object_only(request: Contents) -> Iterator[Broken]:
     """A list of types does not count as `object`."""
     for schema in request.schemas:
-        if schema.value.get("properties") and schema.value.get("type") is not None and _type_of(schema) != "object":
-            yield Broken(
-                f"{schema.pointer}/properties", f"a schema of the type {schema.value['type']!r} may not have properties"
-            )
+        kind = schema.value.get("type")
+        if schema.value.get("properties") and kind is not None and enum_name(kind, TYPES) != "OBJECT":
+            yield Broken(f"{schema.pointer}/properties", f"a schema of the type {show(kind)} may not have properties")
 
 
-def _type_of(schema: Place) -> str | None:
-    kind = schema.value.get("type")
-    return kind.lower() if isinstance(kind, str) else None
+@rule("gemini.schema-format")
+def schema_format(request: Contents) -> Iterator[Broken]:
+    """Of texts; numbers have other formats. Vertex AI is not judged."""
+    for schema in request.schemas if not request.is_vertex else ():
+        kind, given = enum_name(schema.value.get("type"), TYPES), schema.value.get("format")
+        if kind == "STRING" and isinstance(given, str) and given not in ("", "enum", "date-time"):
+            yield Broken(f"{schema.pointer}/format", f"the format {show(given)} is not one of enum, date-time")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)

@@ -28,7 +28,12 @@ UNKNOWN_EVENT: Final = data_frame(
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
     """A streamed answer in the form of `alt=sse`. Raises CannotWrite as `write_response` does."""
     del payload
-    return tuple(data_frame(chunk, newline="\r\n") for chunk in _chunks(json.loads(write_response(answer))))
+    return write_body(json.loads(write_response(answer)))
+
+
+def write_body(body: dict[str, Any]) -> tuple[bytes, ...]:
+    """The stream that says what this body says."""
+    return tuple(data_frame(chunk, newline="\r\n") for chunk in _chunks(body))
 
 
 def write_stream_error(status: int, message: str) -> bytes:
@@ -55,6 +60,7 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     usage = body.pop("usageMetadata")
     begun = {**usage, "candidatesTokenCount": 1, "totalTokenCount": usage["promptTokenCount"] + 1}
     candidate, last = candidates[0], {"text": ""}
+    candidate.pop("finishMessage", None)
     for part in candidate["content"]["parts"]:
         signature = part.pop("thoughtSignature", None) if "functionCall" not in part else None
         if signature is not None:

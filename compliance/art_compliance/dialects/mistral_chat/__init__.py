@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from art_compliance.dialects.mistral_chat.answers import write_error, write_response
+from art_compliance.dialects.mistral_chat.answers import describe_model, write_error, write_response
 from art_compliance.dialects.mistral_chat.rules import RULES
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.family import ChatForm
@@ -21,8 +21,11 @@ MISTRAL_CHAT: Final = ChatForm(
     rules=RULES,
     marks=("prefix",),
     kept_parts=frozenset({"thinking"}),
+    has_thinking=True,  # the changelog of @ai-sdk/mistral 3.0.52 preserves it in later turns
     write=write_response,
     write_error=write_error,
-    # recorded in 2025 and 2026; that thinking is streamed in chunks is inferred from `ThinkChunk` in mistralai 3.7
-    style=ChatStyle(whole_calls=True, usage_at_finish=True),
+    models=("mistral-large-latest",),
+    describe_model=describe_model,
+    bad_ends=("length", "model_length", "error"),
+    style=ChatStyle(whole_calls=True, usage_at_finish=True, padding="p", ends_with_content=True),  # recorded in 2026
 ).dialect()

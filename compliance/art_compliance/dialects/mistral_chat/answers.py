@@ -14,6 +14,9 @@ from art_compliance.dialects.openai_chat.answers import (
     numbered_calls_of,
     refuse_refusal,
 )
+from art_compliance.dialects.openai_chat.answers import (
+    describe_model as describe_chat_model,
+)
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
@@ -62,6 +65,12 @@ _TYPES: Final = {
     404: ("invalid_model", "1500"),
     429: ("rate_limited", "1300"),
 }
+
+
+def describe_model(name: str) -> dict[str, Any]:
+    """A model's entry in the list, as mistralai 3.7 reads it (`BaseModelCard`)."""
+    capabilities = {"completion_chat": True, "function_calling": True}
+    return {**describe_chat_model(name), "type": "base", "capabilities": capabilities}
 
 
 def write_error(status: int, message: str) -> bytes:

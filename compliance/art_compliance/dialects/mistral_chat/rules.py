@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from art_compliance.dialects.json_schemas import schema_faults
+from art_compliance.dialects.openai_chat import part_rules
 from art_compliance.dialects.openai_chat.chat import Chat, ChatMessage
-from art_compliance.dialects.ruling import Broken, outside, rule, rules_of
+from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, number, objects, outside, rule, rules_of
+from art_compliance.quoting import show
 
 _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -24,10 +27,10 @@ def tool_id_9(chat: Chat) -> Iterator[Broken]:
     """The ids of calls and of results; calls without ids are matched by their order."""
     for call in chat.calls:
         if call.id is not None and not _ID.fullmatch(call.id):
-            yield Broken(f"{call.pointer}/id", f"the id {call.id!r} {_LIMIT}")
+            yield Broken(f"{call.pointer}/id", f"the id {show(call.id)} {_LIMIT}")
     for message in chat.messages:
         if message.answers is not None and not _ID.fullmatch(message.answers):
-            yield Broken(f"{message.pointer}/tool_call_id", f"the id {message.answers!r} {_LIMIT}")
+            yield Broken(f"{message.pointer}/tool_call_id", f"the id {show(message.answers)} {_LIMIT}")
 
 
 _LIMIT: Final = "must have nine characters of a-z, A-Z and 0-9"
@@ -97,6 +100,14 @@ def content_xor_tools(chat: Chat) -> Iterator[Broken]:
             yield Broken(message.pointer, "the message has both content and calls, or neither")
 
 
+@rule("mistral.assistant-nonempty")
+def assistant_nonempty(chat: Chat) -> Iterator[Broken]:
+    """An answer that begins with `prefix` may begin with nothing."""
+    for message in chat.messages:
+        if message.role == "assistant" and not (message.content or message.calls or message.value.get("prefix")):
+            yield Broken(message.pointer, "the message has neither content nor calls")
+
+
 @rule("mistral.prefix-last")
 def prefix_last(chat: Chat) -> Iterator[Broken]:
     """Elsewhere there is nothing to continue."""
@@ -111,7 +122,7 @@ def function_name(chat: Chat) -> Iterator[Broken]:
     results = [message for message in chat.messages if message.role == "tool"]
     for place, name in [(one, one.name) for one in chat.named] + [(one, one.name) for one in results]:
         if isinstance(name, str) and not _NAME.fullmatch(name):
-            yield Broken(f"{place.pointer}/name", f"the name {name!r} does not match {_NAME.pattern}")
+            yield Broken(f"{place.pointer}/name", f"the name {show(name)} does not match {_NAME.pattern}")
 
 
 @rule("mistral.tool-result-ids")
@@ -124,7 +135,7 @@ def tool_result_ids(chat: Chat) -> Iterator[Broken]:
         call_id = message.answers
         if at and message.role == "tool" and call_id is not None:  # the validator skips the first message
             if not waiting[call_id]:
-                yield Broken(f"{message.pointer}/tool_call_id", f"no call {call_id!r} waits for a result")
+                yield Broken(f"{message.pointer}/tool_call_id", f"no call {show(call_id)} waits for a result")
             waiting[call_id] -= 1
 
 
@@ -135,8 +146,54 @@ def call_ids_unique(chat: Chat) -> Iterator[Broken]:
         seen: set[str | None] = set()
         for call in message.calls:
             if call.id in seen and call.id is not None:
-                yield Broken(f"{call.pointer}/id", f"two calls of this message have the id {call.id!r}")
+                yield Broken(f"{call.pointer}/id", f"two calls of this message have the id {show(call.id)}")
             seen.add(call.id)
+
+
+@rule("mistral.tool-schema")
+def tool_schema(chat: Chat) -> Iterator[Broken]:
+    """Of draft 7."""
+    for function in chat.functions:
+        root = child(function, "parameters")
+        for pointer, message in schema_faults(root.value):
+            yield Broken(f"{root.pointer}{pointer}", message)
+
+
+image_base64: Final = RuleCheck("mistral.image-base64", part_rules.image_base64.run)
+
+
+@rule("mistral.image-url")
+def image_url(chat: Chat) -> Iterator[Broken]:
+    """The URL alone, or in an object."""
+    for message in chat.messages:
+        for part in objects(message, "content"):
+            given = part.value.get("image_url")
+            url = given if isinstance(given, str) else child(part, "image_url").value.get("url")
+            if isinstance(url, str) and not _IMAGE_URL.match(url):
+                yield Broken(f"{part.pointer}/image_url", "the URL begins neither with https nor with data:image/")
+
+
+_IMAGE_URL: Final = re.compile(r"https?:|data:image/|<|\W*REDACTED")  # a masked URL says nothing
+
+
+@rule("mistral.max-tokens-min")
+def max_tokens_min(chat: Chat) -> Iterator[Broken]:
+    """0 is allowed."""
+    yield from below(chat.root, ("max_tokens",), 0)
+
+
+@rule("mistral.random-seed")
+def random_seed(chat: Chat) -> Iterator[Broken]:
+    """0 is a seed."""
+    yield from below(chat.root, ("random_seed",), 0)
+
+
+@rule("mistral.greedy-top-p")
+def greedy_top_p(chat: Chat) -> Iterator[Broken]:
+    """A temperature of 0 leaves nothing to choose from."""
+    top_p = number(chat.body.get("top_p"))
+    if number(chat.body.get("temperature")) == 0 and top_p is not None and top_p != 1:
+        yield Broken("/top_p", f"top_p is {top_p} beside a temperature of 0; it must be 1")
 
 
 @rule("mistral.temperature")

@@ -18,6 +18,7 @@ OPENAI_CHAT: Final = ChatForm(
     rules=RULES,
     write=write_response,
     write_error=write_error,
+    models=("gpt-4.1", "gpt-4.1-mini"),
     reasoning=reasoning,
     call_id_prefix="call_",
     style=OPENAI,

@@ -1,4 +1,7 @@
-"""Writes OpenAI's answers, with the fields of answers recorded in 2025 and 2026."""
+"""Writes OpenAI's answers, with the fields of answers recorded in 2026.
+
+`system_fingerprint` is text, as recorded of GPT-4o and GPT-4.1; it is null in recorded answers of GPT-5.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,11 @@ from art_compliance.dialects.base import Reasoning
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 
-FINISH: Final = "/choices/0/finish_reason"
 """Where the reason for the end is."""
 
 ESSENTIAL: Final = (
     "/choices",
     "/choices/0/message",
-    "/choices/0/finish_reason",
     "/choices/0/message/tool_calls/0/function",
     "/choices/0/message/tool_calls/0/function/name",
 )
@@ -36,13 +37,18 @@ def write_response(answer: WrittenAnswer) -> bytes:
         "choices": [choice],
         "usage": _usage(answer),
         "service_tier": "default",
-        "system_fingerprint": None,
+        "system_fingerprint": "fp_written",
     }
     return json.dumps(body, ensure_ascii=False).encode()
 
 
 WRITTEN_AT: Final = 1_760_000_000
 """The time of every written answer, in seconds since 1970."""
+
+
+def describe_model(name: str) -> dict[str, Any]:
+    """A model's entry in the list, with the fields that openai 3.54 requires (types/model.py)."""
+    return {"id": name, "object": "model", "created": WRITTEN_AT, "owned_by": "written"}
 
 
 def finish_of(answer: WrittenAnswer) -> str:
@@ -89,7 +95,12 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
         "completion_tokens": answer.output_tokens,
         "total_tokens": answer.input_tokens + answer.output_tokens,
         "prompt_tokens_details": {"cached_tokens": answer.cached_tokens or 0, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens or 0, "audio_tokens": 0},
+        "completion_tokens_details": {
+            "reasoning_tokens": answer.thinking_tokens or 0,
+            "audio_tokens": 0,
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
     }
 
 

@@ -31,6 +31,7 @@ from art_compliance.dialects.decoding import (
     wrong_kind,
 )
 from art_compliance.dialects.numbering import OpenCalls
+from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
@@ -84,7 +85,7 @@ class _Messages:
                 role = fields.take_text("role")
                 read = _ROLES.get(role or "")
                 if read is None:
-                    raise DecodeFailed(f"{pointer}/role", f"unknown role {role!r}")
+                    raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
                 for one in read(self, fields):
                     self._prompt.add(one, pointer)
         return self._prompt.messages

@@ -7,16 +7,29 @@ from typing import Any
 
 from msgspec import Struct
 
-from art_compliance.dialects.base import Access, Answers, Dialect, Reasoning, Requests, Service, Streams, no_reasoning
+from art_compliance.dialects.base import (
+    Access,
+    Answers,
+    Dialect,
+    Models,
+    Reasoning,
+    Requests,
+    Service,
+    Streams,
+    no_reasoning,
+)
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.access import NOT_JSON, chat_access
-from art_compliance.dialects.openai_chat.answers import ESSENTIAL, FINISH
+from art_compliance.dialects.openai_chat.answers import ESSENTIAL, describe_model
 from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.openai_chat.decode import Variant, decoder
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.recorded import COUNTS, read_recorded
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, ChatStyle, chat_stream, error_event
+from art_compliance.dialects.openai_chat.variations import VARIATIONS, WITHOUT_END_MARK
+from art_compliance.dialects.recorded import TokenCounts
 from art_compliance.dialects.ruling import RuleCheck
+from art_compliance.dialects.variations import Variation
 from art_compliance.scenarios import WrittenAnswer
 
 
@@ -25,9 +38,11 @@ class ChatForm(Struct, frozen=True, kw_only=True):
 
     name: str
     """The dialect's name."""
+    like: str | None = None
+    """As in `Service`."""
     shape: str | None = None
     """As in `Service`."""
-    hosts: tuple[str, ...]
+    hosts: tuple[str, ...] = ()
     """As in `Service`."""
     kin: tuple[str, ...] = ()
     """As in `Service`."""
@@ -51,10 +66,24 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Answers`."""
     write_error: Callable[[int, str], bytes]
     """As in `Answers`."""
+    write_stream_error: Callable[[int, str], bytes] | None = None
+    """As in `Streams`. None: the body of `write_error` as an event without a type."""
+    models: tuple[str, ...]
+    """Names of models for the list of them."""
+    describe_model: Callable[[str], dict[str, Any]] = describe_model
+    """As in `Models`."""
     reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
     """As in `Answers`."""
     call_id_prefix: str = ""
     """As in `Answers`."""
+    counts: TokenCounts = COUNTS
+    """As in `Answers`."""
+    bad_ends: tuple[str, ...] = ("length", "content_filter")
+    """As in `Answers`."""
+    variations: tuple[Variation, ...] = ()
+    """As in `Answers`, beside those of the whole family."""
+    lacks_end_mark: bool = False
+    """Whether its streams may end after the finish, without `[DONE]`."""
     style: ChatStyle
     """How its chunks differ from OpenAI's."""
     interleave_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None
@@ -76,7 +105,9 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             kin=self.kin,
             path=r"/chat/completions$",
             base_path=self.base_path,
+            endings=("/chat/completions",),
             access=self.access,
+            like=self.like,
             shape=self.shape,
         )
 
@@ -96,18 +127,21 @@ class ChatForm(Struct, frozen=True, kw_only=True):
         return Answers(
             write=self.write,
             write_error=self.write_error,
+            models=Models(names=self.models, describe=self.describe_model, gather=_gather),
             essential=ESSENTIAL,
-            finish=FINISH,
             read=read_recorded,
-            counts=COUNTS,
+            counts=self.counts,
             reasoning=self.reasoning,
             call_id_prefix=self.call_id_prefix,
+            variations=(*VARIATIONS, *self.variations, *([WITHOUT_END_MARK] if self.lacks_end_mark else [])),
+            bad_ends=self.bad_ends,
+            optional_usage="usage",
         )
 
     def _streams(self) -> Streams:
         return Streams(
             write=chat_stream(self.write, self.style),
-            write_error=error_event(self.write_error),
+            write_error=self.write_stream_error or error_event(self.write_error),
             is_requested=body_wants_stream,
             order=ORDER,
             unknown_event=UNKNOWN_EVENT,
@@ -115,3 +149,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             finish_fields=("finish_reason",),
             interleave_calls=self.interleave_calls,
         )
+
+
+def _gather(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    return {"object": "list", "data": list(models)}

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
 from art_compliance.dialects.ruling import Place, child, objects
-from art_compliance.quoting import quote
+from art_compliance.quoting import quote, show
 from art_sdk.json_data import is_object
 
 _DONE: Final = "[DONE]"
@@ -45,7 +45,7 @@ def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:
     fields: dict[str, Any] = function if is_object(function) else {}
     known, name = piece.get("id"), fields.get("name")
     if not isinstance(index, int) or index > len(calls) or index < 0:
-        yield f"a call has the index {index!r} after {len(calls)} calls"
+        yield f"a call has the index {show(index)} after {len(calls)} calls"
         return
     if index == len(calls):
         if not known or not name:

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from art_compliance.dialects.openai_chat import option_rules, tool_rules
+from art_compliance.dialects.openai_chat import option_rules, part_rules, tool_rules
 from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.ruling import Broken, rule, rules_of, texts_in
+from art_compliance.quoting import show
 from art_sdk.json_data import is_array, is_object
 
 
@@ -28,7 +29,7 @@ def tool_calls_answered(chat: Chat) -> Iterator[Broken]:
         answered = {result.answers for result in one.results}
         for call in one.calls:
             if call.id is not None and call.id not in answered:
-                yield Broken(call.pointer, f"no tool message right after it answers the call {call.id!r}")
+                yield Broken(call.pointer, f"no tool message right after it answers the call {show(call.id)}")
 
 
 @rule("openai.tool-needs-call")
@@ -38,7 +39,18 @@ def tool_needs_call(chat: Chat) -> Iterator[Broken]:
         called = {call.id for call in one.calls}
         for result in one.results:
             if result.answers is not None and called.isdisjoint((result.answers, None)):
-                yield Broken(result.pointer, f"the message right before has no call {result.answers!r} to answer")
+                yield Broken(result.pointer, f"the message right before has no call {show(result.answers)} to answer")
+
+
+@rule("openai.result-once")
+def result_once(chat: Chat) -> Iterator[Broken]:
+    """In one run of tool messages; a later call may have an earlier one's id."""
+    for one in chat.rounds:
+        seen: set[str] = set()
+        for result in one.results:
+            if result.answers is not None and result.answers in seen:
+                yield Broken(f"{result.pointer}/tool_call_id", f"the call {show(result.answers)} has a result already")
+            seen.add(result.answers or "")
 
 
 @rule("openai.tool-calls-nonempty-array")
@@ -83,7 +95,7 @@ def message_name_pattern(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         name = message.name
         if isinstance(name, str) and message.role in _NAMED_ROLES and _NOT_IN_A_NAME.search(name):
-            yield Broken(f"{message.pointer}/name", f"the name {name!r} has a character that is not allowed")
+            yield Broken(f"{message.pointer}/name", f"the name {show(name)} has a character that is not allowed")
 
 
 @rule("openai.json-word")
@@ -112,10 +124,10 @@ def _messages_of(chat: Chat, *roles: str) -> Iterator[Broken]:
     for message in chat.messages:
         if message.role in roles:
             yield Broken(
-                f"{message.pointer}/role", f"{chat.model} does not accept messages with the role {message.role!r}"
+                f"{message.pointer}/role", f"{chat.model} does not accept messages with the role {show(message.role)}"
             )
 
 
-RULES: Final = rules_of(sys.modules[__name__], tool_rules, option_rules)
+RULES: Final = rules_of(sys.modules[__name__], part_rules, tool_rules, option_rules)
 
 __all__ = ["RULES", "Chat"]

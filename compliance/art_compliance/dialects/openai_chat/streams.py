@@ -1,12 +1,12 @@
 """Writes streams of chat completions: what an unstreamed answer says, in chunks. Relatives differ by a `ChatStyle`.
 
-Source: streams of OpenAI, DeepSeek, Mistral and OpenRouter recorded in 2025 and 2026.
+Source: streams of OpenAI, DeepSeek, Groq, Mistral and OpenRouter recorded in 2026.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -32,20 +32,34 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     first: tuple[str, ...] = ()
     """Fields of the first delta beside role and content; each is null."""
     texts: tuple[str, ...] = ("content",)
-    """Fields of the message that come in pieces, in this order; a list of parts comes part by part."""
+    """Fields of the message that come in pieces, in this order."""
     details: str | None = None
     """The field of reasoning items that come along with the pieces of the first of `texts`."""
     whole_calls: bool = False
     """Whether calls come whole, all of them in one chunk."""
+    splits_calls: bool = False
+    """Whether each whole call has a chunk of its own."""
     usage_at_finish: bool = False
     """Whether the last chunk has the usage even if the request does not ask for it."""
+    has_usage_always: bool = False
+    """Whether every chunk has a usage, null where there is none yet."""
     says_finish_twice: bool = False
     """Whether the finish reason comes once more, beside the usage."""
+    repeats_role: bool = False
+    """Whether every delta has the role and a content, so that none comes before the first piece."""
+    ends_with_content: bool = False
+    """Whether the finish reason comes with the last piece."""
+    last: Mapping[str, Any] = {}
+    """The delta beside the finish reason, if it has none of its own."""
+    padding: str | None = None
+    """A field of meaningless text, which hides how long the pieces are."""
     comments: tuple[bytes, ...] = ()
     """Comments before the first chunk."""
+    dress: Callable[[Iterable[dict[str, Any]], dict[str, Any]], Iterator[dict[str, Any]]] | None = None
+    """Adds the provider's own fields to the chunks of an answer with this usage."""
 
 
-OPENAI: Final = ChatStyle(first=("refusal",), texts=("content", "refusal"))
+OPENAI: Final = ChatStyle(first=("refusal",), texts=("content", "refusal"), padding="obfuscation")
 
 
 def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> WriteStream:
@@ -53,8 +67,13 @@ def chat_stream(write: Callable[[WrittenAnswer], bytes], style: ChatStyle) -> Wr
 
     def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
         body = json.loads(write(answer))
-        wants_usage = payload is None or _asks_for_usage(payload)
-        chunks = _chunks(body, style, wants_usage=wants_usage)
+        wants_usage = payload is None or _stream_option(payload, "include_usage") is True
+        usage = body.pop("usage")
+        chunks = _chunks(body, usage, style, wants_usage=wants_usage)
+        if style.dress:
+            chunks = style.dress(chunks, usage)
+        if style.padding and _stream_option(payload, "include_obfuscation") is not False:
+            chunks = _padded(chunks, style.padding)
         return (*style.comments, *(data_frame(chunk) for chunk in chunks), DONE)
 
     return write_stream
@@ -100,31 +119,51 @@ def _with_calls(event: bytes, calls: list[dict[str, Any]]) -> bytes:
     return change_data(event, put)
 
 
-def _asks_for_usage(payload: object) -> bool:
+def _stream_option(payload: object, name: str) -> object:
     options = payload.get("stream_options") if is_object(payload) else None
-    return is_object(options) and options.get("include_usage") is True
+    return options.get(name) if is_object(options) else None
 
 
-def _chunks(body: dict[str, Any], style: ChatStyle, *, wants_usage: bool) -> Iterator[dict[str, Any]]:
-    usage, (choice,) = body.pop("usage"), body.pop("choices")
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _padded(chunks: Iterator[dict[str, Any]], name: str) -> Iterator[dict[str, Any]]:
+    for number, chunk in enumerate(chunks, 1):
+        yield {**chunk, name: _LETTERS[: number * 7 % len(_LETTERS)]}
+
+
+def _chunks(
+    body: dict[str, Any], usage: dict[str, Any], style: ChatStyle, *, wants_usage: bool
+) -> Iterator[dict[str, Any]]:
+    (choice,) = body.pop("choices")
     message, finish = choice.pop("message"), choice.pop("finish_reason")
     head = {**body, "object": "chat.completion.chunk"}
     own_chunk = wants_usage and not style.usage_at_finish
-    unused = {"usage": None} if own_chunk else {}
-    for delta in _deltas(message, style):
-        yield {**head, "choices": [{**choice, "delta": delta, "finish_reason": None}], **unused}
-    last = {"usage": usage} if style.usage_at_finish else unused
-    end: dict[str, Any] = {**head, "choices": [{**choice, "delta": {}, "finish_reason": finish}]}
+    unused = {"usage": None} if own_chunk or style.has_usage_always else {}
+    deltas = list(_deltas(message, style))
+    last = deltas.pop() if style.ends_with_content else dict(style.last)
+    unfinished = choice | dict.fromkeys([name for name in choice if name.endswith("finish_reason")])
+    for delta in deltas:
+        yield {**head, "choices": [{**unfinished, "delta": delta, "finish_reason": None}], **unused}
+    end: dict[str, Any] = {**head, "choices": [{**choice, "delta": last, "finish_reason": finish}]}
     if style.says_finish_twice:
         yield end
-    yield {**end, **last}
+    yield {**end, **({"usage": usage} if style.usage_at_finish else unused)}
     if own_chunk:
         yield {**head, "choices": [], "usage": usage}
 
 
 def _deltas(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any]]:
-    content = None if message.get("content") is None else ""
-    yield {"role": message["role"], "content": content, **dict.fromkeys(style.first)}
+    if not style.repeats_role:
+        content = None if message.get("content") is None else ""
+        yield {"role": message["role"], "content": content, **dict.fromkeys(style.first)}
+        yield from _pieces(message, style)
+        return
+    for delta in _pieces(message, style):
+        yield {"content": None if "tool_calls" in delta else "", "role": message["role"], **delta}
+
+
+def _pieces(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any]]:
     for number, name in enumerate(style.texts):
         items = message.get(style.details) if style.details and number == 0 else None
         if items and style.details:
@@ -135,30 +174,44 @@ def _deltas(message: dict[str, Any], style: ChatStyle) -> Iterator[dict[str, Any
 
 
 def _text_pieces(value: Any) -> Iterator[Any]:
-    """A text in pieces, or a list of parts part by part, as Mistral streams its reasoning."""
     if isinstance(value, str):
         yield from pieces(value)
     elif is_array(value):
-        yield from ([part] for part in value)
+        yield from _part_pieces(value)
+
+
+def _part_pieces(parts: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]] | str]:
+    """A list of parts, as Mistral streams its reasoning: the text begins in the list, and goes on as text."""
+    *thoughts, last = parts
+    begun, *rest = pieces(last["text"]) if last["type"] == "text" else ("",)
+    lists = [[piece] for thought in (thoughts if begun else parts) for piece in _thought_pieces(thought)]
+    if begun:
+        lists[-1].append({**last, "text": begun})
+    yield from lists
+    yield from rest
+
+
+def _thought_pieces(thought: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for text in thought["thinking"]:
+        yield from ({**thought, "thinking": [{**text, "text": piece}]} for piece in pieces(text["text"]))
 
 
 def _detailed(name: str, items: list[dict[str, Any]], details: str) -> Iterator[dict[str, Any]]:
-    """Reasoning with its items: the text in pieces, the rest of an item (a signature) with its last piece."""
+    """Reasoning with its items: the text in pieces, then the rest of an item (a signature)."""
     for item in items:
-        text = item.get("text") or ""
-        texts = list(pieces(text)) or [""]
         bare = {key: value for key, value in item.items() if key in {"type", "index", "format"}}
-        for piece in texts[:-1]:
+        for piece in pieces(item.get("text") or ""):
             yield {name: piece, details: [{**bare, "text": piece}]}
-        last = {**item, "text": texts[-1]} if text else item
-        yield {name: texts[-1], details: [last]}
+        rest = {key: value for key, value in item.items() if key != "text"}
+        if rest != bare:
+            yield {details: [rest]} if "text" in item else {name: None, details: [rest]}
 
 
 def _call_deltas(calls: Any, style: ChatStyle) -> Iterator[dict[str, Any]]:
     numbered: list[dict[str, Any]] = [{"index": index, **call} for index, call in enumerate(calls)]
     if style.whole_calls:
-        if numbered:
-            yield {"tool_calls": numbered}
+        chunks = [[call] for call in numbered] if style.splits_calls else [numbered]
+        yield from ({"tool_calls": calls} for calls in chunks if calls)
         return
     for call in numbered:
         function = call["function"]

@@ -12,6 +12,7 @@ from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openrouter_chat.answers import reasoning, write_error, write_response
 from art_compliance.dialects.openrouter_chat.rules import RULES
+from art_compliance.dialects.openrouter_chat.variations import VARIATIONS
 
 OPENROUTER_CHAT: Final = ChatForm(
     name="openrouter-chat",
@@ -27,12 +28,17 @@ OPENROUTER_CHAT: Final = ChatForm(
     has_signature=True,
     write=write_response,
     write_error=write_error,
+    models=("openai/gpt-4.1", "openai/gpt-4.1-mini"),
     reasoning=reasoning,
-    style=ChatStyle(  # recorded in 2025 and 2026
+    variations=VARIATIONS,
+    bad_ends=("length", "content_filter", "error"),
+    style=ChatStyle(  # recorded in 2026
         texts=("reasoning", "content", "refusal"),
         details="reasoning_details",
         usage_at_finish=True,
         says_finish_twice=True,
+        repeats_role=True,
+        last={"content": "", "role": "assistant"},
         comments=(b": OPENROUTER PROCESSING\n\n",) * 2,
     ),
 ).dialect()

@@ -1,7 +1,7 @@
-"""Writes OpenRouter's answers, with the fields of answers recorded in 2025 and 2026.
+"""Writes OpenRouter's answers, with the fields of answers recorded in 2026.
 
 Anthropic's models behind it put a signature into `reasoning.text`: `ReasoningDetailText` in openrouter 1.3. Without a
-text it is a `reasoning.encrypted`, as recorded from Google's.
+text it is a `reasoning.encrypted` with the id of the call that it belongs to, as recorded from Google's.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def _details(answer: WrittenAnswer) -> list[dict[str, Any]]:
         detail = {"type": "reasoning.text", "text": answer.thinking, "format": "anthropic-claude-v1", "index": 0}
         return [detail | ({"signature": answer.signature} if answer.signature else {})]
     if answer.signature:
-        return [{"type": "reasoning.encrypted", "data": answer.signature, "format": "google-gemini-v1", "index": 0}]
+        detail = {"type": "reasoning.encrypted", "data": answer.signature, "format": "google-gemini-v1", "index": 0}
+        return [detail | ({"id": answer.tool_calls[0].id} if answer.tool_calls else {})]
     return []
 
 
@@ -64,14 +65,29 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
         "total_tokens": answer.input_tokens + answer.output_tokens,
         "cost": 0.0001,
         "is_byok": False,
-        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens or 0, "cache_write_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens or 0},
+        "prompt_tokens_details": {
+            "cached_tokens": answer.cached_tokens or 0,
+            "cache_write_tokens": 0,
+            "audio_tokens": 0,
+            "video_tokens": 0,
+        },
+        "cost_details": {
+            "upstream_inference_cost": 0.0001,
+            "upstream_inference_prompt_cost": 0.00004,
+            "upstream_inference_completions_cost": 0.00006,
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": answer.thinking_tokens or 0,
+            "image_tokens": 0,
+            "audio_tokens": 0,
+        },
     }
 
 
 def write_error(status: int, message: str) -> bytes:
-    """An error answer, in the form of recorded ones: the code is the status."""
-    return json.dumps({"error": {"message": message, "code": status}}).encode()
+    """An error answer, in the form of recorded ones: the code is the status, and whoever has a key has an id."""
+    user = {} if status == 401 else {"user_id": "user_written"}
+    return json.dumps({"error": {"message": message, "code": status}, **user}).encode()
 
 
 def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:

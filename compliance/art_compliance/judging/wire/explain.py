@@ -7,18 +7,19 @@ a wrong `role` or `type` is worse than any error inside, and a wrong JSON type i
 from __future__ import annotations
 
 import difflib
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from jsonschema_rs import ValidationError
 from jsonschema_rs import ValidationErrorKind as Kind
 from msgspec import Struct
 
+from art_compliance.judging.wire.pieces import Piece
 from art_compliance.judging.wire.shaping import Schema
-from art_compliance.pointers import escape
-from art_compliance.quoting import shorten
+from art_compliance.pointers import escape, look_up
+from art_compliance.quoting import shorten, show
 from art_sdk.json_data import is_object, json_type
 
 _OTHER_TYPE: Final = 1000
@@ -48,15 +49,14 @@ class Mismatch(Struct, frozen=True):
     value: Any = None
 
 
-def explain(errors: Iterable[ValidationError], schema: Schema) -> list[Mismatch]:
-    """The mismatches behind a payload's errors, each once."""
-    mismatches = [mismatch for error in errors for mismatch in _Explaining(schema).mismatches(error)]
-    return list({(mismatch.pointer, mismatch.message): mismatch for mismatch in mismatches}.values())
+def explain(errors: Iterable[ValidationError], schema: Schema, piece: Piece, payload: Any) -> Iterator[Mismatch]:
+    """The mismatches behind the errors of a piece, with places and values of the whole payload.
 
-
-def show(value: Any) -> str:
-    """A value as JSON text, shortened where it is long."""
-    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+    The same mismatch may come several times.
+    """
+    explaining = _Explaining(schema, piece, payload)
+    for error in errors:
+        yield from explaining.mismatches(error)
 
 
 def _cut(text: str) -> str:
@@ -66,8 +66,15 @@ def _cut(text: str) -> str:
 class _Explaining:
     """Finds the mismatches behind errors; the schema gives the known names."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, piece: Piece, payload: Any) -> None:
         self._schema = schema
+        self._piece = piece
+        self._payload = payload
+
+    def _found(self, error: ValidationError) -> tuple[str, Any]:
+        """The place of the error, and what is there: the piece may have only some items of it."""
+        pointer = self._piece.original("".join(f"/{escape(str(step))}" for step in error.instance_path))
+        return pointer, look_up(self._payload, pointer)
 
     def mismatches(self, error: ValidationError) -> Iterator[Mismatch]:
         match error.kind:
@@ -76,42 +83,55 @@ class _Explaining:
             case Kind.AdditionalProperties(names):
                 yield from self._unknown_fields(error, names)
             case Kind.Required(name):
-                yield Mismatch(_pointer(error), f"the field {name!r} is missing", "required", error.instance)
+                pointer, value = self._found(error)
+                yield Mismatch(pointer, f"the field {name!r} is missing", "required", value)
             case Kind.OneOfNotValid() | Kind.OneOfMultipleValid():
                 if is_object(error.instance):  # otherwise its type is a mismatch already
-                    yield self._not_exactly_one(error, error.instance)
+                    yield self._too_many(error)
             case _:
-                yield _unexpected(error, [error])
+                yield self._unexpected(error, [error])
 
     def _of_union(self, error: ValidationError, branches: Branches) -> Iterator[Mismatch]:
         """The mismatches of the branch that was meant; if none was, one mismatch that names all branches."""
         best = min(branches, key=lambda branch: _cost(branch, error))
         worst = max(_error_cost(item, error) for item in best)  # many small errors do not add up to a big one
         if worst >= _OTHER_VALUE:
-            yield _unexpected(error, list(_simple(branches, error)))
+            yield self._unexpected(error, list(_simple(branches, error)))
         elif any(_is_other_kind(item, error) for item in best):
             names = [item for branch in branches for item in branch if _is_other_kind(item, error)]
-            yield _unexpected(_deepest(best, error), names)
+            yield self._unexpected(_deepest(best, error), names)
         else:
             for item in best:
                 yield from self.mismatches(item)
 
     def _unknown_fields(self, error: ValidationError, names: list[str]) -> Iterator[Mismatch]:
-        known = list(self._at(error.schema_path[:-1]).get("properties", ()))
+        known = tuple(self._at(error.schema_path[:-1]).get("properties", ()))
+        place, fields = self._found(error)
         for name in names:
-            near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known fields: {_listed(_one_spelling(known))}"
-            pointer = f"{_pointer(error)}/{escape(name)}"
-            value = error.instance.get(name) if is_object(error.instance) else None
-            yield Mismatch(pointer, f"unknown field {_cut(name)!r}{hint}", "additionalProperties", value)
+            near = _meant(name, known) if len(name) <= _LONGEST else None
+            hint = f"; did you mean {near!r}?" if near else f"; known fields: {_listed(_one_spelling(known))}"
+            value = fields.get(name) if is_object(fields) else None
+            yield Mismatch(
+                f"{place}/{escape(name)}", f"unknown field {_cut(name)!r}{hint}", "additionalProperties", value
+            )
 
-    def _not_exactly_one(self, error: ValidationError, found: dict[str, Any]) -> Mismatch:
-        """Exactly one field of a group is allowed: what protobuf calls a oneof."""
-        group = [_first_required(branch) for branch in self._at(error.schema_path)]
-        there = [name for name in group if name in found]
-        found_names = " and ".join(there) if there else "none of them"
-        message = f"expected exactly one of {_listed(group)}; found {found_names}"
-        return Mismatch(_pointer(error), message, "oneOf", found)
+    def _too_many(self, error: ValidationError) -> Mismatch:
+        """At most one field of a group is allowed: what protobuf calls a oneof."""
+        pointer, found = self._found(error)
+        *branches, _none = self._at(error.schema_path)
+        group = [_spellings(branch) for branch in branches]
+        there = [name for names in group for name in names if found.get(name) is not None]
+        message = f"expected at most one of {_listed(names[0] for names in group)}; found {' and '.join(there)}"
+        return Mismatch(pointer, message, "oneOf", found)
+
+    def _unexpected(self, error: ValidationError, expected: list[ValidationError]) -> Mismatch:
+        """The mismatch of a value that is not among those expected."""
+        words = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
+        pointer, found = self._found(error)
+        shown = "" if found is None else f": {show(found)}"
+        message = f"expected {_alternatives(words)}; found {json_type(found)}{shown}"
+        is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
+        return Mismatch(pointer, message, "enum" if is_word else error.kind.name, found)
 
     def _at(self, path: list[str | int]) -> Any:
         """The part of the schema at the path."""
@@ -121,9 +141,38 @@ class _Explaining:
         return found
 
 
+_SAME_WORD: Final = 0.7
+_HALF: Final = 0.5
+
+
+@lru_cache(maxsize=512)  # an adapter sends the same unknown field with every request
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    """The known field that the name was probably meant for: one with the same words, or with words spelt alike.
+
+    `min_tokens` is closer to `max_completion_tokens` than `max_tokens` letter by letter, but not word by word.
+    """
+    words = _words(name)
+    scored = [(_likeness(words, _words(one)), difflib.SequenceMatcher(None, name, one).ratio(), one) for one in known]
+    score, _, best = max(scored, default=(0.0, 0.0, ""))
+    has_the_same = set(words) <= set(_words(best)) or set(_words(best)) <= set(words)
+    return best if score > _HALF or (score == _HALF and has_the_same) else None
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower())
+
+
+def _likeness(one: list[str], other: list[str]) -> float:
+    """The share of words that both have, 0 to 1; a word that is spelt alike counts for how much it is."""
+    alike = (max((difflib.SequenceMatcher(None, a, b).ratio() for b in other), default=0.0) for a in one)
+    return sum(ratio for ratio in alike if ratio >= _SAME_WORD) / max(len(one), len(other), 1)
+
+
 def _cost(branch: list[ValidationError], union: ValidationError) -> int:
     """How far a branch of a union is from the value found."""
-    return sum(_error_cost(error, union) for error in branch)
+    costs = [_error_cost(error, union) for error in branch]
+    small = sum(cost for cost in costs if cost < _NO_KIND)
+    return sum(cost for cost in costs if cost >= _NO_KIND) + min(small, _NO_KIND - 1)
 
 
 def _error_cost(error: ValidationError, union: ValidationError) -> int:
@@ -137,6 +186,8 @@ def _error_cost(error: ValidationError, union: ValidationError) -> int:
             return min(_cost(branch, union) for branch in branches)
         case Kind.Required(name) if here and name in _KINDS:
             return _NO_KIND
+        case Kind.AdditionalProperties(names):
+            return min(len(names), _NO_KIND - 1)
         case _:
             return _OTHER_KIND if _is_other_kind(error, union) else 1
 
@@ -146,7 +197,7 @@ def _is_other_kind(error: ValidationError, union: ValidationError) -> bool:
     path = error.instance_path
     if path[:-1] != union.instance_path or not path or path[-1] not in _KINDS:
         return False
-    return isinstance(error.kind, (Kind.Constant, Kind.Enum, Kind.Type))
+    return isinstance(error.kind, (Kind.Constant, Kind.Enum, Kind.Type, Kind.Pattern))
 
 
 def _deepest(branch: list[ValidationError], union: ValidationError) -> ValidationError:
@@ -163,16 +214,6 @@ def _simple(branches: Branches, union: ValidationError) -> Iterator[ValidationEr
                 yield from _simple(error.kind.context, union)
             else:
                 yield error
-
-
-def _unexpected(error: ValidationError, expected: list[ValidationError]) -> Mismatch:
-    """The mismatch of a value that is not among those expected."""
-    words = list(dict.fromkeys(word for item in expected for word in _expectations(item)))
-    found = error.instance
-    shown = "" if found is None else f": {show(found)}"
-    message = f"expected {_alternatives(words)}; found {json_type(found)}{shown}"
-    is_word = isinstance(found, str) and any(isinstance(item.kind, (Kind.Enum, Kind.Constant)) for item in expected)
-    return Mismatch(_pointer(error), message, "enum" if is_word else error.kind.name, found)
 
 
 _ARTICLES: Final = {
@@ -212,15 +253,12 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(names if len(names) <= _MOST else [*names[:_MOST], f"{len(names) - _MOST} more"])
 
 
-def _one_spelling(names: list[str]) -> list[str]:
+def _one_spelling(names: Sequence[str]) -> list[str]:
     """The names, without the snake-case spellings of others."""
     camel = {name: re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name) for name in names}
     return [name for name in names if camel[name] == name or camel[name] not in names]
 
 
-def _first_required(branch: Schema) -> str:
-    return str(branch.get("anyOf", [branch])[0]["required"][0])
-
-
-def _pointer(error: ValidationError) -> str:
-    return "".join(f"/{escape(str(step))}" for step in error.instance_path)
+def _spellings(branch: Schema) -> list[str]:
+    """The spellings of the field that a branch requires."""
+    return [str(spelled["required"][0]) for spelled in branch.get("anyOf", [branch])]

@@ -14,7 +14,8 @@ from typing import Any, Final
 from art_compliance.judging.wire.proto import (
     NUMBER,
     WHOLE_NUMBER,
-    any_spelling,
+    any_given,
+    at_most_one,
     documented_as_required,
     enum_of,
     message_of,
@@ -31,9 +32,12 @@ _PART_EXTRAS_OF_ONEOF: Final = ("toolCall", "toolResponse")
 _NOT_IN_BODY: Final = frozenset({"model"})
 """Required by the message, but given in the URL: https://ai.google.dev/api/generate-content"""
 
-_OFTEN_LEFT_OUT: Final = {"Schema": {"type"}, "FunctionDeclaration": {"description"}}
-"""Documented as required, but not enforced: a schema with `anyOf` has no type, and google-genai makes both optional.
-https://ai.google.dev/api/caching#Schema"""
+_OFTEN_LEFT_OUT: Final = {
+    "Schema": {"type"},  # one with `anyOf` has none: https://ai.google.dev/api/caching#Schema
+    "FunctionDeclaration": {"description"},
+    "FunctionResponse": {"response"},  # google/adk-go recorded a 200 without: TestDelegation_09_ChatPeerTransfer…
+}
+"""Documented as required, but not enforced; google-genai makes all of them optional."""
 
 
 def request_schema() -> Schema:
@@ -42,7 +46,8 @@ def request_schema() -> Schema:
     documented = documented_as_required(proto)
 
     def required(descriptor: Any) -> frozenset[str]:
-        return documented(descriptor) - _NOT_IN_BODY - _OFTEN_LEFT_OUT.get(descriptor.name, set())
+        gone = _unknown_to_client(getattr(genai, descriptor.name, None), descriptor)
+        return documented(descriptor) - _NOT_IN_BODY - gone - _OFTEN_LEFT_OUT.get(descriptor.name, set())
 
     raw = message_schema(getattr(proto, _ROOT).pb().DESCRIPTOR, required)
     definitions: dict[str, Schema] = raw["$defs"]
@@ -50,6 +55,17 @@ def request_schema() -> Schema:
     extras.add_to_messages()
     extras.add_to_root()
     return finish({"$defs": definitions, **definitions[_ROOT]}, is_closed=True)
+
+
+def _unknown_to_client(model: Any, descriptor: Any) -> set[str]:
+    """The fields of a message that google-genai's class of its name lacks: nobody can be required to send them.
+
+    Such as `retrievalResources` of FileSearch: pydantic/pydantic-ai recorded a 200 without it.
+    """
+    if not hasattr(model, "model_fields"):
+        return set()
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    return {str(field.json_name) for field in descriptor.fields} - known
 
 
 class _Extras:
@@ -66,8 +82,8 @@ class _Extras:
             model = getattr(self._genai, name, None)
             if model is not None and hasattr(model, "model_fields"):
                 self._add(home, self._raw_fields(model))
-        part = self._definitions["Part"]
-        part["allOf"][0]["oneOf"] += [any_spelling(name) for name in _PART_EXTRAS_OF_ONEOF]
+        data = self._definitions["Part"]["allOf"][0]
+        data["oneOf"] = at_most_one([*data["oneOf"][:-1], *map(any_given, _PART_EXTRAS_OF_ONEOF)])
 
     def add_to_root(self) -> None:
         """The request has no class: its fields are those that the SDK's converter puts beside `contents`."""

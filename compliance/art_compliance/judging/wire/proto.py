@@ -1,21 +1,24 @@
 """Schemas of protobuf messages in their JSON form, as Google's services read it.
 
-Field names are taken in camel case and in snake case, enum values in upper and lower case, numbers also as
-text, and null where a field may be left out: https://protobuf.dev/programming-guides/json. Beyond that page,
-the services take one message where many may stand: recorded requests with `"parts": {"text": ...}` got a 200.
+Field names are taken in camel case and in snake case, enum values by name (in upper and lower case) and by number,
+numbers also as text, and null where a field may be left out, which then counts as unset, in a oneof too:
+https://protobuf.dev/programming-guides/json. Beyond that page, the services take one message where many may stand:
+recorded requests with `"parts": {"text": ...}` got a 200.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, Final
 
 from art_compliance.judging.wire.shaping import Schema, finish, rewrite_whole
 
 NULL: Final[Schema] = {"type": "null"}
-NUMBER: Final[Schema] = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^-?[0-9.]+([eE][+-]?[0-9]+)?$"}]}
+NUMBER: Final[Schema] = {
+    "anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^(-?[0-9.]+([eE][+-]?[0-9]+)?|NaN|-?Infinity)$"}]
+}
 WHOLE_NUMBER: Final[Schema] = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?[0-9]+$"}]}
 TEXT: Final[Schema] = {"type": "string"}
 
@@ -70,7 +73,7 @@ def documented_as_required(module: Any) -> Required:
 
 
 def message_of(fields: dict[str, Schema], required: frozenset[str], one_of: list[list[str]]) -> Schema:
-    """An object with fields by JSON name; it has exactly one of each list of names in `one_of`."""
+    """An object with fields by JSON name; it has at most one of each list of names in `one_of`."""
     properties: dict[str, Schema] = {}
     for name, value in fields.items():
         wanted = value if name in required or value == {} else {"anyOf": [value, NULL]}
@@ -78,7 +81,7 @@ def message_of(fields: dict[str, Schema], required: frozenset[str], one_of: list
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     plain = sorted(name for name in required if len(spellings(name)) == 1)
     either = [any_spelling(name) for name in sorted(required) if len(spellings(name)) > 1]
-    groups = [{"oneOf": [any_spelling(name) for name in group]} for group in one_of]
+    groups = [{"oneOf": at_most_one(map(any_given, group))} for group in one_of]
     if plain:
         schema["required"] = plain
     if either or groups:
@@ -97,14 +100,36 @@ def any_spelling(name: str) -> Schema:
     return spelled[0] if len(spelled) == 1 else {"anyOf": spelled}
 
 
+def at_most_one(branches: Iterable[Schema]) -> list[Schema]:
+    """The branches of a `oneOf` that also allows none of them: that is the last."""
+    given = list(branches)
+    return [*given, {"not": {"anyOf": given}}]
+
+
+def any_given(name: str) -> Schema:
+    """Requires a value that is not null under a field's name, in either spelling."""
+    open_to_others: Schema = {}
+    branches: list[Schema] = [
+        {
+            "type": "object",
+            "required": [spelt],
+            "properties": {spelt: {"not": NULL}},
+            "additionalProperties": open_to_others,
+        }
+        for spelt in spellings(name)
+    ]
+    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+
+
 def enum_of(values: list[str]) -> Schema:
-    """The names of an enum, in upper and lower case."""
-    return {"type": "string", "enum": sorted({spelt for value in values for spelt in (value, value.lower())})}
+    """The names of an enum, in upper and lower case, or a number."""
+    names = sorted({spelt for value in values for spelt in (value, value.lower())})
+    return {"anyOf": [{"type": "string", "enum": names}, {"type": "integer"}]}
 
 
 def _opened(node: Schema) -> Schema:
     if "enum" in node:
-        return {"type": ["string", "integer"]}  # a name that is newer than the proto comes as its number
+        return TEXT  # the provider adds names
     return {name: value for name, value in node.items() if name != "allOf"}
 
 

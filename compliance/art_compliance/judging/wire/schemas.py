@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, Final, cast
+from itertools import chain, islice
+from typing import Any, Final, NamedTuple, cast
 
 from jsonschema_rs import Draft202012Validator
 from msgspec import Struct
 
 from art_compliance.dialects import find_dialect
-from art_compliance.findings import Finding, HarnessError
+from art_compliance.dialects.ruling import JudgedRequest
+from art_compliance.findings import MOST_FINDINGS, Finding, HarnessError, Severity, note_of_more
 from art_compliance.judging.wire.allowances import assess, is_answered
 from art_compliance.judging.wire.explain import Mismatch, explain
+from art_compliance.judging.wire.pieces import Piece, split
 from art_compliance.judging.wire.shaping import Schema
 from art_compliance.resources import data_folder
-from art_sdk.json_data import find_unsendable, is_surely_sendable
+from art_sdk.json_data import Unsendable, find_unsendable, is_surely_sendable
 
 CHECK: Final = "wire.request-is-of-the-schema"
 
@@ -29,36 +33,95 @@ class WireSchema(Struct, frozen=True):
     validator: Draft202012Validator
 
     def mismatches(self, payload: Any) -> list[Mismatch]:
-        """Everything that does not match the schema. The payload is JSON data."""
-        if self.validator.is_valid(payload):
-            return []
-        return explain(self.validator.iter_errors(payload), self.schema)
+        """Everything that does not match the schema, each mismatch once, as `iter_mismatches` finds it."""
+        return list(self.iter_mismatches(payload))
+
+    def iter_mismatches(self, payload: Any) -> Iterator[Mismatch]:
+        """What does not match the schema, found as it is asked for. The payload is JSON data.
+
+        Half a surrogate pair, which a stream may have, counts as a character. Beyond `DEPTH_LIMIT`, nothing is judged.
+        """
+        unsendable = None if is_surely_sendable(payload) else find_unsendable(payload)
+        if unsendable is not None:
+            payload = _without_surrogates(payload)
+            if find_unsendable(payload) is not None:
+                yield Mismatch("", f"{unsendable.path}: {unsendable.reason}, so the schema does not judge it", "depth")
+                return
+        if not self.validator.is_valid(payload):
+            yield from self._explained(payload)
+
+    def _explained(self, payload: Any) -> Iterator[Mismatch]:
+        """Each mismatch once. The whole comes last: a union of two lists accepts pieces that it refuses together."""
+        seen: set[tuple[str, str]] = set()
+        for piece in chain(split(payload), [Piece(payload)]):
+            if (seen and piece.value is payload) or self.validator.is_valid(piece.value):
+                continue
+            for mismatch in explain(self.validator.iter_errors(piece.value), self.schema, piece, payload):
+                if (mismatch.pointer, mismatch.message) not in seen:
+                    seen.add((mismatch.pointer, mismatch.message))
+                    yield mismatch
+
+
+def _without_surrogates(payload: Any) -> Any:
+    try:
+        text = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return payload
 
 
 def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
     """What does not match the dialect's schema in a request's body; `url` adds what its host is known to accept.
 
-    `model` has no effect. Raises HarnessError for a dialect without a schema.
+    What is accepted may depend on the model; `model` helps where neither the body nor the URL names it.
+    Raises HarnessError for a dialect without a schema.
     """
-    del model
     known = load_schema(dialect)
     data = payload
     if not is_surely_sendable(payload):
         unsendable = find_unsendable(payload)
         if unsendable is not None:
-            message = f"the payload cannot be sent as JSON: {unsendable.reason}"
-            return [Finding(check=CHECK, message=message, path=unsendable.path)]
+            return [_unsent(unsendable)]
         data = cast("object", json.loads(json.dumps(payload)))  # subclasses of JSON's types become plain
-    mismatches = known.mismatches(data)
+    model = JudgedRequest(data, model, url).model
     second = find_dialect(dialect).requests.wider_schema
-    if not mismatches or second is None:
-        return [finding for mismatch in mismatches if (finding := _finding(known, mismatch, url)) is not None]
-    wider, why = load_schema(f"{dialect}.{second.name}"), second.note
-    refused = wider.mismatches(data)
-    places = {mismatch.pointer for mismatch in refused}
-    notes = [_note(known, mismatch, why) for mismatch in mismatches if mismatch.pointer not in places]
-    found = [finding for mismatch in refused if (finding := _finding(known, mismatch, url)) is not None]
-    return [*found, *(note for note in notes if note.pointer not in {finding.pointer for finding in found})]
+    if second is None:
+        return _collect(known, known.iter_mismatches(data), url, model).findings
+    mismatches = list(islice(known.iter_mismatches(data), MOST_FINDINGS))
+    if not mismatches:
+        return []
+    wider = load_schema(f"{dialect}.{second.name}")
+    collected = _collect(known, wider.iter_mismatches(data), url, model)
+    notes = [_note(known, one, second.note) for one in mismatches if one.pointer not in collected.places]
+    return [*collected.findings, *notes]
+
+
+class _Collected(NamedTuple):
+    findings: list[Finding]
+    places: set[str]
+
+
+def _collect(known: WireSchema, mismatches: Iterable[Mismatch], url: str | None, model: str | None) -> _Collected:
+    """The first findings, and the places of all mismatches so far, those included that the host accepts."""
+    findings: list[Finding] = []
+    places: set[str] = set()
+    for mismatch in mismatches:
+        if len(findings) == MOST_FINDINGS:
+            findings.append(note_of_more(CHECK, "the schema"))
+            break
+        finding = _finding(known, mismatch, url, model)
+        findings += [] if finding is None else [finding]
+        places.add(mismatch.pointer)
+    return _Collected(findings, places)
+
+
+def _unsent(unsendable: Unsendable) -> Finding:
+    """A payload that is no JSON data. What is only too deep may be accepted, but no schema judges it."""
+    message = f"the payload cannot be sent as JSON: {unsendable.reason}"
+    if unsendable.is_too_deep:
+        message = f"the payload is {unsendable.reason}, so the schema does not judge it"
+    severity: Severity = "note" if unsendable.is_too_deep else "reject"
+    return Finding(check=CHECK, finding_class="refused", message=message, severity=severity, path=unsendable.path)
 
 
 def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[Mismatch]:
@@ -66,7 +129,8 @@ def judge_answer(name: str, answer: object, *, url: str | None = None) -> list[M
 
     Differences that the host is known for are left out. Raises HarnessError as `load_schema` does.
     """
-    return [mismatch for mismatch in load_schema(name).mismatches(answer) if not is_answered(name, mismatch, url)]
+    mismatches = load_schema(name).mismatches(answer)
+    return [mismatch for mismatch in mismatches if not is_answered(name, mismatch, url)]
 
 
 @cache
@@ -94,6 +158,7 @@ def schema_names() -> tuple[str, ...]:
 def _note(known: WireSchema, mismatch: Mismatch, why: str) -> Finding:
     return Finding(
         check=CHECK,
+        finding_class="refused",
         message=f"{mismatch.message} ({why})",
         severity="note",
         pointer=mismatch.pointer,
@@ -101,13 +166,14 @@ def _note(known: WireSchema, mismatch: Mismatch, why: str) -> Finding:
     )
 
 
-def _finding(known: WireSchema, mismatch: Mismatch, url: str | None) -> Finding | None:
+def _finding(known: WireSchema, mismatch: Mismatch, url: str | None, model: str | None) -> Finding | None:
     """A mismatch as a finding, or None where the host accepts it."""
-    assessed = assess(known.name, mismatch, url)
+    assessed = assess(known.name, mismatch, url, model)
     if assessed is None:
         return None
     return Finding(
         check=CHECK,
+        finding_class="refused",
         message=assessed.message,
         severity=assessed.severity,
         pointer=mismatch.pointer,

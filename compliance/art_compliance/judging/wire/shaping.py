@@ -110,7 +110,8 @@ def merge_roots(schema: Schema, overlay: Mapping[str, Schema]) -> Schema:
     The SDKs have separate types for streaming and plain calls, which would double every finding.
     """
     definitions: Schema = schema.get("$defs", {})
-    roots = [definitions[name] for branch in schema.get("anyOf", [schema]) for name in references(branch)]
+    whole = {name: value for name, value in schema.items() if name != "$defs"}
+    roots = [definitions[name] for branch in schema.get("anyOf", [whole]) for name in references(branch)]
     roots = roots or [schema]
     required = [name for name in roots[0].get("required", ()) if all(name in root["required"] for root in roots)]
     properties = {name: value for root in reversed(roots) for name, value in root["properties"].items()}

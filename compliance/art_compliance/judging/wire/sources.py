@@ -9,6 +9,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from art_compliance.dialects.deepseek_chat import overlay as deepseek
+from art_compliance.dialects.groq_chat import overlay as groq
+from art_compliance.dialects.openai_compatible import overlay as compatible
+from art_compliance.dialects.openrouter_chat import overlay as openrouter
 from art_compliance.dialects.overlay import Overlaid
 from art_compliance.judging.wire import gemini, models, proto, typed_dicts
 from art_compliance.judging.wire.overlays import lay_over
@@ -79,6 +82,8 @@ _OPENAI_CHAT: Final = Source(
     partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
 )
 _OPENAI_ANSWERS: Final = ("openai", "openai.types.chat", "openai/types/")
+_GROQ: Final = "groq.types.chat.completion_create_params"
+_GROQ_ANSWERS: Final = ("groq", "groq.types.chat", "groq/types/")
 _MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/models/")
 _OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
 
@@ -105,13 +110,25 @@ SOURCES: Final[dict[str, Source]] = {
     "openai-chat": _OPENAI_CHAT,
     "openai-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion"),
     "openai-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk"),
+    "groq-chat": Source(
+        (Origin("groq", _GROQ, "groq/types/"),),
+        partial(typed_dicts.request_schema, _GROQ, ("CompletionCreateParams",), overlay={}),
+        groq.REQUEST,
+    ),
+    "groq-chat.answer": _answers(*_GROQ_ANSWERS, "ChatCompletion"),
+    "groq-chat.stream": _answers(*_GROQ_ANSWERS, "ChatCompletionChunk"),
     "mistral-chat": Source((Origin(*_MISTRAL),), partial(models.request_schema, _MISTRAL[1], "ChatCompletionRequest")),
     "mistral-chat.answer": _answers(*_MISTRAL, "ChatCompletionResponse"),
     "mistral-chat.stream": _answers(*_MISTRAL, "CompletionChunk"),
     "deepseek-chat": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, deepseek.REQUEST, is_nullable=True),
     "deepseek-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", deepseek.ANSWER),
     "deepseek-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", deepseek.STREAM),
-    "openrouter-chat": Source((Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest")),
+    "openai-compatible": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, compatible.REQUEST),
+    "openai-compatible.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", compatible.ANSWER),
+    "openai-compatible.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", compatible.STREAM),
+    "openrouter-chat": Source(
+        (Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest"), openrouter.REQUEST
+    ),
     "openrouter-chat.answer": _answers(*_OPENROUTER, "ChatResult"),
     "openrouter-chat.stream": _answers(*_OPENROUTER, "ChatStreamChunk"),
 }

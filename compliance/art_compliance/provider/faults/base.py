@@ -45,7 +45,7 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     `expects`: the client reads the answer `whole` (the fault is benign), reports an `error`, or does `either`. `on`:
     the kinds of answers that the fault applies to. `status`: the status that the error should have. `hangs`: only the
-    client's own time limit ends it.
+    client's own time limit ends it. `patience`: seconds that a call with it may take, where it is more than for others.
     """
 
     id: str
@@ -55,6 +55,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     on: frozenset[Kind] = BOTH
     status: int | None = None
     hangs: bool = False
+    patience: float | None = None
 
     @property
     def is_benign(self) -> bool:

@@ -29,7 +29,16 @@ from art_compliance.provider.faults.events import (
     malform,
     split_lines,
 )
-from art_compliance.provider.faults.timing import cut_body, half, keep_steady, slow_down, trickle
+from art_compliance.provider.faults.timing import (
+    announce,
+    crawl,
+    cut_body,
+    cut_refusal,
+    half,
+    keep_steady,
+    slow_down,
+    trickle,
+)
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start
 
 _STATUSES: Final = {
@@ -53,13 +62,22 @@ def _status_faults() -> Iterator[Fault]:
         yield Fault(id=f"status-{status}", words=text, spoil=partial(refuse, status), status=status)
 
 
+_PATIENCE: Final = 300.0
+"""Seconds for 10 MB: a client that searches them for minutes is slow, but what it then gives may be right."""
+
 _TABLE: Final = (
     *_status_faults(),
     Fault(id="empty-body", words="status 200 with an empty body", spoil=lambda good: good.script()),
     Fault(id="html-page", words="status 200 with a page of HTML", spoil=partial(page, 200, 0)),
     Fault(id="html-page-502", words="status 502 with a page of HTML", spoil=partial(page, 502, 0), status=502),
-    Fault(id="long-page", words="status 200 with 10 MB of HTML", spoil=partial(page, 200, LONG)),
-    Fault(id="long-page-502", words="status 502 with 10 MB of HTML", spoil=partial(page, 502, LONG), status=502),
+    Fault(id="long-page", words="status 200 with 10 MB of HTML", spoil=partial(page, 200, LONG), patience=_PATIENCE),
+    Fault(
+        id="long-page-502",
+        words="status 502 with 10 MB of HTML",
+        spoil=partial(page, 502, LONG),
+        status=502,
+        patience=_PATIENCE,
+    ),
     Fault(
         id="wrong-content-type",
         words="the good answer with the content type text/html",
@@ -75,7 +93,13 @@ _TABLE: Final = (
         on=STREAMED,
     ),
     Fault(id="other-json", words="status 200 with JSON that is not an answer", spoil=other_json),
-    Fault(id="long-body", words="the good answer with 10 MB of padding", spoil=lengthen, expects="either"),
+    Fault(
+        id="long-body",
+        words="the good answer with 10 MB of padding",
+        spoil=lengthen,
+        expects="either",
+        patience=_PATIENCE,
+    ),
     Fault(id="truncated-gzip", words="half of a gzipped body", spoil=truncate_gzip),
     Fault(id="bad-utf8", words="bytes in a text that are not UTF-8", spoil=break_utf8),
     Fault(
@@ -92,6 +116,12 @@ _TABLE: Final = (
         id="half-body",
         words="half of the body, ended as if it were complete",
         spoil=lambda good: good.script(Send(half(good))),
+    ),
+    Fault(
+        id="cut-refusal",
+        words="status 401, and the connection closes after half of the body",
+        spoil=cut_refusal,
+        status=401,
     ),
     Fault(
         id="close-before-head",
@@ -123,6 +153,13 @@ _TABLE: Final = (
         hangs=True,
     ),
     Fault(id="trickle", words="bytes without meaning for ten minutes", spoil=trickle, hangs=True),
+    Fault(
+        id="endless-announcements",
+        words="heads with status 102 for ten minutes, and no answer",
+        spoil=announce,
+        hangs=True,
+    ),
+    Fault(id="slow-head", words="the head is sent byte by byte, with 50 ms between them", spoil=crawl, hangs=True),
     Fault(
         id="error-in-stream",
         words="the provider's own error event in the middle, after status 200",

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from art_compliance.provider.faults.base import Good
-from art_compliance.provider.script import Drop, Pause, Response, Send, Start
+from art_compliance.provider.script import Announce, Crawl, Drop, Pause, Response, Send, Start
 
 
 def trickle(good: Good) -> Response:
     """Bytes that keep a connection alive and mean nothing."""
     crumb = b" " if good.content_type == "application/json" else b": keep-alive\n\n"
     return good.script(Start(), *(step for _ in range(12_000) for step in (Send(crumb), Pause(0.05))))
+
+
+def announce(good: Good) -> Response:
+    """Heads that say that the answer is still to come."""
+    return good.script(*(step for _ in range(12_000) for step in (Announce(102), Pause(0.05))))
+
+
+def crawl(good: Good) -> Response:
+    """The good answer behind a head that comes slowly."""
+    return good.script(Crawl(0.05), *map(Send, good.events))
+
+
+def cut_refusal(good: Good) -> Response:
+    """The provider's own refusal of the key, of which only a part arrives."""
+    body = good.dialect.answers.write_error(401, "written error 401")
+    steps = (Send(body[: len(body) // 2]), Drop())
+    return Response(401, headers=(("content-length", str(len(body))),), steps=steps)
 
 
 def slow_down(good: Good) -> Response:

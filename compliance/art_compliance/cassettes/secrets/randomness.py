@@ -1,0 +1,31 @@
+"""Tells keys from words: `sk-learn-contrib` begins like a key, but it consists of words."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PARTS: Final = re.compile(r"[A-Za-z0-9*]+")
+_DIGITS_MEET_LETTERS: Final = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_CASES_MEET: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z0-9])|(?<=[a-z])(?=[0-9])")
+
+LOOKED_AT: Final = 256
+"""How many letters decide, so that a long run of letters is not read again and again."""
+
+_LONGEST_WORD: Final = 20
+
+
+def looks_random(text: str) -> bool:
+    """Whether any part between punctuation looks generated. Masked letters (`***`) count as generated ones."""
+    return any(_is_random(part) for part in _PARTS.findall(text[:LOOKED_AT]))
+
+
+def _is_random(part: str) -> bool:
+    if len(part) > _LONGEST_WORD or "***" in part:
+        return True
+    if part.isdigit():
+        return len(part) >= 10
+    switches = len(_DIGITS_MEET_LETTERS.findall(part))
+    if switches >= 3 and len(part) >= 8:
+        return True
+    return len(part) >= 12 and (switches >= 2 or len(_CASES_MEET.findall(part)) * 2 >= len(part))

@@ -1,0 +1,141 @@
+"""Wire: where a request goes, with which method and headers, and that it is the same for every account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable, is_json
+from art_compliance.checks.streamed import options_for, whole_and_streamed
+from art_compliance.checks.trial import Trial
+from art_compliance.comparison.normal_form import same_json
+from art_compliance.dialects.base import Dialect
+from art_compliance.dialects.endpoints import ENDPOINTS, own_endpoint, path_pattern
+from art_compliance.dialects.urls import path_of
+from art_compliance.findings import Problem
+from art_compliance.provider import Request, ask
+from art_compliance.provider.refusing import refuse
+from art_compliance.quoting import show
+from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.observations import Sent
+
+
+@check(
+    "wire.request-arrives-where-it-is-served",
+    clause="A call is one POST to a path that the provider serves, with the headers and the key that it wants.",
+    requires=("dialect", "call", "sent"),
+    once=True,
+)
+def request_arrives_where_it_is_served(trial: Trial) -> Iterator[Problem]:
+    """A perfect body at a wrong path is a 404."""
+    for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
+        requests = _requests_of(trial, options_for(trial, streamed=streamed))
+        kind = "a streamed call" if streamed else "a call"
+        others = [f"{one.method} {one.target}" for one in requests if one.method != "POST"]
+        if others:
+            text = f"{kind} sends other requests, too: {', '.join(others)}; it must send one POST"
+            yield Problem(text, finding_class="contract")
+        for request in requests if not others else ():
+            yield from (Problem(f"{kind} {wrong}") for wrong in _wrong(trial.dialect, request))
+
+
+def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:
+    before = trial.subject.request_count
+    trial.subject.watch(trial.scenario.prompt, options)
+    return trial.subject.seen_since(before)
+
+
+def _wrong(dialect: Dialect, request: Request) -> Iterator[str]:
+    paths = [path for one in (own_endpoint(dialect), *_services(dialect)) for path in one.paths]
+    if not any(re.fullmatch(path_pattern(path, _WITH_SLASHES), path_of(request.target)) for path in paths):
+        yield f"goes to the path {show(path_of(request.target))}; the provider serves {', '.join(sorted(set(paths)))}"
+    refusal = refuse(ask(dialect, request))
+    if refusal is not None:
+        found = refusal.findings[0]
+        yield f"is refused with {refusal.status}: {found.message}"
+    kind = request.headers.get("content-type", "")
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        yield f"has the content-type {show(kind)}; it must be application/json"
+    for name, values in dialect.service.access.known_values.items():
+        if request.headers.get(name, values[0]) not in values:
+            yield f"has the header {name}: {show(request.headers[name])}; the provider knows {', '.join(values)}"
+
+
+def _services(dialect: Dialect) -> Iterator[Any]:
+    return (one for one in ENDPOINTS if one.dialect == dialect.name)
+
+
+_WITH_SLASHES: Final = "[^?#]+"
+"""As a model's name in a path may be."""
+
+
+@check(
+    "wire.books-stay-at-home",
+    clause="thread_id, trace_id, session_id and user_id are in no header, URL or body of a request.",
+    finding_class="contract",
+    requires=("call", "sent"),
+    once=True,
+)
+def books_stay_at_home(trial: Trial) -> Iterator[Problem]:
+    """They are the caller's own, and some of them name a person."""
+    random = Random(f"{trial.seed} books")
+    books = {name: f"{name}{random.randbytes(6).hex()}" for name in _BOOKS}
+    for request in _requests_of(trial, {**trial.scenario.call_options(), **books}):
+        for name, value in books.items():
+            places = [f"the header {header}" for header, found in request.headers.items() if value in found]
+            places += ["the URL"] if value in request.target else []
+            places += ["the body"] if value.encode() in request.body else []
+            if places:
+                yield Problem(f"{name} is sent in {', '.join(places)}; leave it out")
+
+
+_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id")
+
+
+_ANY_HOST: Final = "api.example.com"
+"""The host of a server that nobody knows."""
+
+
+@check(
+    "translation.same-for-every-account",
+    clause="The request depends neither on the key, nor on base_url, nor on the ids of the call.",
+    requires=("dialect", "sent"),
+    once=True,
+)
+def same_for_every_account(trial: Trial) -> Iterator[Problem]:
+    """What is judged here must be what is sent to the real provider."""
+    if not trial.subject.has_translate:
+        raise NotApplicable("the adapter has no translate")
+    random = Random(f"{trial.seed} account")
+    service = trial.dialect.service
+    key, address = f"sk-{random.randbytes(16).hex()}", f"https://{(*service.hosts, _ANY_HOST)[0]}{service.base_path}"
+    prompts = [trial.scenario.prompt, _CONVERSATION]
+    usual = [trial.subject.translate(one, {"thread_id": "scenario-usual", **_SAMPLING}) for one in prompts]
+    options = {"thread_id": random.randbytes(6).hex(), "user_id": random.randbytes(6).hex(), **_SAMPLING}
+    try:
+        other = trial.subject.translate_for([(one, options) for one in prompts], key=key, base_url=address)
+    except CannotDo as error:
+        raise NotApplicable("the factory makes no adapter for the provider's public address") from error
+    if not any(isinstance(one, Sent) for one in (*usual, *other)):
+        raise NotApplicable("the adapter refuses these prompts")
+    for here, there in zip(usual, other, strict=True):
+        if type(here) is not type(there):
+            yield Problem(f"with another key, the public address and other ids, {there}", finding_class="contract")
+        elif isinstance(here, Sent) and isinstance(there, Sent) and _differ(here.payload, there.payload):
+            yield Problem("with another key, the public address and other ids, the request is different")
+
+
+_SAMPLING: Final = {"temperature": 0.5, "max_tokens": 77}
+_CONVERSATION: Final[list[dict[str, Any]]] = [
+    {"role": "system", "content": "You answer in one word."},
+    {"role": "user", "content": "Where is the moon?"},
+    {"role": "assistant", "content": "Above."},
+    {"role": "user", "content": "And the sun?"},
+]
+
+
+def _differ(one: Any, other: Any) -> bool:
+    return is_json(one) and is_json(other) and not same_json(one, other)

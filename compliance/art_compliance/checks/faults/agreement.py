@@ -1,0 +1,75 @@
+"""Faults: an error in an answer is the same however it comes, and no answer sends the key to another host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.checks.answerers import error_stream, giving
+from art_compliance.checks.base import check
+from art_compliance.checks.faults.applying import can_stream
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.streamed import options_for
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Request, Response
+from art_compliance.provider.server import LoopbackServer
+from art_compliance.quoting import show
+from art_compliance.subject.access import TEST_KEY
+from art_compliance.subject.events import Answered
+
+
+@check(
+    "faults.errors-in-answers-agree",
+    clause="An error in an answer with status 200 has the same code and the same advice, streamed or not.",
+    requires=("dialect", "call"),
+    once=True,
+)
+def errors_in_answers_agree(trial: Trial) -> Iterator[Problem]:
+    """Some providers begin to answer before they know that they cannot; callers decide by the same rule for both."""
+    if not trial.once(can_stream):
+        raise NotApplicable("the adapter does not stream")
+    for status in (503, 400):
+        whole, streamed = (_error_of(trial, status, streamed=streamed) for streamed in (False, True))
+        if whole is None or streamed is None:
+            continue
+        for name in _COMPARED:
+            one, other = whole.get(name), streamed.get(name)
+            if one != other:
+                what = f"{name} of an error {status} in an answer with status 200"
+                yield Problem(f"{what} is {show(one)} unstreamed, {show(other)} streamed")
+
+
+_COMPARED: Final = ("code", "provider_code", "is_retryable")
+
+
+def _error_of(trial: Trial, status: int, *, streamed: bool) -> dict[str, Any] | None:
+    """The ERROR event of such an answer. Other checks report a missing one."""
+    dialect, words = trial.dialect, f"written error {status}"
+    whole = Response(200, dialect.answers.write_error(status, words))
+    response = error_stream(dialect, status, words) if streamed else whole
+    options = options_for(trial, streamed=streamed)
+    reply = trial.subject.call(trial.scenario.prompt, options, giving(response))
+    return reply.error if isinstance(reply, Answered) else None
+
+
+@check(
+    "faults.key-stays-at-its-host",
+    clause="The API key never follows a redirect to another host.",
+    requires=("dialect", "call"),
+    once=True,
+)
+def key_stays_at_its_host(trial: Trial) -> Iterator[Problem]:
+    """HTTP clients drop `authorization` on the way to another host, but not a provider's own header for its key."""
+    for status in (302, 307):
+        with LoopbackServer(lambda _: Response(404)) as elsewhere:
+            url = elsewhere.url.replace("127.0.0.1", "localhost")
+            redirect = Response(status, headers=(("location", f"{url}/v1/elsewhere"),))
+            trial.subject.call(trial.scenario.prompt, trial.scenario.call_options(), giving(redirect))
+            if any(map(_has_key, elsewhere.seen())):
+                yield Problem(f"the key was sent to the host of another server, to which a {status} answer redirects")
+
+
+def _has_key(request: Request) -> bool:
+    sent = (request.target, *request.headers.values())
+    return any(TEST_KEY in text for text in sent) or TEST_KEY.encode() in request.body

@@ -1,0 +1,271 @@
+"""Response and stream: answers in every form that the provider may give them, and of every size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal
+
+from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
+from art_compliance.checks.answer_laws import same_arguments
+from art_compliance.checks.base import Check, check
+from art_compliance.checks.replies import unread
+from art_compliance.checks.requirements import NotApplicable, Requirement
+from art_compliance.checks.trial import Trial
+from art_compliance.dialects import CannotWrite
+from art_compliance.dialects.variations import Variation
+from art_compliance.findings import Problem
+from art_compliance.pointers import leaves
+from art_compliance.provider import Answerer, Asked, Response, Send, answering_with
+from art_compliance.quoting import describe_change, show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply, Sent
+from art_sdk import FunctionCall, ToolCall
+from art_sdk.json_data import is_array, is_object
+
+Kind = Literal["response", "stream"]
+_NEEDS: Final[Mapping[Kind, tuple[Requirement, ...]]] = {
+    "response": ("dialect", "call", "sent"),
+    "stream": ("dialect", "call", "sent", "streaming"),
+}
+
+
+def _both(name: str, clause: str, look: Callable[[Trial, Kind], Iterator[Problem]]) -> tuple[Check, ...]:
+    """The check of whole answers, and that of streams."""
+
+    def declare(kind: Kind) -> Check:
+        declared = check(f"{kind}.{name}", clause=clause, requires=_NEEDS[kind], once=True, on_every_prompt=True)
+
+        def run(trial: Trial) -> Iterator[Problem]:
+            yield from look(trial, kind)
+
+        return declared(run)
+
+    return declare("response"), declare("stream")
+
+
+def _call(trial: Trial, kind: Kind, answerer: Answerer) -> Reply:
+    options = {**trial.scenario.call_options(), "stream": kind == "stream"}
+    if "tools" in trial.subject.capabilities:
+        options["tools"] = _TOOLS
+    return trial.subject.call(trial.scenario.prompt, options, answerer)
+
+
+_TOOLS: Final[list[dict[str, Any]]] = [
+    {"name": "look", "description": "Looks.", "inputSchema": {"type": "object", "properties": {}}}
+]
+
+
+def _differing(reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+    """How the reply is not this answer."""
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield from unread(reply)
+        return
+    if (reply.text or "") != (answer.content or "") or reply.token_text != (answer.content or ""):
+        found = reply.text if reply.text != answer.content else reply.token_text
+        yield Problem(f"the text differs: {describe_change(answer.content or '', found or '')}")
+    for what, calls in (("TOOL_CALL", reply.event_calls), ("the message", reply.calls)):
+        if len(calls) != len(answer.tool_calls):
+            yield Problem(f"{what} has {len(calls)} of {len(answer.tool_calls)} calls")
+            continue
+        for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
+            function: dict[str, Any] = call.get("function") or {}
+            arguments = function.get("arguments")
+            if not same_arguments(wanted.function.arguments, arguments):
+                text = describe_change(wanted.function.arguments, str(arguments))
+                yield Problem(f"the arguments of call {number} differ in {what}: {text}")
+                return
+    for name in ("input_tokens", "output_tokens"):
+        wanted, found = getattr(answer, name), reply.metadata.get(name)
+        if found and found != wanted:
+            yield Problem(f"{name} is {show(found)}, but the answer says {wanted}", finding_class="contract")
+    if reply.finish != answer.finish:
+        yield Problem(f"END says {show(reply.finish)}, but the answer ended with {show(answer.finish)}")
+
+
+def _look(at: str) -> ToolCall:
+    return ToolCall(f"call_{at[:8]}", FunctionCall("look", json.dumps({"at": at}, ensure_ascii=False)))
+
+
+_TEXT: Final = "This answer was written, and it is told in more than one way."
+_ANSWERS: Final = (
+    WrittenAnswer(content=_TEXT),
+    WrittenAnswer(
+        content=_TEXT, tool_calls=(_look("one side"), _look("two sides"), _look("all sides")), finish="tool_calls"
+    ),
+)
+
+
+def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """Where an answer is cut into blocks, parts and chunks is the provider's choice, and changes."""
+    variations = [one for one in trial.dialect.answers.variations if kind == "stream" or one.whole is not None]
+    if not variations:
+        raise NotApplicable(f"a whole answer of {trial.dialect.name} has one form")
+    for variation in variations:
+        if variation.goes_back and "reasoning" not in trial.subject.capabilities:
+            continue
+        for answer in _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]:
+            reply = _call(trial, kind, _varying(variation, answer))
+            faults = [*_differing(reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
+            if isinstance(reply, Answered) and not faults:
+                faults += _kept_back(trial, reply, variation, answer)
+            yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
+            if faults:
+                break
+
+
+def _uncounted(reply: Reply, counted: frozenset[str]) -> Iterator[Problem]:
+    """Counts that are in the answer and not in the reply, although the usual form's are read."""
+    for name in sorted(counted):
+        if isinstance(reply, Answered) and reply.metadata.get(name) is None:
+            text = f"{name} is missing, although it is read from an answer in its usual form"
+            yield Problem(text, finding_class="contract")
+
+
+def _counted(trial: Trial, kind: Kind) -> frozenset[str]:
+    """What the adapter counts of an answer in its usual form."""
+    reply = _call(trial, kind, answering_with(_ANSWERS[0]))
+    metadata = reply.metadata if isinstance(reply, Answered) else {}
+    return frozenset(name for name in ("input_tokens", "output_tokens") if metadata.get(name) is not None)
+
+
+_COUNTED: Final[Mapping[Kind, Callable[[Trial], frozenset[str]]]] = {
+    "response": lambda trial: _counted(trial, "response"),
+    "stream": lambda trial: _counted(trial, "stream"),
+}
+
+
+def _varying(variation: Variation, answer: WrittenAnswer) -> Answerer:
+    return lambda asked: _varied(asked, variation, answer)
+
+
+def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Response:
+    """The answer in this form, streamed if the request asks for it."""
+    if not asked.wants_stream:
+        body = json.loads(asked.dialect.answers.write(asked.named(answer)))
+        return Response(200, json.dumps(body if variation.whole is None else variation.whole(body)).encode())
+    write = asked.dialect.streams.write_body
+    events = asked.events(answer)
+    if variation.events is not None:
+        events = variation.events(events)
+    elif variation.whole is not None and write is not None:
+        events = write(variation.whole(json.loads(asked.dialect.answers.write(asked.named(answer)))))
+    return Response(200, content_type=asked.dialect.streams.content_type, steps=tuple(map(Send, events)))
+
+
+def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
+    """What the provider wants back and the next request does not have."""
+    results = [
+        {"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in reply.calls
+    ] or [{"role": "user", "content": "Go on."}]
+    options = {**trial.scenario.call_options(), **({"tools": _TOOLS} if answer.tool_calls else {})}
+    seen = trial.observe([*trial.scenario.prompt, reply.message, *results], options)
+    sent = [leaf for _, leaf in leaves(seen.payload)] if isinstance(seen, Sent) else []
+    wanted = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
+    for text in wanted if _is_in(variation, answer) else ():
+        if text not in sent:
+            yield Problem(f"{show(text)} is not sent back with the message that it came with")
+
+
+def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:
+    """Whether the form has a place for what goes back: a signature at each call needs calls."""
+    return bool(answer.tool_calls) or "call" not in variation.words
+
+
+OTHER_FORMS_CHECKS: Final = _both(
+    "other-forms-are-read",
+    "Text, calls and what goes back are read in every form that the provider may give them.",
+    _other_forms_are_read,
+)
+
+
+def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """Models answer with what nobody tried."""
+    for words, answer in _UNUSUAL.items():
+        if answer.tool_calls and "tools" not in trial.subject.capabilities:
+            continue
+        try:
+            trial.dialect.answers.write(answer)
+        except CannotWrite:
+            continue
+        reply = _call(trial, kind, answering_with(answer))
+        yield from (fault.after(f"{words}: ") for fault in _differing(reply, answer))
+
+
+def _deep(depth: int) -> str:
+    return f'{{"at":{"[" * depth}"the bottom"{"]" * depth}}}'
+
+
+def _called(*arguments: str) -> WrittenAnswer:
+    calls = (ToolCall(f"call_u{number}", FunctionCall("look", text)) for number, text in enumerate(arguments))
+    return WrittenAnswer(tool_calls=tuple(calls), finish="tool_calls")
+
+
+_UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
+    "twelve calls": _called(*(f'{{"at":{number}}}' for number in range(12))),
+    "arguments of 200,000 characters": _called(json.dumps({"at": "a long word " * 16_667})),
+    "arguments 60 levels deep": _called(_deep(60)),
+    "numbers of several kinds": _called('{"a":1.0,"b":-0.0,"c":1e2,"d":1180591620717411303424,"e":0.1,"f":-7}'),
+    "escapes in arguments": _called('{"a":"\\u2028\\u0000\\"\\\\n","b\\n":"\\ud83e\\uddea","":null}'),
+    "a text of 60,000 characters": WrittenAnswer(content="\u00e9\u00e8 and more words\n\n" * 3000),
+    "a text of blanks and line ends": WrittenAnswer(content="\n\n    \t\n        indented\r\n      \n"),
+}
+
+
+UNUSUAL_CHECKS: Final = _both(
+    "unusual-answers-are-read",
+    "Many calls, large and deep arguments, numbers of every kind and long texts are read whole.",
+    _unusual_answers_are_read,
+)
+
+
+def _bad_ends_are_not_good(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """A pause, a refusal or a malformed call that looks like an answer is acted upon."""
+    for value in trial.dialect.answers.bad_ends:
+        change = with_reason(trial.dialect.streams.finish_fields, value)
+        reply = _call(trial, kind, answering_with(PLAIN_ANSWER, change))
+        if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
+            yield Problem(f"an answer that ends with {show(value)} is given as a good one: {show(reply.finish)}")
+    for value in trial.dialect.answers.good_ends:
+        change = with_reason(trial.dialect.streams.finish_fields, value)
+        reply = _call(trial, kind, answering_with(PLAIN_ANSWER, change))
+        if isinstance(reply, Answered) and reply.finish != "stop":
+            text = f"an answer that ends with {show(value)} is a good one, and ends with {show(reply.finish)}"
+            yield Problem(text, finding_class="contract")
+
+
+BAD_END_CHECKS: Final = _both(
+    "bad-ends-are-not-good",
+    "An answer ends with `stop` where the provider ended it with a good reason, and nowhere else.",
+    _bad_ends_are_not_good,
+)
+
+
+def _usage_may_be_missing(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """Compatible servers leave it out, and so do streams that are asked for without it."""
+    name = trial.dialect.answers.optional_usage
+    if name is None:
+        raise NotApplicable(f"answers of {trial.dialect.name} always count their tokens")
+    counted = WrittenAnswer(content=PLAIN_ANSWER.content, input_tokens=901, output_tokens=902, cached_tokens=94)
+    _call(trial, kind, answering_with(counted))
+    reply = _call(trial, kind, answering_with(PLAIN_ANSWER, lambda body: _without(body, name)))
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield from (fault.after("without token counts, ") for fault in unread(reply))
+        return
+    yield from (fault.after("without token counts, ") for fault in _differing(reply, PLAIN_ANSWER))
+    for count in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
+        if reply.metadata.get(count):
+            text = f"{count} is {show(reply.metadata[count])}, which is not in the answer"
+            yield Problem(f"without token counts, {text}", finding_class="contract")
+
+
+def _without(value: Any, name: str) -> Any:
+    if is_object(value):
+        return {key: _without(item, name) for key, item in value.items() if key != name}
+    return [_without(item, name) for item in value] if is_array(value) else value
+
+
+USAGE_CHECKS: Final = _both(
+    "usage-may-be-missing", "An answer without token counts is read, and none are made up.", _usage_may_be_missing
+)

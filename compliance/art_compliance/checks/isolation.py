@@ -1,0 +1,227 @@
+"""Load: adapters, calls and events do not affect those that come before or after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from art_compliance.checks.answerers import refusing
+from art_compliance.checks.base import check
+from art_compliance.checks.load import answer_to, ask_number, echo
+from art_compliance.checks.requirements import NotApplicable, require_read
+from art_compliance.checks.streamed import STREAMS, whole_and_streamed
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Asked, Request, Response, answering_with
+from art_compliance.quoting import show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
+from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Crashed, Refused, Watched, raised
+from art_sdk import FunctionCall, ToolCall
+from art_sdk.json_data import is_object
+
+
+@check(
+    "load.adapters-stand-apart",
+    clause="Two adapters with different keys and URLs each use their own, whichever is called first.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+)
+def adapters_stand_apart(trial: Trial) -> Iterator[Problem]:
+    """A service has one adapter per customer. The environment has a third key and URL meanwhile, for none of them."""
+    before = trial.subject.request_count
+    with trial.subject.opening_another(key=OTHER_KEY, path=_OTHER_PATH) as other:
+        for number, call in enumerate((trial.subject.call, other, trial.subject.call)):
+            call(*ask_number(trial, number), echo)
+    requests = trial.subject.seen_since(before)
+    if len(requests) != len(_WANTED):
+        raise NotApplicable("not every call arrives once: see translation.one-call-one-request")
+    for request, (which, key, path) in zip(requests, _WANTED, strict=True):
+        yield from (Problem(f"{which} {wrong}") for wrong in _strange(request, key, path))
+
+
+_OTHER_PATH: Final = "/another"
+_WANTED: Final = (
+    ("the first adapter", TEST_KEY, ""),
+    ("a second one", OTHER_KEY, _OTHER_PATH),
+    ("the first adapter, called again,", TEST_KEY, ""),
+)
+
+
+def _strange(request: Request, key: str, path: str) -> Iterator[str]:
+    sent = f"{request.target} {request.headers}"
+    if key not in sent:
+        yield "does not send its own key"
+    if (OTHER_KEY if key == TEST_KEY else TEST_KEY) in sent:
+        yield "sends the other one's key"
+    is_elsewhere = request.target.startswith(ENVIRONMENT_PATH)
+    if is_elsewhere or request.target.startswith(_OTHER_PATH) != bool(path):
+        yield f"asks at {show(request.target)}, which is not under its own base_url"
+
+
+@check(
+    "load.calls-stand-apart",
+    clause="A call takes nothing from the calls before it: no model, id, tool or token count.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+)
+def calls_stand_apart(trial: Trial) -> Iterator[Problem]:
+    """What sticks to an adapter reaches another user."""
+    kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
+    plain = [_watch(trial, number, streamed=streamed) for number, streamed in enumerate(kinds)]
+    before = trial.subject.request_count
+    trial.subject.call(_PLAIN[0], _full_options(trial), answering_with(_COUNTED))
+    between = trial.subject.seen_since(before)
+    again = [_watch(trial, number + len(kinds), streamed=streamed) for number, streamed in enumerate(kinds)]
+    for first, second in zip(plain, again, strict=True):
+        yield from _different_requests(first.requests, second.requests)
+    for one, other in zip(plain[0].requests, between, strict=False):
+        yield from _same_headers(one, other)
+    yield from _shared_facts(require_read(plain[0].reply), require_read(again[0].reply))
+
+
+def _different_requests(some: Iterable[Request], others: Iterable[Request]) -> Iterator[Problem]:
+    if any((one.target, one.body) != (other.target, other.body) for one, other in zip(some, others, strict=False)):
+        yield Problem("after a call with a model, ids, tools and options, the same call sends another request")
+
+
+def _same_headers(one: Request, other: Request) -> Iterator[Problem]:
+    for name in _ONCE_ONLY:
+        if name in one.headers and one.headers[name] == other.headers.get(name):
+            yield Problem(f"two calls send the same {name}: the provider takes the second for the first")
+
+
+def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
+    """What the later reply has of calls before it."""
+    request_id = reply.metadata.get("request_id")
+    if request_id is not None and request_id == first.metadata.get("request_id"):
+        yield Problem(f"two answers with different ids have the same request_id: {show(request_id)}")
+    if (trace := reply.events[0].get("trace_id")) == first.events[0].get("trace_id"):
+        yield Problem(f"two calls without a trace_id have the same one in their events: {show(trace)}")
+    for name, value in (("trace_id", "trace-of-one"), ("session_id", "session-of-one")):
+        if any(event.get(name) == value for event in reply.events):
+            yield Problem(f"after a call with the {name} {show(value)}, the events of another call have it, too")
+    for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
+        wanted, found = first.metadata.get(name), reply.metadata.get(name)
+        if (wanted or None) != (found or None):
+            yield Problem(f"after another call, {name} is {show(found)}; it was {show(wanted)} before")
+
+
+def _watch(trial: Trial, number: int, *, streamed: bool) -> Watched:
+    """A call whose answer has ids of this number, in its head and in its body."""
+    own = f"of-answer-{number}"
+
+    def answer(asked: Asked) -> Response:
+        response = asked.answer(_SHORT, lambda body: _with_ids(body, own))
+        return replace(response, headers=tuple((name, own) for name in _ID_HEADERS))
+
+    prompt, options = _PLAIN
+    with trial.subject.answering(answer):
+        return trial.subject.watch(prompt, {**options, **({"stream": True} if streamed else {})})
+
+
+def _with_ids(body: Any, own: str) -> Any:
+    """The body, or an event of a stream, with this id; Anthropic's streams have it in a message."""
+    changed = {name: own for name in ("id", "responseId") if name in body}
+    return {**body, **changed, **({"message": {**body["message"], "id": own}} if "message" in body else {})}
+
+
+def _full_options(trial: Trial) -> dict[str, Any]:
+    """Options that another call does not have."""
+    full: dict[str, Any] = {
+        "thread_id": "thread-full",
+        "model": "a-model-of-one-call",
+        "trace_id": "trace-of-one",
+        "session_id": "session-of-one",
+        "temperature": 0.9,
+        "max_tokens": 77,
+    }
+    if "stop" in trial.subject.capabilities:
+        full["stop"] = ["HALT"]
+    if "tools" in trial.subject.capabilities:
+        full |= {"tools": [{"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}]}
+    return full
+
+
+_ID_HEADERS: Final = ("x-request-id", "request-id")
+_ONCE_ONLY: Final = ("idempotency-key", "x-idempotency-key")
+_SHORT: Final = WrittenAnswer(content="It is noon.")
+_COUNTED: Final = WrittenAnswer(
+    content="counted", input_tokens=901, output_tokens=902, thinking_tokens=93, cached_tokens=94
+)
+_PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
+    [{"role": "user", "content": "What is the time?"}],
+    {"thread_id": "thread-apart", "top_p": 0.5},
+)
+
+
+@check(
+    "load.closed-calls-free-their-place",
+    clause="After many calls that were closed half-way, a call is answered as ever.",
+    finding_class="contract",
+    requires=STREAMS,
+    once=True,
+)
+def closed_calls_free_their_place(trial: Trial) -> Iterator[Problem]:
+    """Users press stop, all day."""
+    prompt, options = ask_number(trial, 1)
+    with trial.subject.answering(echo):
+        for _ in range(_CLOSED):
+            try:
+                closed = trial.subject.attempt("close_early", prompt=prompt, options=options)
+            except CannotDo as error:
+                raise NotApplicable(str(error)) from error
+            if isinstance(closed, Crashed) and closed.timed_out:
+                raise NotApplicable("closing a call hangs: see stream.closing-ends-the-call")
+            if isinstance(closed, (Refused, Crashed)):
+                yield Problem(f"after some of {_CLOSED} closed calls the next one raised {raised(closed)}")
+                return
+    reply = trial.subject.call(*ask_number(trial, 2), echo)
+    if not isinstance(reply, Answered) or reply.text != answer_to(2):
+        wrong = show(reply.text) if isinstance(reply, Answered) else str(reply)
+        yield Problem(f"after {_CLOSED} closed calls, the next one gives {wrong}")
+
+
+_CLOSED: Final = 60
+
+
+@check(
+    "response.events-stay-as-they-came",
+    clause="An event does not change after the adapter has given it, and the caller's prompt not at all.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent"),
+    once=True,
+    on_every_prompt=True,
+)
+def events_stay_as_they_came(trial: Trial) -> Iterator[Problem]:
+    """Applications keep events, and hand them to other tasks."""
+    for answerer in (answering_with(_TEXT), answering_with(_CALLS), refusing(400), refusing(403)):
+        prompt, options = ask_number(trial, 3)
+        with trial.subject.answering(answerer):
+            kept = trial.subject.attempt("keep", prompt=prompt, options=options)
+        if not is_object(kept):
+            raise NotApplicable("the answer is not read: see the checks named answer-is-read")
+        if kept["arguments"]:
+            yield Problem("reading the answer changed the prompt or the options; work on a copy")
+        if changed := kept["events"]:
+            yield Problem(f"the events {show(changed[:9])} changed after they had come; give a new object for each")
+            return
+        if kept["earlier"]:
+            yield Problem("the events of a call changed when the next call was made; give new objects in each")
+            return
+
+
+_TEXT: Final = WrittenAnswer(content="One answer, of several words, in several pieces.")
+_CALLS: Final = WrittenAnswer(
+    tool_calls=(
+        ToolCall("call_k1", FunctionCall("look", '{"at": "one"}')),
+        ToolCall("call_k2", FunctionCall("look", '{"at": "two"}')),
+    ),
+    finish="tool_calls",
+)

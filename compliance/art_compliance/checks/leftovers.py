@@ -1,0 +1,101 @@
+"""Load: calls that have ended, and adapters that were closed, leave no thread, process, socket or file behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.load import ask_number, echo
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.subject.calling import CannotDo
+from art_sdk.json_data import is_object
+
+
+@check(
+    "load.nothing-stays-behind",
+    clause="Calls that have ended, and adapters that were closed, leave no thread, process, socket or file behind.",
+    finding_class="contract",
+    requires=("dialect", "call"),
+    once=True,
+)
+def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
+    """A service that makes an adapter per customer runs out of them."""
+    for use, what in ((_call, "calls"), (_open_and_close, "adapters were made, called and closed")):
+        try:
+            left = _left_by(trial, use)
+        except _NotClosed as error:
+            yield Problem(f"closing an adapter failed: {error}")
+            return
+        for name, count in left.items():
+            yield Problem(f"after {_MANY} {what} there are {count} more {name} than before")
+
+
+class _NotClosed(Exception):
+    """An adapter cannot be closed; the text says why."""
+
+
+_MANY: Final = 6
+_TOLERATED: Final = 4
+"""A pool may grow by some of what it keeps for use again. What stays of each grows by all of them."""
+
+_PATIENCE: Final = 2.0
+"""Seconds in which whatever is being closed may end."""
+
+Use = Callable[[Trial, int], bool]
+"""Uses the adapter so many times. Returns whether it can be used so."""
+
+
+def _left_by(trial: Trial, use: Use) -> dict[str, int]:
+    """What each of many uses leaves. What grows once, such as a pool that fills, does not grow again."""
+    if not use(trial, 1):
+        return {}
+    return _growth(trial, use) and _growth(trial, use)
+
+
+def _growth(trial: Trial, use: Use) -> dict[str, int]:
+    before = count_open(trial)
+    use(trial, _MANY)
+    return wait_until_closed(trial, before, tolerated=_TOLERATED, seconds=_PATIENCE)
+
+
+def _call(trial: Trial, many: int) -> bool:
+    for number in range(many):
+        trial.subject.call(*ask_number(trial, number), echo)
+    return True
+
+
+def _open_and_close(trial: Trial, many: int) -> bool:
+    """One that cannot be closed may keep what it has."""
+    calls = [ask_number(trial, number) for number in range(many)]
+    with trial.subject.answering(echo):
+        try:
+            failed = trial.subject.attempt("open_and_close", calls=calls)
+        except CannotDo:
+            return False
+    if isinstance(failed, str):
+        raise _NotClosed(failed)
+    return True
+
+
+def count_open(trial: Trial) -> dict[str, int]:
+    """How many threads, tasks, processes, sockets and files the adapter's process has; empty where it cannot say."""
+    counted = trial.subject.attempt("count_open")
+    return counted if is_object(counted) else {}
+
+
+def wait_until_closed(trial: Trial, before: dict[str, int], *, tolerated: int, seconds: float) -> dict[str, int]:
+    """Of what there is, the kinds of which there are more than before, and how many more, when the time is up."""
+    ends = time.monotonic() + seconds
+    while left := _grown(before, count_open(trial), tolerated):
+        if time.monotonic() > ends:
+            break
+        time.sleep(0.02)
+    return left
+
+
+def _grown(before: dict[str, int], now: dict[str, int], tolerated: int) -> dict[str, int]:
+    grown = {name: now.get(name, 0) - count for name, count in before.items()}
+    return {name: count for name, count in grown.items() if count > tolerated}

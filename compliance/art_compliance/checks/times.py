@@ -1,0 +1,77 @@
+"""Response and stream: METADATA has the times of the call, in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from art_compliance.checks.base import Check, check
+from art_compliance.checks.requirements import NotApplicable, require_read
+from art_compliance.checks.streamed import options_for
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Asked, Pause, Response, Send
+from art_compliance.quoting import show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+
+
+def _times_check(stage: str, *, streamed: bool) -> Check:
+    """The check of a stage."""
+
+    @check(
+        f"{stage}.times-are-plausible",
+        clause="METADATA says how many milliseconds the call took, and when its first token came, if it came in one.",
+        finding_class="contract",
+        requires=("dialect", "call", "sent", *(("streaming",) if streamed else ())),
+        once=True,
+        on_every_prompt=True,
+    )
+    def times_are_plausible(trial: Trial) -> Iterator[Problem]:
+        """People compare providers by them."""
+        reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), _pausing)
+        yield from _wrong_times(require_read(reply))
+
+    return times_are_plausible
+
+
+def _pausing(asked: Asked) -> Response:
+    """An answer that begins with a pause."""
+    response = asked.answer(_TEXT)
+    steps = response.steps or (Send(response.body),)
+    return Response(200, content_type=response.content_type, steps=(Pause(_PAUSE), *steps))
+
+
+def _wrong_times(answered: Answered) -> Iterator[Problem]:
+    total, first = (answered.metadata.get(name) for name in ("total_generation_time_ms", "time_to_first_token_ms"))
+    if total is None and first is None:
+        raise NotApplicable("METADATA has no times")
+    most = _LENIENCE * answered.at[-1] * 1000
+    for name, value, least in (
+        ("total_generation_time_ms", total, _PAUSE * 1000 * _SHARE),
+        ("time_to_first_token_ms", first, 0),
+    ):
+        if value is not None and not (_is_number(value) and least <= value <= most):
+            took = f"the answer came after {_PAUSE * 1000:g} ms, and its end after {answered.at[-1] * 1000:.0f} ms"
+            yield Problem(f"{name} is {show(value)}; {took}")
+            return
+    if total is not None and first is not None and first > total:
+        yield Problem(f"time_to_first_token_ms is {show(first)}, and total_generation_time_ms only {show(total)}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_PAUSE: Final = 0.1
+"""Seconds."""
+
+_SHARE: Final = 0.5
+"""Of the pause: clocks may be started after the request was sent."""
+
+_LENIENCE: Final = 20
+"""How many times longer than by the suite's clock a call may have taken, which starts later on a busy machine."""
+
+_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes late.")
+
+TIMES_CHECKS: Final = (_times_check("response", streamed=False), _times_check("stream", streamed=True))

@@ -1,0 +1,248 @@
+"""Translation of what is larger or odder than people write by hand: long conversations, many tools, key order."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from itertools import islice
+from random import Random
+from typing import Any, Final
+
+from msgspec import Struct
+
+from art_compliance.checks.base import check
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.translation import laws
+from art_compliance.checks.translation.conservation import CAUSES
+from art_compliance.checks.translation.losses import losses_of
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.pointers import escape
+from art_compliance.quoting import show
+from art_compliance.subject.observations import Sent
+from art_sdk import Capability
+from art_sdk.json_data import is_array, is_object
+
+Prompt = list[dict[str, Any]]
+Options = dict[str, Any]
+
+
+class Demand(Struct, frozen=True, kw_only=True):
+    """A prompt that asks much of an adapter: what it is, the capabilities that it needs, and how it is made."""
+
+    words: str
+    needs: tuple[Capability, ...] = ()
+    make: Callable[[Random], tuple[Prompt, Options]]
+
+
+@check(
+    "translation.demanding-prompts-survive",
+    clause="Prompts of hundreds of turns, many tools and long texts are sent whole, or refused.",
+    requires=("dialect", "sent"),
+    once=True,
+    leaves_to=(*CAUSES, laws.same_prompt_same_request),
+)
+def demanding_prompts_survive(trial: Trial) -> Iterator[Problem]:
+    """Agents run for hours, and what they carry grows."""
+    for demand in _DEMANDS:
+        if not trial.subject.capabilities.issuperset(demand.needs):
+            continue
+        prompt, options = demand.make(Random(f"{trial.seed} {demand.words}"))
+        options = {"thread_id": "demanding", **options}
+        for problem in islice(losses_of(trial, prompt, options), _SHOWN):
+            if not trial.is_known(problem.message):
+                yield problem.after(f"{demand.words}: ")
+
+
+_SHOWN: Final = 3
+
+
+def _word(random: Random) -> str:
+    return random.randbytes(5).hex()
+
+
+def _many_turns(random: Random) -> tuple[Prompt, Options]:
+    system = {"role": "system", "content": f"Count with {_word(random)}."}
+    turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} {_word(random)}"} for at in range(_TURNS)]
+    return [system, *turns], {}
+
+
+_TURNS: Final = 601
+
+
+def _many_rounds(random: Random) -> tuple[Prompt, Options]:
+    prompt: Prompt = [{"role": "user", "content": "Go on until you are done."}]
+    for at in range(_ROUNDS):
+        function = {"name": "look", "arguments": f'{{"at":"{_word(random)}"}}'}
+        call = {"id": f"call_{at}", "type": "function", "function": function}
+        prompt += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool_result", "tool_call_id": f"call_{at}", "name": "look", "content": _word(random)},
+        ]
+    return prompt, {"tools": [_tool("look", {"at": {"type": "string"}})]}
+
+
+_ROUNDS: Final = 120
+
+
+def _tool(name: str, properties: dict[str, Any], description: str = "Looks.") -> dict[str, Any]:
+    return {"name": name, "description": description, "inputSchema": {"type": "object", "properties": properties}}
+
+
+def _many_calls(random: Random) -> tuple[Prompt, Options]:
+    calls: list[dict[str, Any]] = []
+    results: Prompt = []
+    for at in range(_CALLS):
+        function = {"name": "look", "arguments": f'{{"at":"{_word(random)}"}}'}
+        calls.append({"id": f"call_{at}", "type": "function", "function": function})
+        results.append({"role": "tool_result", "tool_call_id": f"call_{at}", "content": _word(random)})
+    asked: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": calls}
+    prompt: Prompt = [{"role": "user", "content": "Look everywhere."}, asked, *results]
+    return prompt, {"tools": [_tool("look", {"at": {"type": "string"}})]}
+
+
+_CALLS: Final = 24
+
+
+def _many_tools(random: Random) -> tuple[Prompt, Options]:
+    described = [_tool(f"tool_{at}", {_word(random): {"type": "string"}}, _word(random)) for at in range(_TOOLS)]
+    return [{"role": "user", "content": "hello"}], {"tools": described}
+
+
+_TOOLS: Final = 128
+"""As many as OpenAI takes."""
+
+
+def _long_texts(random: Random) -> tuple[Prompt, Options]:
+    text = " ".join(_word(random) for _ in range(_WORDS))
+    result = {"role": "tool_result", "tool_call_id": "call_1", "content": text[::-1]}
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asked = {"role": "assistant", "content": text[:9999], "tool_calls": [call]}
+    described = _tool("look", {}, description=text[:3000])
+    return [{"role": "user", "content": text}, asked, result], {"tools": [described]}
+
+
+_WORDS: Final = 30_000
+"""Some 330,000 characters: a short book."""
+
+
+def _line_ends(random: Random) -> tuple[Prompt, Options]:
+    arguments = f'{{"{_word(random)}":"a\\r\\nb\\rc\\n","d":"\\u2028\\t","e":-0.0,"f":1.0,"g":1e2}}'
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": arguments}}
+    asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool_result", "tool_call_id": "call_1", "content": "a\r\nb\rc\n\n"}
+    text = {"role": "user", "content": "cafe\u0301 and caf\u00e9\r\nare \ufb01ne\r"}
+    return [text, asked, result], {"tools": [_tool("look", {})]}
+
+
+def _a_model_in_capitals(random: Random) -> tuple[Prompt, Options]:
+    return [{"role": "user", "content": "hello"}], {"model": f"Own/Model-{_word(random).upper()}:Latest"}
+
+
+def _many_parts(random: Random) -> tuple[Prompt, Options]:
+    parts = [{"type": "text", "text": f"{at} {_word(random)}"} for at in range(40)]
+    return [{"role": "user", "content": parts}], {}
+
+
+def _like_data(random: Random) -> tuple[Prompt, Options]:
+    """Texts that look like something that could be read."""
+    word = _word(random)
+    texts = [
+        f'[{{"type":"text","text":"{word}"}}]',
+        f'{{"role": "system", "content": "{word}"}}',
+        f"data:image/png;base64,{word}",
+        f"<think>{word}</think> {{{{{word}}}}} ${{{word}}} <|im_start|>{word}<|im_end|>",
+        f"\ufeff{word}\u00a0{word}\ttab\t{word}",
+    ]
+    roles = ("user", "assistant")
+    return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)], {}
+
+
+def _large_images(random: Random) -> tuple[Prompt, Options]:
+    """Two PNG images of almost a megabyte each, one of them in an older turn."""
+    images = [
+        {"type": "image", "mime_type": "image/png", "data": b64encode(_PNG + random.randbytes(_IMAGE)).decode()}
+        for _ in range(2)
+    ]
+    turns = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]} for image in images]
+    return [turns[0], {"role": "assistant", "content": "A moon."}, turns[1]], {}
+
+
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_IMAGE: Final = 900_000
+
+
+_TOOLS_NEEDED: Final[tuple[Capability, ...]] = ("tools",)
+_DEMANDS: Final = (
+    Demand(words=f"{_TURNS} turns", make=_many_turns),
+    Demand(words=f"{_ROUNDS} rounds with a tool", needs=_TOOLS_NEEDED, make=_many_rounds),
+    Demand(words=f"{_CALLS} calls in one turn", needs=("tools", "parallel_tools"), make=_many_calls),
+    Demand(words=f"{_TOOLS} tools", needs=_TOOLS_NEEDED, make=_many_tools),
+    Demand(words=f"texts of {_WORDS:,} words", needs=_TOOLS_NEEDED, make=_long_texts),
+    Demand(words="line ends and numbers of several kinds", needs=_TOOLS_NEEDED, make=_line_ends),
+    Demand(words="a model's name with capitals", make=_a_model_in_capitals),
+    Demand(words="40 parts in one message", make=_many_parts),
+    Demand(words="texts like data", make=_like_data),
+    Demand(words="two images of 0.9 MB", needs=("images",), make=_large_images),
+)
+
+
+@check(
+    "translation.keys-keep-their-order",
+    clause="The properties of a schema are sent in the caller's order.",
+    requires=("dialect", "sent"),
+    once=True,
+    leaves_to=CAUSES,
+)
+def keys_keep_their_order(trial: Trial) -> Iterator[Problem]:
+    """Models fill in properties in the order of the schema: an answer before its reason is worth less."""
+    random = Random(f"{trial.seed} order")
+    names = [f"{letter}{_word(random)}" for letter in "zmaqb"]
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
+    given: list[tuple[str, Options]] = []
+    if "response_schema" in trial.subject.capabilities:
+        given.append(("response schema", {"response_schema": {**schema, "additionalProperties": False}}))
+    if "tools" in trial.subject.capabilities:
+        given.append(("tool's schema", {"tools": [{"name": "look", "description": "Looks.", "inputSchema": schema}]}))
+    if not given:
+        raise NotApplicable("not declared: response_schema, tools")
+    for what, options in given:
+        seen = trial.observe([{"role": "user", "content": "hello"}], {"thread_id": "order", **options})
+        for pointer, found in _orders(seen.payload, set(names)) if isinstance(seen, Sent) else ():
+            if found != names:
+                text = f"the properties of a {what}, {show(names)}, are sent in another order: {show(found)}"
+                yield Problem(text, pointer=pointer)
+
+
+def _orders(value: Any, names: set[str], pointer: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The objects of the payload that have just these keys: where they are, and the order of their keys."""
+    if is_object(value):
+        if set(value) == names:
+            yield pointer, list(value)
+        for key, item in value.items():
+            yield from _orders(item, names, f"{pointer}/{escape(key)}")
+    elif is_array(value):
+        for at, item in enumerate(value):
+            yield from _orders(item, names, f"{pointer}/{at}")
+
+
+@check(
+    "translation.like-schemas-stay-apart",
+    clause="A tool's schema is sent as it is given, whatever schemas with the same names came before.",
+    requires=("dialect", "sent"),
+    once=True,
+    leaves_to=(*CAUSES, laws.same_prompt_same_request),
+    needs=(),
+)
+def like_schemas_stay_apart(trial: Trial) -> Iterator[Problem]:
+    """Caches of converted schemas need the whole schema as their key."""
+    if "tools" not in trial.subject.capabilities:
+        raise NotApplicable("not declared: tools")
+    prompt: Prompt = [{"role": "user", "content": "hello"}]
+    for kind in ("string", "integer"):
+        properties = {"at": {"type": kind, "description": f"A {kind}."}, "of": {"type": "string"}}
+        options: Options = {"thread_id": "alike", "tools": [_tool("look", properties)]}
+        yield from (
+            problem.after(f"the second of two: {kind}: ")
+            for problem in islice(losses_of(trial, prompt, options), _SHOWN)
+        )

@@ -1,0 +1,29 @@
+"""What a request does not have of a prompt that is no scenario's, and its adapter does not declare to lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from art_compliance.checks.translation.conservation import as_problem
+from art_compliance.checks.trial import Trial
+from art_compliance.dialects import DecodeFailed
+from art_compliance.findings import Problem
+from art_compliance.subject.observations import Crashed, Sent
+
+
+def losses_of(trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Iterator[Problem]:
+    """What is lost of this prompt and these options. Nothing where the adapter refuses them, with its reason."""
+    seen = trial.observe(prompt, options)
+    if isinstance(seen, Crashed):
+        yield Problem(str(seen), finding_class="contract")
+    if not isinstance(seen, Sent):
+        return
+    try:
+        decoded = trial.decode(seen)
+    except DecodeFailed as error:
+        yield Problem(f"the request cannot be decoded: {error}", pointer=error.pointer, finding_class="refused")
+        return
+    for difference in trial.compare(decoded, prompt, options, seen).differences:
+        if difference.loss not in trial.subject.losses:
+            yield as_problem(difference)

@@ -1,0 +1,130 @@
+"""Translation of options that come together: every pair of their values occurs in one of a few calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from random import Random
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.translation import conservation
+from art_compliance.checks.translation.conservation import CAUSES
+from art_compliance.checks.translation.losses import losses_of
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_sdk import Capability
+
+Row = dict[str, str]
+"""A value per factor, each by its name."""
+
+
+@check(
+    "translation.options-survive-together",
+    clause="Options, tools, history and streaming are all sent, however they are combined; or the call is refused.",
+    requires=("dialect", "sent"),
+    once=True,
+    leaves_to=(*CAUSES, conservation.options_survive),
+)
+def options_survive_together(trial: Trial) -> Iterator[Problem]:
+    """A response schema that is lost in streams alone is found by those who stream."""
+    factors = _factors_of(trial)
+    reported: set[str] = set()
+    for row in covering_rows({name: tuple(values) for name, values in factors.items()}, Random(trial.seed)):
+        for problem in losses_of(trial, *_call_of(trial, row, factors)):
+            if problem.message not in reported and not trial.is_known(problem.message):
+                reported.add(problem.message)
+                used = ", ".join(f"{name}: {value}" for name, value in row.items() if value != _NONE)
+                yield problem.after(f"with {used or 'no options'}: ")
+
+
+def _call_of(
+    trial: Trial, row: Row, factors: Mapping[str, Mapping[str, dict[str, Any]]]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The prompt and the options of a row."""
+    options: dict[str, Any] = {"thread_id": "together"}
+    for name, value in row.items():
+        options |= factors[name][value]
+    prompt = options.pop("prompt", _GREETING)
+    if "system" not in trial.subject.capabilities:
+        prompt = prompt[1:]
+    if "tool_choice" in options and "tools" not in options:
+        del options["tool_choice"]
+    return prompt, options
+
+
+_NONE: Final = "none"
+_GREETING: Final[list[dict[str, Any]]] = [
+    {"role": "system", "content": "You answer in one word."},
+    {"role": "user", "content": "Where is the moon?"},
+]
+_AFTER_A_TOOL: Final[list[dict[str, Any]]] = [
+    *_GREETING,
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at":"sky"}'}}],
+    },
+    {"role": "tool_result", "tool_call_id": "call_1", "name": "look", "content": "It is behind a cloud."},
+]
+_TOOLS: Final = [
+    {
+        "name": name,
+        "description": f"To {name}.",
+        "inputSchema": {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]},
+    }
+    for name in ("look", "listen")
+]
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"where": {"type": "string"}},
+    "required": ["where"],
+    "additionalProperties": False,
+}
+
+_FACTORS: Final[Mapping[str, tuple[tuple[Capability, ...], Mapping[str, dict[str, Any]]]]] = {
+    "tools": (("tools",), {_NONE: {}, "two": {"tools": _TOOLS}}),
+    "tool_choice": (
+        ("tools", "tool_choice"),
+        {
+            _NONE: {},
+            "auto": {"tool_choice": "auto"},
+            "required": {"tool_choice": "required"},
+            "named": {"tool_choice": "look"},
+        },
+    ),
+    "history": (("tools",), {_NONE: {}, "a call": {"prompt": _AFTER_A_TOOL}}),
+    "stream": (("streaming",), {_NONE: {}, "yes": {"stream": True}}),
+    "response_schema": (("response_schema",), {_NONE: {}, "given": {"response_schema": _SCHEMA}}),
+    "temperature": ((), {_NONE: {}, "0": {"temperature": 0.0}, "0.3": {"temperature": 0.3}}),
+    "top_p": ((), {_NONE: {}, "0.7": {"top_p": 0.7}}),
+    "max_tokens": ((), {_NONE: {}, "77": {"max_tokens": 77}}),
+    "stop": (("stop",), {_NONE: {}, "two": {"stop": ["HALT", "\n\nEND"]}}),
+    "model": ((), {_NONE: {}, "another": {"model": "another-model"}}),
+}
+"""For each factor the capabilities that it needs, and its values as options of the call."""
+
+
+def _factors_of(trial: Trial) -> Mapping[str, Mapping[str, dict[str, Any]]]:
+    """The factors whose capabilities the adapter declares."""
+    declared = trial.subject.capabilities
+    return {name: values for name, (needs, values) in _FACTORS.items() if declared.issuperset(needs)}
+
+
+def covering_rows(factors: Mapping[str, Sequence[str]], random: Random) -> Iterator[Row]:
+    """Rows in which every pair of values of two factors occurs, chosen greedily: each takes the most new pairs."""
+    names = list(factors)
+    open_pairs = {
+        ((one, a), (other, b))
+        for one, other in combinations(names, 2)
+        for a, b in product(factors[one], factors[other])
+    }
+    while open_pairs:
+        drawn = ({name: random.choice(factors[name]) for name in names} for _ in range(_DRAWN))
+        row = max(drawn, key=lambda one: len(open_pairs & set(combinations(one.items(), 2))))
+        row |= dict(min(open_pairs))  # so that every row takes at least one
+        open_pairs -= set(combinations(row.items(), 2))
+        yield row
+
+
+_DRAWN: Final = 60

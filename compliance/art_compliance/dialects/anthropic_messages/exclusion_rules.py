@@ -1,0 +1,63 @@
+"""Anthropic's rules about what does not go together: roles and blocks, citations and schemas, servers and toolsets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from art_compliance.dialects.anthropic_messages.messages import Messages
+from art_compliance.dialects.ruling import Broken, Place, child, objects, rule
+from art_compliance.quoting import show
+from art_sdk.json_data import is_object
+
+
+@rule("anthropic.image-of-user")
+def image_of_user(request: Messages) -> Iterator[Broken]:
+    """One inside a result is in a user's message."""
+    for message in request.messages:
+        for block in message.blocks if message.role == "assistant" else ():
+            if block.value.get("type") == "image":
+                yield Broken(f"{block.pointer}/type", "an assistant message may not have an image")
+
+
+@rule("anthropic.citations-all-or-none")
+def citations_all_or_none(request: Messages) -> Iterator[Broken]:
+    """Only documents that stand directly in a message: those in results are the tools'."""
+    documents = _documents(request)
+    if any(map(_is_cited, documents)):
+        for document in documents:
+            if not _is_cited(document):
+                yield Broken(document.pointer, "other documents have citations enabled, this one has not")
+
+
+@rule("anthropic.citations-or-schema")
+def citations_or_schema(request: Messages) -> Iterator[Broken]:
+    """Whatever the schema."""
+    wanted = child(child(request.root, "output_config"), "format", "output_format")
+    if is_object(wanted.value.get("schema")) and any(map(_is_cited, _documents(request))):
+        yield Broken(wanted.pointer, "a document has citations enabled, so the answer cannot have a schema")
+
+
+def _documents(request: Messages) -> list[Place]:
+    blocks = (block for message in request.messages for block in message.blocks)
+    return [block for block in blocks if block.value.get("type") == "document"]
+
+
+def _is_cited(document: Place) -> bool:
+    return child(document, "citations").value.get("enabled") is True
+
+
+@rule("anthropic.mcp-servers-and-toolsets")
+def mcp_servers_and_toolsets(request: Messages) -> Iterator[Broken]:
+    """Without toolsets, the older beta may be meant."""
+    toolsets = [tool for tool in objects(request.root, "tools") if tool.value.get("type") == "mcp_toolset"]
+    servers = list(objects(request.root, "mcp_servers"))
+    named = Counter(str(toolset.value.get("mcp_server_name")) for toolset in toolsets)
+    for toolset in toolsets:
+        name = toolset.value.get("mcp_server_name")
+        if isinstance(name, str) and name not in [server.value.get("name") for server in servers]:
+            yield Broken(f"{toolset.pointer}/mcp_server_name", f"no server in mcp_servers has the name {show(name)}")
+    for server in servers if toolsets else ():
+        name, count = server.value.get("name"), named[str(server.value.get("name"))]
+        if isinstance(name, str) and count != 1:
+            yield Broken(f"{server.pointer}/name", f"{count} toolsets name the server {show(name)}; one must")

@@ -1,0 +1,70 @@
+"""Other forms of Gemini's answers: recorded ones have several texts and thoughts, and several parts per response.
+
+Source of the signatures: Google's documentation of thought signatures, which come with calls and with empty texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+
+Part = dict[str, Any]
+_SIGNATURES: Final = ("Zmlyc3Qgc2lnbmF0dXJl", "c2Vjb25kIHNpZ25hdHVyZQ==", "dGhpcmQgc2lnbmF0dXJl")
+
+
+def _with_parts(body: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    (candidate,) = body["candidates"]
+    return {**body, "candidates": [{**candidate, "content": {**candidate["content"], "parts": parts}}]}
+
+
+def _parts(body: dict[str, Any]) -> list[Part]:
+    parts: list[Part] = body["candidates"][0]["content"]["parts"]
+    return parts
+
+
+def _two_texts(body: dict[str, Any]) -> dict[str, Any]:
+    return _with_parts(body, [one for part in _parts(body) for one in _split(part)])
+
+
+def _thought_between(body: dict[str, Any]) -> dict[str, Any]:
+    thought = {"text": "A thought between.", "thought": True}
+    parts = [one for part in _parts(body) for one in _split(part)]
+    return _with_parts(body, [*parts[:1], thought, *parts[1:]])
+
+
+def _split(part: Part) -> list[Part]:
+    return [{**part, "text": half} for half in in_halves(part["text"])] if len(part.get("text", "")) > 1 else [part]
+
+
+def _text_last(body: dict[str, Any]) -> dict[str, Any]:
+    return _with_parts(body, sorted(_parts(body), key=lambda part: "text" in part))
+
+
+def _signed_calls(body: dict[str, Any]) -> dict[str, Any]:
+    signatures = iter(_SIGNATURES)
+    parts = [
+        {**part, "thoughtSignature": next(signatures)} if "functionCall" in part else part for part in _parts(body)
+    ]
+    return _with_parts(body, parts)
+
+
+def _signed_at_the_end(body: dict[str, Any]) -> dict[str, Any]:
+    return _with_parts(body, [*_parts(body), {"text": "", "thoughtSignature": _SIGNATURES[0]}])
+
+
+def _in_one(events: Events) -> Events:
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    parts = [part for chunk in chunks for part in _parts(chunk)]
+    return (data_frame(_with_parts(chunks[-1], parts), newline="\r\n"),)
+
+
+VARIATIONS: Final = (
+    Variation(words="its text in two parts", whole=_two_texts),
+    Variation(words="a thought between two parts of its text", whole=_thought_between),
+    Variation(words="its text behind its calls", whole=_text_last),
+    Variation(words="a signature at each call", whole=_signed_calls, goes_back=_SIGNATURES),
+    Variation(words="a signature in an empty text at the end", whole=_signed_at_the_end, goes_back=_SIGNATURES[:1]),
+    Variation(words="all of its parts in one response", events=_in_one),
+)

@@ -1,0 +1,42 @@
+"""`groq-chat`: chat completions, as Groq takes and answers them.
+
+`reasoning` of an assistant message goes back as it came, to models that reason.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from art_compliance.dialects.groq_chat.answers import (
+    dress_chunks,
+    reasoning,
+    write_error,
+    write_response,
+    write_stream_error,
+)
+from art_compliance.dialects.groq_chat.rules import RULES
+from art_compliance.dialects.openai_chat.access import chat_access
+from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.streams import ChatStyle
+
+GROQ_CHAT: Final = ChatForm(
+    name="groq-chat",
+    hosts=("api.groq.com",),
+    base_path="/openai/v1",
+    # https://github.com/ag5826000/resume-commentor/issues/4; that a missing key is answered alike is inferred
+    access=chat_access(no_key="Invalid API Key", wrong_key="Invalid API Key"),
+    rules=RULES,
+    kept_fields=("reasoning",),
+    has_thinking=True,
+    write=write_response,
+    write_error=write_error,
+    write_stream_error=write_stream_error,
+    models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
+    reasoning=reasoning,
+    style=ChatStyle(  # recorded in 2026
+        texts=("reasoning", "content"),
+        whole_calls=True,
+        splits_calls=True,
+        dress=dress_chunks,
+    ),
+).dialect()

@@ -1,0 +1,174 @@
+"""Other forms of streams of chat completions: the same deltas, grouped in another way.
+
+Source: the published type of a chunk allows each of them; recorded streams of relatives have the last piece beside
+the finish reason, and all of a short answer in one chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Final
+
+from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.openai_chat.streams import DONE
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_sdk.json_data import is_array
+
+Chunk = dict[str, Any]
+
+
+def _regrouped(regroup: Callable[[list[Chunk]], list[Chunk]]) -> Callable[[Events], Events]:
+    """Rewrites the chunks that have a choice; comments, usage and the end mark stay where they are."""
+
+    def rewrite(events: Events) -> Events:
+        chunks = [data for event in events if (data := read_data(event)) is not None]
+        speaking = [chunk for chunk in chunks if chunk.get("choices")]
+        others = [chunk for chunk in chunks if not chunk.get("choices")]
+        comments = [event for event in events if event.startswith(b":")]
+        return (*comments, *map(data_frame, (*regroup(speaking), *others)), DONE)
+
+    return rewrite
+
+
+def _in_one(chunks: list[Chunk]) -> list[Chunk]:
+    return [reduce(_joined, chunks)]
+
+
+def _last_two(chunks: list[Chunk]) -> list[Chunk]:
+    *others, last = chunks
+    while others and not others[-1]["choices"][0]["delta"]:
+        others.pop()
+    return [*others[:-1], _joined(others[-1], last)] if others else chunks
+
+
+def _text_beside_call(chunks: list[Chunk]) -> list[Chunk]:
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+    at = next((at for at, delta in enumerate(deltas) if delta.get("tool_calls")), 0)
+    if not at or not deltas[at - 1].get("content"):
+        return chunks
+    return [*chunks[: at - 1], _joined(chunks[at - 1], chunks[at]), *chunks[at + 1 :]]
+
+
+def _calls_in_two_entries(chunks: list[Chunk]) -> list[Chunk]:
+    """Each entry of a call as two with its index, in one chunk: as served, see openai/openai-python issue 3201."""
+    return [_with_entries(chunk) for chunk in chunks]
+
+
+def _with_entries(chunk: Chunk) -> Chunk:
+    (choice,) = chunk["choices"]
+    entries = choice["delta"].get("tool_calls")
+    if not entries:
+        return chunk
+    delta = {**choice["delta"], "tool_calls": [half for one in entries for half in _halved(one)]}
+    return {**chunk, "choices": [{**choice, "delta": delta}]}
+
+
+def _halved(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    function = entry.get("function", {})
+    first, second = in_halves(function.get("arguments", ""))
+    if "index" not in entry or not first:
+        return [entry]
+    rest = {"index": entry["index"], "function": {"arguments": second}}
+    return [{**entry, "function": {**function, "arguments": first}}, rest]
+
+
+def _letters(chunks: list[Chunk]) -> list[Chunk]:
+    return [one for chunk in chunks for one in _spelled(chunk)]
+
+
+def _spelled(chunk: Chunk) -> list[Chunk]:
+    (choice,) = chunk["choices"]
+    text = choice["delta"].get("content")
+    if not isinstance(text, str) or len(text) < 2 or choice["delta"].keys() - {"content", "role"}:
+        return [chunk]
+    unfinished = {**choice, "finish_reason": None}
+    spelled = [{**chunk, "choices": [{**unfinished, "delta": {**choice["delta"], "content": one}}]} for one in text]
+    spelled[-1]["choices"][0]["finish_reason"] = choice.get("finish_reason")
+    return spelled
+
+
+def _joined(one: Chunk, other: Chunk) -> Chunk:
+    """Two chunks as one. The second one's finish reason and usage count."""
+    (first,), (second,) = one["choices"], other["choices"]
+    delta = dict(first["delta"])
+    for name, value in second["delta"].items():
+        delta[name] = _added(name, delta.get(name), value)
+    return {**one, **other, "choices": [{**first, **second, "delta": delta}]}
+
+
+def _added(name: str, one: Any, other: Any) -> Any:
+    if other is None or one is None:
+        return one if other is None else other
+    if name == "tool_calls":
+        return _joined_calls([*one, *other])
+    if name == "role":
+        return one
+    if is_array(one) or is_array(other):
+        return [*_as_parts(one), *_as_parts(other)]
+    return one + other if isinstance(one, str) else other
+
+
+def _as_parts(value: Any) -> list[Any]:
+    return [*value] if is_array(value) else [{"type": "text", "text": value}] if value else []
+
+
+def _joined_calls(pieces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One entry per index."""
+    found: dict[int, dict[str, Any]] = {}
+    for piece in pieces:
+        known = found.setdefault(piece["index"], {"index": piece["index"], "function": {"arguments": ""}})
+        function = piece.get("function", {})
+        arguments = known["function"]["arguments"] + function.get("arguments", "")
+        found[piece["index"]] = {
+            **known,
+            **piece,
+            "function": {**known["function"], **function, "arguments": arguments},
+        }
+    return list(found.values())
+
+
+def _counted_in_each(events: Events) -> Events:
+    """Each chunk counts the tokens so far, as vLLM's do with `continuous_usage_stats`; the last one counts all."""
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    usage = next((chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage")), None)
+    if usage is None:
+        return events
+    total = usage["completion_tokens"]
+    counted = [{**chunk, "usage": _so_far(usage, min(at, total))} for at, chunk in enumerate(chunks[:-1])]
+    comments = [event for event in events if event.startswith(b":")]
+    return (*comments, *map(data_frame, (*counted, {**chunks[-1], "usage": usage})), DONE)
+
+
+def _counted_apart(events: Events) -> Events:
+    """A chunk without choices counts the tokens, after the finish: where OpenAI puts them, and so may a relative."""
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    usage = next((chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage")), None)
+    if usage is None:
+        return events
+    speaking = [{**chunk, "usage": None} for chunk in chunks if chunk.get("choices")]
+    comments = [event for event in events if event.startswith(b":")]
+    return (*comments, *map(data_frame, (*speaking, {**chunks[-1], "choices": [], "usage": usage})), DONE)
+
+
+def _so_far(usage: dict[str, Any], completed: int) -> dict[str, Any]:
+    plain = {"prompt_tokens": usage["prompt_tokens"], "completion_tokens": completed}
+    return {**plain, "total_tokens": usage["prompt_tokens"] + completed}
+
+
+VARIATIONS: Final = (
+    Variation(words="token counts in each chunk", events=_counted_in_each),
+    Variation(words="token counts in a chunk of their own", events=_counted_apart),
+    Variation(words="the last piece beside the finish reason", events=_regrouped(_last_two)),
+    Variation(words="text beside a piece of a call", events=_regrouped(_text_beside_call)),
+    Variation(words="all of it in one chunk", events=_regrouped(_in_one)),
+    Variation(words="one letter per chunk", events=_regrouped(_letters)),
+    Variation(words="two pieces of a call in one chunk", events=_regrouped(_calls_in_two_entries)),
+)
+
+WITHOUT_END_MARK: Final = Variation(
+    words="no [DONE] after the finish", events=lambda events: tuple(one for one in events if one != DONE)
+)
+"""Servers end so, or did: ikawrakow/ik_llama.cpp issue 467, gpustack/llama-box issue 2, and
+huggingface/text-generation-inference issue 1896. At OpenAI's own host the mark always comes.
+"""

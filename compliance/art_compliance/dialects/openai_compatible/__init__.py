@@ -1,0 +1,30 @@
+"""`openai-compatible`: chat completions at a server whose limits nobody knows, such as vLLM or llama-server.
+
+Its shape and the pairing of calls and results are judged; OpenAI's fields and limits are notes. Services that are
+known are rows of `services`, with rules of their own in `fixtures/rules/openai-compatible.toml`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from art_compliance.dialects.openai_chat.answers import write_error
+from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.streams import ChatStyle
+from art_compliance.dialects.openai_compatible.answers import reasoning, write_response
+from art_compliance.dialects.openai_compatible.rules import RULES
+
+OPENAI_COMPATIBLE: Final = ChatForm(
+    name="openai-compatible",
+    like="openai-chat",
+    base_path="/v1",
+    rules=RULES,
+    kept_fields=("reasoning_content", "reasoning", "reasoning_details"),
+    has_thinking=True,
+    write=write_response,
+    write_error=write_error,
+    models=("written",),
+    reasoning=reasoning,
+    lacks_end_mark=True,
+    style=ChatStyle(texts=("reasoning_content", "content")),
+).dialect()

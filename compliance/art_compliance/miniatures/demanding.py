@@ -1,0 +1,116 @@
+"""Adapters that translate small prompts well, but not large ones, odd ones, or options that come together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from art_compliance.miniatures.base import (
+    Options,
+    Prompt,
+    change_messages,
+    change_options,
+    change_payload,
+    change_prompt,
+    miniature,
+    retranslate,
+)
+
+
+@miniature("translation.demanding-prompts-survive")
+def keeps_the_last_two_hundred_turns(adapter: Any) -> None:
+    """Of a long conversation, the older turns are left out."""
+    change_prompt(adapter, lambda prompt: prompt[:1] + prompt[-200:] if len(prompt) > 201 else prompt)
+
+
+@miniature("translation.demanding-prompts-survive")
+def keeps_a_hundred_tools(adapter: Any) -> None:
+    """Tools beyond the hundredth are left out."""
+    change_options(adapter, lambda options: {**options, "tools": options.get("tools", [])[:100]})
+
+
+@miniature("translation.demanding-prompts-survive")
+def cuts_long_texts(adapter: Any) -> None:
+    """User texts end after 100,000 characters."""
+    change_messages(adapter, "user", _shortened)
+
+
+@miniature("translation.demanding-prompts-survive", around=("openai",))
+def cuts_large_images(adapter: Any) -> None:
+    """The data of images ends after 64 kB."""
+    change_messages(adapter, "user", lambda message: {**message, "content": _with_small_images(message["content"])})
+
+
+def _with_small_images(content: Any) -> Any:
+    if isinstance(content, str):
+        return content
+    return [{**part, "data": part["data"][:65_536]} if part.get("data") else part for part in content]
+
+
+@miniature("translation.demanding-prompts-survive", around=("openai",))
+def reads_texts_that_look_like_parts(adapter: Any) -> None:
+    """A user text that is a JSON list of parts is sent as their texts."""
+    change_messages(adapter, "user", _parsed)
+
+
+def _parsed(message: dict[str, Any]) -> dict[str, Any]:
+    content = message["content"]
+    if not isinstance(content, str) or not content.startswith('[{"type"'):
+        return message
+    return {**message, "content": "".join(part["text"] for part in json.loads(content))}
+
+
+@miniature("translation.keys-keep-their-order")
+def sorts_the_keys_of_schemas(adapter: Any) -> None:
+    """The properties of schemas are sent in alphabetical order."""
+    change_payload(adapter, lambda payload: json.loads(json.dumps(payload, sort_keys=True)))
+
+
+@miniature("translation.like-schemas-stay-apart")
+def keeps_schemas_by_their_names(adapter: Any) -> None:
+    """A schema is converted once for all that have properties of the same names."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def change(options: Options) -> Options:
+        tools = [{**tool, "inputSchema": kept(tool["inputSchema"])} for tool in options.get("tools", ())]
+        return {**options, **({"tools": tools} if tools else {})}
+
+    def kept(schema: Any) -> Any:
+        names = tuple(schema.get("properties", ()))
+        return known.setdefault(names, schema) if names else schema
+
+    change_options(adapter, change)
+
+
+@miniature("translation.options-survive-together")
+def loses_top_p_beside_a_temperature(adapter: Any) -> None:
+    """Of two sampling options, one is sent, if there are tools as well."""
+    change_options(adapter, lambda options: _without("top_p", options, if_given=("temperature", "tools")))
+
+
+@miniature("translation.options-survive-together")
+def loses_the_response_schema_when_streaming(adapter: Any) -> None:
+    """A streamed call with a limit of tokens is made without its response schema."""
+    change_options(adapter, lambda options: _without("response_schema", options, if_given=("stream", "max_tokens")))
+
+
+@miniature("translation.same-for-every-account")
+def behaves_for_the_suite(adapter: Any) -> None:
+    """System messages are sent only in calls whose thread_id looks like one of a test."""
+    retranslate(adapter, lambda translate, prompt, options: translate(_for_a_test(prompt, options), options))
+
+
+def _shortened(message: dict[str, Any]) -> dict[str, Any]:
+    content = message["content"]
+    return {**message, "content": content[:100_000]} if isinstance(content, str) else message
+
+
+def _without(name: str, options: Options, *, if_given: tuple[str, ...]) -> Options:
+    is_alone = not all(options.get(one) for one in if_given)
+    return options if is_alone else {key: value for key, value in options.items() if key != name}
+
+
+def _for_a_test(prompt: Prompt, options: Options) -> Prompt:
+    if options["thread_id"].startswith("scenario-"):
+        return prompt
+    return [message for message in prompt if message["role"] != "system"] or prompt

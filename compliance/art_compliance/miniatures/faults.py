@@ -1,0 +1,224 @@
+"""Adapters that fare well until something goes wrong on the way, or many call them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import time
+from typing import Any, Final
+
+import httpx2
+import msgspec
+
+from art_compliance.miniatures.base import Events, as_data, change_events, miniature, retell
+from art_compliance.miniatures.streams import EventData, change_streams, each_event, of_kind, refeed
+from art_compliance.subject.events import Answered
+
+
+@miniature("faults.are-told-as-errors")
+def lets_the_networks_errors_through(adapter: Any) -> None:
+    """Failures raise exceptions out of the events."""
+    retell(adapter, _raising)
+
+
+async def _raising(given: Any) -> Any:
+    failure: EventData | None = None
+    async for event in given:  # to its end: a generator that is left half-way closes its connection when it likes
+        failure = failure or Answered.of([event]).error
+        if failure is None:
+            yield event
+    if failure is not None:
+        raise ConnectionError(failure.get("message"))
+
+
+@miniature("faults.benign-ones-change-nothing")
+def knows_one_line_end(adapter: Any) -> None:
+    """Only streams whose lines end with a single line feed are read."""
+    refeed(adapter, lambda chunk: chunk.replace(b"\r", b""))
+
+
+@miniature("faults.end-in-time", around=("openai",))
+def waits_for_ever(adapter: Any) -> None:
+    """Time limits are ignored."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        limits = {"timeouts": None}
+        known = msgspec.structs.replace(options, **limits) if isinstance(options, msgspec.Struct) else options | limits
+        return own(prompt, known)
+
+    adapter.call = call
+
+
+@miniature("faults.are-told-as-errors")
+def forgets_the_status_of_a_cut_refusal(adapter: Any) -> None:
+    """A refusal whose body is cut off becomes an error of the network."""
+    change_events(adapter, lambda events: _lost(events) if _is_cut_refusal(events) else events)
+
+
+def _is_cut_refusal(events: Events) -> bool:
+    error = Answered.of(events).error or {}
+    return error.get("status") == 401 and "cut off" in str(error.get("message"))
+
+
+def _lost(events: Events) -> Events:
+    return of_kind("ERROR", error={"code": "LLM_PROVIDER_ERROR", "message": "the network failed"})(events)
+
+
+@miniature("faults.are-asked-again-with-care")
+def asks_again_after_a_cut_refusal(adapter: Any) -> None:
+    """A refusal whose body is cut off is tried again."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        events = list(Answered.of([event async for event in own(prompt, options)]).events)
+        if _is_cut_refusal(events):
+            events = [event async for event in own(prompt, options)]
+        for event in events:
+            yield event
+
+    adapter.call = call
+
+
+@miniature("faults.errors-in-answers-agree")
+def takes_errors_in_streams_for_final(adapter: Any) -> None:
+    """No error in a stream may be tried again."""
+    change_streams(adapter, each_event(_finally))
+
+
+def _finally(event: EventData) -> EventData:
+    return {**event, "error": {**event["error"], "is_retryable": False}} if event["type"] == "ERROR" else event
+
+
+@miniature("faults.key-stays-at-its-host")
+def follows_redirects(adapter: Any) -> None:
+    """A redirect is followed with all headers, to whatever host."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        request = adapter.prepare(prompt, options).request
+        async with httpx2.AsyncClient() as client:
+            answer = await client.post(request.url, content=request.body, headers=request.headers)
+            if "location" in answer.headers:
+                await client.post(answer.headers["location"], headers=request.headers)
+        async for event in own(prompt, options):
+            yield event
+
+    adapter.call = call
+
+
+@miniature("faults.end-in-time", around=("openai",))
+def limits_the_body_alone(adapter: Any) -> None:
+    """The time until the head has come does not count."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _past_heads(own, prompt, options)
+
+    adapter.call = call
+
+
+async def _past_heads(own: Any, prompt: Any, options: Any) -> Any:
+    names = ("endless-announcements", "slow-head")
+    known = as_data(options)
+    if any(name in str(as_data(prompt)) for name in names):
+        known = {**known, "timeouts": None}
+    async for event in own(prompt, known):
+        yield event
+
+
+@miniature("load.every-loop-and-thread-is-served")
+def is_bound_to_its_first_loop(adapter: Any) -> None:
+    """Only the event loop of the first call is served."""
+    own, loops = adapter.call, list[Any]()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        loops.append(asyncio.get_running_loop())
+        if loops[-1] is not loops[0]:
+            raise RuntimeError("Event loop is closed")
+        async for event in own(prompt, options):
+            yield event
+
+    adapter.call = call
+
+
+@miniature("load.every-loop-and-thread-is-served")
+def is_made_twice_by_two_threads(adapter: Any) -> None:
+    """What the first call sets up is not ready for a second thread that calls meanwhile."""
+    own, state = adapter.call, dict[str, bool]()
+
+    def call(prompt: Any, options: Any) -> Any:
+        if "ready" not in state:
+            if state.setdefault("begun", False):
+                raise AttributeError("client")
+            state["begun"] = True
+            time.sleep(0.05)
+            state["ready"] = True
+        return own(prompt, options)
+
+    adapter.call = call
+
+
+@miniature("faults.leave-nothing-behind")
+def forgets_its_sockets(adapter: Any) -> None:
+    """Each call leaves a socket open."""
+    own, close_own, forgotten = adapter.call, adapter.aclose, list[socket.socket]()
+
+    def call(prompt: Any, options: Any) -> Any:
+        forgotten.extend(socket.socketpair())
+        return own(prompt, options)
+
+    async def aclose() -> None:
+        await close_own()
+        for one in forgotten:
+            one.close()
+
+    adapter.call, adapter.aclose = call, aclose
+
+
+_log: Final = logging.getLogger(__name__)
+
+
+@miniature("faults.show-no-key")
+def logs_its_headers(adapter: Any) -> None:
+    """Each request is logged with all its headers."""
+    own = adapter.request
+
+    def request(payload: Any, options: Any) -> Any:
+        made = own(payload, options)
+        _log.debug("sending %s", {name: str(value) for name, value in made.headers.items()})
+        return made
+
+    adapter.request = request
+
+
+@miniature("load.calls-at-once-do-not-mix")
+def keeps_the_call_on_itself(adapter: Any) -> None:
+    """The events of every call have the ids of the last call."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        adapter.last = as_data(options)
+        return _stamped(own(prompt, options), adapter)
+
+    adapter.call = call
+
+
+async def _stamped(given: Any, adapter: Any) -> Any:
+    async for event in given:
+        for data in Answered.of([event]).events:
+            yield {**data, "thread_id": adapter.last["thread_id"]}
+
+
+@miniature("load.memory-stays-flat")
+def keeps_a_history(adapter: Any) -> None:
+    """The adapter keeps every event of every call."""
+    history = list[Any]()
+    retell(adapter, lambda given: _kept(given, history))
+
+
+async def _kept(given: Any, history: list[Any]) -> Any:
+    async for event in given:
+        history.append(event)
+        yield event

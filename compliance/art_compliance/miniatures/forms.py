@@ -1,0 +1,180 @@
+"""Adapters that read answers of the usual form and size, but not those of another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from art_compliance.dialects.framing import change_data
+from art_compliance.miniatures.base import Events, change_events, miniature
+from art_compliance.miniatures.streams import refeed
+from art_sdk.json_data import is_array, is_object
+
+
+def reread(adapter: Any, change: Callable[[Any], Any]) -> None:
+    """The adapter reads another body than came, of an unstreamed answer."""
+    own = adapter.parse_answer
+
+    def parse_answer(head: Any, body: bytes, info: Any) -> Any:
+        return own(head, json.dumps(change(json.loads(body))).encode(), info)
+
+    adapter.parse_answer = parse_answer
+
+
+@miniature("response.other-forms-are-read")
+def reads_the_first_text_alone(adapter: Any) -> None:
+    """Of several texts in an answer, the first is read."""
+    reread(adapter, _with_first_text)
+
+
+@miniature("stream.other-forms-are-read")
+def reads_one_thing_per_event(adapter: Any) -> None:
+    """Text beside a finish reason, a second part in an event, and a second block of text in a stream are lost."""
+    blocks: list[str] = []
+    refeed(adapter, lambda chunk: change_data(chunk, lambda event: _first_text_block(_with_one_thing(event), blocks)))
+
+
+@miniature("stream.other-forms-are-read", around=("openai",))
+def reads_one_piece_of_a_call_per_event(adapter: Any) -> None:
+    """Of two pieces of one call in an event, the first is read."""
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            pieces: list[dict[str, Any]] = choice["delta"].get("tool_calls") or []
+            first = {piece["index"]: piece for piece in reversed(pieces)}
+            choice["delta"]["tool_calls"] = [*reversed(first.values())]
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("response.other-forms-are-read", around=("openrouter",))
+def keeps_reasoning_that_it_can_read(adapter: Any) -> None:
+    """Encrypted reasoning is not kept."""
+    reread(adapter, _without_encrypted)
+
+
+def _without_encrypted(body: Any) -> Any:
+    for choice in body.get("choices") or ():
+        details: list[dict[str, Any]] = choice["message"].get("reasoning_details") or []
+        choice["message"]["reasoning_details"] = [one for one in details if one["type"] != "reasoning.encrypted"]
+    return body
+
+
+@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("anthropic",))
+def knows_one_good_end(adapter: Any) -> None:
+    """An answer that met a stop sequence ends with `other`."""
+    change_events(adapter, _without_other_ends)
+
+
+def _without_other_ends(events: Events) -> Events:
+    raw = {event["metadata"].get("rawStopReason") for event in events if is_object(event.get("metadata"))}
+    return [{**event, "finish": "other"} if "finish" in event and "stop_sequence" in raw else event for event in events]
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")
+def reads_ten_calls(adapter: Any) -> None:
+    """Calls beyond the tenth are lost."""
+    change_events(adapter, _of_ten_calls)
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")
+def makes_whole_numbers_integers(adapter: Any) -> None:
+    """Numbers in arguments lose their sign or fraction of zero."""
+    change_events(adapter, _with_integers)
+
+
+@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good")
+def takes_every_end_for_good(adapter: Any) -> None:
+    """Every answer that is no error ends with `stop`."""
+    change_events(adapter, _ended_well)
+
+
+@miniature("response.usage-may-be-missing", "stream.usage-may-be-missing")
+def needs_token_counts(adapter: Any) -> None:
+    """An answer without token counts gives those of the answer before it."""
+    known: list[dict[str, Any]] = []
+    change_events(adapter, lambda events: [_counted(event, known) for event in events])
+
+
+def _with_first_text(body: Any) -> Any:
+    """The body with the first text alone, of Anthropic's blocks and of Gemini's parts."""
+    if is_object(body):
+        return {
+            name: _first_text(item) if name in ("content", "parts") else _with_first_text(item)
+            for name, item in body.items()
+        }
+    return [_with_first_text(item) for item in body] if is_array(body) else body
+
+
+def _first_text(items: Any) -> Any:
+    if not is_array(items):
+        return _with_first_text(items)
+    texts = [at for at, item in enumerate(items) if is_object(item) and item.get("text") and not item.get("thought")]
+    return [item for at, item in enumerate(items) if at not in texts[1:]]
+
+
+def _with_one_thing(event: Any) -> Any:
+    for choice in event.get("choices") or ():
+        if choice.get("finish_reason"):
+            choice["delta"].pop("content", None)
+    for candidate in event.get("candidates") or ():
+        del candidate.get("content", {}).get("parts", [])[1:]
+    return event
+
+
+def _first_text_block(event: Any, blocks: list[str]) -> Any:
+    """An event of Anthropic's, without text unless its block is the first of text."""
+    if event.get("type") == "message_start":
+        blocks.clear()
+    if event.get("type") == "content_block_start":
+        blocks.append(event["content_block"]["type"])
+    if event.get("type") == "content_block_delta" and blocks.count("text") > 1:
+        event["delta"] = {**event["delta"], **({"text": ""} if "text" in event["delta"] else {})}
+    return event
+
+
+def _of_ten_calls(events: Events) -> Events:
+    numbers = [at for at, event in enumerate(events) if event["type"] == "TOOL_CALL"]
+    kept = [event for at, event in enumerate(events) if at not in numbers[10:]]
+    return [_with_calls(event, lambda calls: calls[:10]) for event in kept]
+
+
+def _with_calls(event: dict[str, Any], change: Callable[[list[Any]], list[Any]]) -> dict[str, Any]:
+    message = event.get("message")
+    if not is_object(message) or not message.get("tool_calls"):
+        return event
+    return {**event, "message": {**message, "tool_calls": change(list(message["tool_calls"]))}}
+
+
+def _with_integers(events: Events) -> Events:
+    changed = [{**event, "call": _integral(event["call"])} if "call" in event else event for event in events]
+    return [_with_calls(event, lambda calls: [_integral(call) for call in calls]) for event in changed]
+
+
+def _integral(call: dict[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    try:
+        arguments = json.loads(function["arguments"], parse_float=_whole)
+    except ValueError:
+        return call
+    return {**call, "function": {**function, "arguments": json.dumps(arguments)}}
+
+
+def _whole(digits: str) -> float:
+    number = float(digits)
+    return int(number) if number.is_integer() else number
+
+
+def _ended_well(events: Events) -> Events:
+    return [{**event, "finish": "stop"} if event.get("finish") not in {None, "error"} else event for event in events]
+
+
+def _counted(event: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    if metadata.get("inputTokens"):
+        known[:] = [dict(metadata)]
+    return {**event, "metadata": {**metadata, **known[0]}} if known else event

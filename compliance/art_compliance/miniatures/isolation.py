@@ -1,0 +1,299 @@
+"""Adapters that are right once, but carry something over, or tell strangers what is not theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any, cast
+
+import msgspec
+
+from art_compliance.miniatures.base import as_data, change_events, change_options, miniature, retell
+from art_compliance.subject.access import OTHER_KEY, TEST_KEY
+from art_compliance.subject.events import event_data
+from art_sdk.json_data import is_object
+
+
+def readdress(adapter: Any, change: Callable[[dict[str, Any], Any], dict[str, Any]]) -> None:
+    """The adapter sends another request: `change` is given method, URL, headers and body, and the options."""
+    own = adapter.request
+
+    def request(payload: Any, options: Any) -> Any:
+        made = own(payload, options)
+        given = {name: getattr(made, name) for name in ("method", "url", "headers", "body")}
+        return type(made)(**change({**given, "headers": dict(given["headers"])}, options))
+
+    adapter.request = request
+
+
+def _with_header(request: dict[str, Any], name: str, value: str | None) -> dict[str, Any]:
+    return request if value is None else {**request, "headers": {**request["headers"], name: value}}
+
+
+@miniature("load.adapters-stand-apart")
+def has_one_key_for_all(adapter: Any) -> None:
+    """Every adapter of the process sends the key of the first one."""
+    readdress(adapter, lambda request, _: _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY)))
+
+
+@miniature("load.adapters-stand-apart")
+def has_one_url_for_all(adapter: Any) -> None:
+    """Every adapter of the process asks at the URL of the first one."""
+    readdress(adapter, lambda request, _: {**request, "url": request["url"].replace("/another/", "/")})
+
+
+@miniature("load.adapters-stand-apart", around=("openai",))
+def trusts_the_environment(adapter: Any) -> None:
+    """A key in the environment counts more than the one that the adapter is given."""
+
+    def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        found = os.environ.get("OPENAI_API_KEY")
+        return request if found is None else _with_header(request, "authorization", f"Bearer {found}")
+
+    readdress(adapter, change)
+
+
+@miniature("load.calls-stand-apart", around=("openai",))
+def sends_one_idempotency_key(adapter: Any) -> None:
+    """All calls have the same idempotency key."""
+    readdress(adapter, lambda request, _: _with_header(request, "idempotency-key", "of-the-first-call"))
+
+
+@miniature("load.calls-stand-apart", around=("openai", "anthropic"))
+def knows_one_request_id(adapter: Any) -> None:
+    """Every call has the request_id of the first one's answer."""
+    known: list[Any] = []
+
+    def first(event: dict[str, Any]) -> dict[str, Any]:
+        metadata = event.get("metadata")
+        if not is_object(metadata) or "requestId" not in metadata:
+            return event
+        known.append(metadata["requestId"])
+        return {**event, "metadata": {**metadata, "requestId": known[0]}}
+
+    change_events(adapter, lambda events: [first(event) for event in events])
+
+
+@miniature("load.calls-stand-apart", around=("openai",))
+def keeps_the_temperature_of_a_call(adapter: Any) -> None:
+    """A streamed call without a temperature uses that of the call before it."""
+    known: dict[str, float] = {}
+
+    def change(options: Any) -> Any:
+        if "temperature" in options:
+            known["temperature"] = options["temperature"]
+        return {**known, **options} if options.get("stream") else options
+
+    change_options(adapter, change)
+
+
+@miniature("response.events-stay-as-they-came", around=("openai",))
+def has_one_error_for_all(adapter: Any) -> None:
+    """Every ERROR is the same object, with other contents."""
+    one: dict[str, Any] = {}
+
+    def same(event: dict[str, Any]) -> dict[str, Any]:
+        if event["type"] != "ERROR":
+            return event
+        one.clear()
+        one.update(event)
+        return one
+
+    change_events(adapter, lambda events: [same(event) for event in events])
+
+
+@miniature("load.calls-at-once-do-not-mix")
+def has_one_place_for_calls(adapter: Any) -> None:
+    """While several calls run, each tool call is the one that came first."""
+    running: list[int] = [0]
+    first: list[Any] = []
+
+    async def mixed(given: Any) -> Any:
+        running[0] += 1
+        async for event in given:
+            read = event_data(event)
+            if read["type"] == "TOOL_CALL" and running[0] > 1:
+                first.append(read["call"])
+                yield {**read, "call": first[0]}
+            else:
+                yield event
+        running[0] -= 1
+
+    retell(adapter, mixed)
+
+
+@miniature("load.calls-stand-apart")
+def keeps_the_model_of_a_call(adapter: Any) -> None:
+    """A call without a model uses that of the call before it."""
+    own, known = adapter.call, dict[str, str]()
+
+    def call(prompt: Any, options: Any) -> Any:
+        given = as_data(options)
+        if "model" in given:
+            known["model"] = given["model"]
+        return own(prompt, {**given, **known})
+
+    adapter.call = call
+
+
+@miniature("load.calls-stand-apart")
+def keeps_the_session_of_a_call(adapter: Any) -> None:
+    """The events of a call without a session have that of the call before it."""
+    known: list[str] = []
+
+    def change(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        known.extend(str(event["session_id"]) for event in events if event.get("session_id"))
+        return [{**event, "session_id": known[-1]} if known else event for event in events]
+
+    change_events(adapter, change)
+
+
+@miniature("load.calls-stand-apart")
+def has_one_trace_for_all(adapter: Any) -> None:
+    """Calls without a trace_id all have the same one."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        return own(prompt, {"trace_id": "trace", **as_data(options)})
+
+    adapter.call = call
+
+
+@miniature("load.closed-calls-free-their-place")
+def gives_no_place_back(adapter: Any) -> None:
+    """Each call takes one of forty places, and gives it back only at its end."""
+    free = [40]
+
+    async def counted(given: Any) -> Any:
+        if not free[0]:
+            raise RuntimeError("no place is free")
+        free[0] -= 1
+        async for event in given:
+            yield event
+        free[0] += 1
+
+    retell(adapter, counted)
+
+
+@miniature("load.nothing-stays-behind", around=("openai",))
+def keeps_a_thread_when_closed(_: Any) -> None:
+    """The adapter has a thread, which closing it does not end."""
+    _wait_on_a_thread()
+
+
+@miniature("load.nothing-stays-behind")
+def forgets_its_threads(adapter: Any) -> None:
+    """Each call leaves a thread that waits for ever."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        _wait_on_a_thread()
+        return own(prompt, options)
+
+    adapter.call = call
+
+
+def _wait_on_a_thread() -> None:
+    Thread(target=Event().wait, daemon=True).start()
+
+
+@miniature("response.events-stay-as-they-came")
+def gives_one_object_again_and_again(adapter: Any) -> None:
+    """Every event is the same object, with other contents."""
+    retell(adapter, _in_one_object)
+
+
+async def _in_one_object(given: Any) -> Any:
+    one: dict[str, Any] = {}
+    async for event in given:
+        one.clear()
+        one.update(event_data(event))
+        yield one
+
+
+@miniature("response.events-stay-as-they-came")
+def appends_to_the_callers_list(adapter: Any) -> None:
+    """The answer is appended to the list of messages that the caller gave."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        return _appending(own(prompt, options), prompt)
+
+    adapter.call = call
+
+
+async def _appending(given: Any, prompt: Any) -> Any:
+    kept = cast("list[object]", prompt)
+    async for event in given:
+        read = event_data(event)
+        if read["type"] == "END" and isinstance(prompt, list):
+            kept.append(read["message"])
+        yield event
+
+
+@miniature("wire.request-arrives-where-it-is-served")
+def doubles_the_version_of_the_path(adapter: Any) -> None:
+    """The version is in the path twice."""
+    change_url(adapter, lambda url: url.replace("/v1", "/v1/v1", 1))
+
+
+def change_url(adapter: Any, change: Callable[[str], str]) -> None:
+    """The adapter asks at another URL."""
+    readdress(adapter, lambda request, _: {**request, "url": change(request["url"])})
+
+
+@miniature("wire.request-arrives-where-it-is-served")
+def sends_plain_text(adapter: Any) -> None:
+    """The request says that its body is plain text."""
+    readdress(adapter, lambda request, _: _with_header(request, "content-type", "text/plain"))
+
+
+@miniature("wire.books-stay-at-home")
+def tells_who_is_asking(adapter: Any) -> None:
+    """The user's id is sent in a header."""
+    readdress(adapter, lambda request, options: _with_header(request, "x-user", as_data(options).get("user_id")))
+
+
+@miniature("response.retry-after-is-read")
+def knows_whole_seconds_alone(adapter: Any) -> None:
+    """Retry-After is read where it is a number of whole seconds below 100."""
+    change_events(adapter, lambda events: [_without_odd_wait(event) for event in events])
+
+
+def _without_odd_wait(event: dict[str, Any]) -> dict[str, Any]:
+    error: dict[str, Any] = event.get("error") or {}
+    wait = error.get("retry_after")
+    is_plain = wait is None or (wait < 100 and wait == int(wait))
+    return event if is_plain else {**event, "error": {**error, "retry_after": None}}
+
+
+@miniature("response.every-way-sends-the-same")
+def forgets_options_without_events(adapter: Any) -> None:
+    """`complete` sends no sampling options."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        return await own(prompt, {name: value for name, value in as_data(options).items() if name != "temperature"})
+
+    adapter.complete = complete
+
+
+@miniature("response.every-way-fails-alike")
+def is_silent_about_errors_without_a_loop(adapter: Any) -> None:
+    """`call_sync` gives no ERROR, and its END looks good."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        for event in own(prompt, options):
+            read = event_data(event)
+            if read["type"] == "END" and read.get("finish") == "error":
+                yield msgspec.structs.replace(event, finish="stop")
+            elif read["type"] != "ERROR":
+                yield event
+
+    adapter.call_sync = call_sync
+
+
+def _with_headers(request: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    return {**request, "headers": {name: change(value) for name, value in request["headers"].items()}}

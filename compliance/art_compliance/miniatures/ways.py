@@ -1,0 +1,88 @@
+"""Adapters whose `call` is right, and whose other methods are not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import msgspec
+
+from art_compliance.miniatures.base import as_data, miniature
+
+
+def resync(adapter: Any, through: Callable[[Any], Iterable[Any]]) -> None:
+    """`call_sync` gives what this makes of its events."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Iterable[Any]:
+        return through(own(prompt, options))
+
+    adapter.call_sync = call_sync
+
+
+@miniature("response.call-sync-marks-its-events", around=("openai",))
+def forgets_the_session_without_a_loop(adapter: Any) -> None:
+    """The events of `call_sync` have no session_id."""
+    resync(adapter, lambda events: (msgspec.structs.replace(event, session_id=None) for event in events))
+
+
+@miniature("stream.every-way-streams-alike", around=("openai", "anthropic"))
+def collects_first_without_a_loop(adapter: Any) -> None:
+    """`call_sync` gives its events when the stream has ended."""
+    resync(adapter, lambda events: iter(list(events)))
+
+
+@miniature("stream.every-way-streams-alike", around=("openai",))
+def stays_connected_without_a_loop(adapter: Any) -> None:
+    """Closing the events of `call_sync` leaves the connection open."""
+    kept: list[Any] = []
+
+    def through(events: Any) -> Iterator[Any]:
+        kept.append(events)
+        yield from _each(events)
+
+    resync(adapter, through)
+
+
+def _each(events: Any) -> Iterator[Any]:
+    """The events; closing this closes nothing else."""
+    for event in events:  # noqa: UP028 - "yield from" would close the events
+        yield event
+
+
+@miniature("response.every-way-fails-alike", around=("openai",))
+def waits_for_ever_without_a_loop(adapter: Any) -> None:
+    """`call_sync` ignores the time limits of the call."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        return own(prompt, {name: value for name, value in as_data(options).items() if name != "timeouts"})
+
+    adapter.call_sync = call_sync
+
+
+@miniature("response.every-way-to-call-agrees", around=("anthropic",))
+def folds_without_reasoning(adapter: Any) -> None:
+    """What `complete` returns has no reasoning."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        return msgspec.structs.replace(await own(prompt, options), thinking="")
+
+    adapter.complete = complete
+
+
+@miniature("load.every-loop-and-thread-is-served", around=("openai",))
+def runs_a_loop_in_the_callers_thread(adapter: Any) -> None:
+    """`call_sync` runs an event loop, which it cannot where one runs already."""
+
+    async def collect(prompt: Any, options: Any) -> list[Any]:
+        return [event async for event in adapter.call(prompt, options)]
+
+    def call_sync(prompt: Any, options: Any) -> Iterator[Any]:
+        with closing(collect(prompt, options)) as collecting:
+            return iter(asyncio.run(collecting))
+
+    adapter.call_sync = call_sync

@@ -1,0 +1,252 @@
+"""An adapter in a process of its own: what it does there cannot stop or change the suite.
+
+The suite sends what to do, waits for as long as that may take, and ends the process if nothing comes. The verdicts are
+made here, of what the process sent and of what the loopback provider saw.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from art_compliance.findings import HarnessError
+from art_compliance.quoting import shorten
+from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.deadlines import Stopped, TimedOut
+from art_compliance.subject.hosting import Facts, Order
+from art_compliance.subject.messages import Channel, Closed, unpack
+from art_compliance.subject.reaching import MOST_STOPS, why_stopped
+from art_sdk.json_data import is_object
+
+START: Final = 60.0
+"""Seconds that the process may take to start and to make the adapter."""
+
+GRACE: Final = 3.0
+"""Seconds after its own limit within which the process must answer."""
+
+_END: Final = 10.0
+"""Seconds that it may take to end after its adapter was closed."""
+
+
+class NoProcess(Exception):
+    """The adapter cannot be made in another process; the text says why."""
+
+
+class Far:
+    """An adapter in a process of its own, which is started again if it ends: see `Reach`."""
+
+    def __init__(self, order: Order) -> None:
+        """Raises NoProcess, and HarnessError if the adapter cannot be made."""
+        self._job = _job_of(order)
+        self._lock = threading.Lock()
+        self._order = order
+        self.stops: list[str] = []
+        self.left: list[str] = []
+        self._process = _Process(self._job)
+        self.facts = self._opened()
+
+    def use(self, verb: str, /, **arguments: Any) -> Any:
+        """As `Reach.use`."""
+        with self._lock:
+            return self._use(verb, arguments)
+
+    def _use(self, verb: str, arguments: dict[str, Any]) -> Any:
+        if len(self.stops) >= MOST_STOPS:
+            raise Stopped(f"it is not used any more: {self.stops[-1]}")
+        if not self._process.is_alive:
+            self._process = _Process(self._job)
+            self._opened()
+        try:
+            found = self._process.ask([verb, arguments], self._limit(arguments))
+        except (CannotDo, HarnessError):
+            raise
+        except (Stopped, Closed) as error:
+            raise self._lost(error) from error
+        except BaseException:  # such as Ctrl-C: its answer would be taken for that to the next use
+            self._process.end()
+            raise
+        if (why := why_stopped(found)) is not None:  # its thread still runs
+            self._process.end()
+            self.stops.append(why)
+        return found
+
+    def close(self) -> None:
+        """As `Reach.close`; also ends the process, and whatever it started."""
+        try:
+            if self._process.is_alive:
+                self._process.ask(["close", {}], self._order.limit + GRACE)
+        except (Stopped, Closed) as error:
+            is_first = not self.stops
+            why = self._lost(error)
+            if is_first:  # no check has failed for it
+                raise self._order.error(f"closing it: {why}") from error
+        finally:
+            self.left = self._process.leave()
+
+    def _opened(self) -> Facts:
+        try:
+            found = self._process.ask(None, START)
+        except CannotDo as error:
+            self._process.end()
+            raise NoProcess(str(error)) from error
+        except (Stopped, Closed) as error:
+            why = self._process.explain(error)
+            self._process.end()
+            raise self._order.error(f"its process cannot make it: {why}") from error
+        except HarnessError:
+            self._process.end()
+            raise
+        return msgspec.convert(found, Facts)
+
+    def _limit(self, arguments: dict[str, Any]) -> float:
+        """The seconds that a use may take: concurrent calls say it, and those one after the other take a limit each."""
+        calls = arguments.get("calls", ())
+        return float(arguments.get("seconds") or (self._order.limit + 1) * max(1, len(calls))) + GRACE
+
+    def _lost(self, error: Stopped | Closed) -> Stopped:
+        why = str(error) if isinstance(error, Stopped) else self._process.explain(error)
+        self._process.end()
+        self.stops.append(why)
+        return TimedOut(why)
+
+
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
+"""Differs from process to process, as the reason must not."""
+
+
+def _job_of(order: Order) -> dict[str, Any]:
+    if getattr(order.make, "__module__", "") == "__main__":
+        raise NoProcess("its factory is defined in the main program, which another process cannot import")
+    try:
+        factory = base64.b64encode(pickle.dumps(order.make)).decode()
+    except Exception as error:
+        raise NoProcess(f"its factory cannot be pickled: {_ADDRESS.sub('', str(error))}") from error
+    access = None if order.access is None else msgspec.structs.asdict(order.access)
+    return {
+        "path": sys.path,
+        "factory": factory,
+        "name": order.name,
+        "requested": order.requested,
+        "access": access,
+        "url": order.url,
+        "limit": order.limit,
+    }
+
+
+class _Process:
+    """One process. It leads a group of its own, so that what it starts can be ended with it."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        own, other = socket.socketpair()
+        self._socket = own
+        self._deadline = time.monotonic() + START
+        self._number = 0
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        with other:
+            number = other.fileno()
+            self._process = subprocess.Popen(  # noqa: S603 - our own
+                [sys.executable, "-m", "art_compliance.subject.serving", str(number)],
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                pass_fds=(number,),
+                start_new_session=True,
+            )
+        self._channel = Channel(own, self._look)
+        self.is_alive = True
+        with suppress(Closed, TimedOut):  # what it has to say is read
+            self._channel.send(job)
+
+    def ask(self, message: Any, seconds: float) -> Any:
+        """The answer to a message. Raises Closed, TimedOut, CannotDo, HarnessError, and Stopped for anything else."""
+        self._deadline = time.monotonic() + seconds
+        if message is not None:
+            self._channel.send(message)
+        answer = self._answer()
+        if answer.get("printed"):
+            sys.stdout.write(str(answer["printed"]))
+        why = str(answer.get("why", ""))
+        match answer.get("is"):
+            case "given":
+                return unpack(answer["given"])
+            case "cannot":
+                raise CannotDo(why)
+            case "harness":
+                raise HarnessError(why)
+            case _:
+                raise Stopped(why)
+
+    def _answer(self) -> dict[str, Any]:
+        """The next answer. Raises Closed for one to an earlier message: a process that forks gives two to each."""
+        answer = self._channel.receive()
+        number, self._number = self._number, self._number + 1
+        if not is_object(answer) or answer.get("number") != number:
+            raise Closed("an answer to another message than the last one")
+        return answer
+
+    def _look(self) -> None:
+        """Raises TimedOut when the time is up, and Closed if the process has ended and left nothing to read."""
+        if self._process.poll() is not None and not select.select([self._socket], [], [], 0)[0]:
+            raise Closed("the end of its process")
+        if time.monotonic() > self._deadline:
+            raise TimedOut("it did not return in time, and its process did not answer")
+
+    def explain(self, error: Exception) -> str:
+        """What became of the process."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        code = self._process.poll()
+        if code is None:
+            return f"its process lives, but its connection to the suite is gone ({error})"
+        if code < 0:
+            return f"its process was ended by {signal.Signals(-code).name}"
+        return f"its process ended with exit code {code}{self._last_words()}"
+
+    def _last_words(self) -> str:
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - 2000))
+        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        return f": {shorten(lines[-1])}" if lines else ""
+
+    def end(self) -> None:
+        """Ends the process and whatever it started."""
+        self.is_alive = False
+        self._kill_group()
+        self._process.wait()
+        self._socket.close()
+        self._said.close()
+
+    def leave(self) -> list[str]:
+        """As `end`, for a process that was told to end: what it left behind."""
+        left: list[str] = []
+        if self.is_alive:
+            self._socket.close()
+            try:
+                self._process.wait(_END)
+            except subprocess.TimeoutExpired:
+                left.append("its process does not end after the adapter was closed")
+            else:
+                left += ["processes that it started are still there"] if self._kill_group() else []
+        self.end()
+        return left
+
+    def _kill_group(self) -> bool:
+        """Ends everything in the process's group. Returns whether there was anything."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True

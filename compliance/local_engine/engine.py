@@ -71,7 +71,7 @@ def serving(server: Path, model: Path) -> Generator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [server, "--model", model, "--host", "127.0.0.1", "--port", port, "--jinja", "--ctx-size", "8192"]
-    command += ["--temp", "0", "--seed", "1", "--threads", "2", "--parallel", "1", "--alias", "art-tiny"]
+    command += ["--temp", "0", "--seed", "1", "--threads", "1", "--parallel", "1", "--alias", "art-tiny"]
     with (model.with_suffix(".log")).open("wb") as log:
         process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log)
         try:
@@ -97,8 +97,8 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     sys.exit("the engine did not start within a minute")
 
 
-def ask(url: str, body: dict[str, Any]) -> Any:
-    """The engine's answer to a JSON request."""
+def ask(url: str, body: dict[str, Any], *, time_limit: float = 60) -> Any:
+    """The engine's answer to a JSON request, within seconds."""
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=time_limit) as answer:
         return json.loads(answer.read())

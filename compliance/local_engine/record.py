@@ -60,14 +60,14 @@ ADAPTERS: Final = {"openai": "/v1", "anthropic": "/v1"}
 def main() -> None:
     """Runs all steps; the result of each is kept for the next time."""
     folder = user_cache() / "engine"
-    server, python = build(folder), _environment(folder / "model-venv")
-    with serving(server, _untrained(python, folder)) as url:
+    server, python = build(folder), environment(folder / "model-venv")
+    with serving(server, untrained(python, folder)) as url:
         lessons = json.dumps([_lesson(url, name) for name in LESSONS])
     with serving(server, _trained(python, folder, lessons)) as url:
         sys.exit(_record(url))
 
 
-def _environment(folder: Path) -> Path:
+def environment(folder: Path) -> Path:
     python, installed = folder / "bin" / "python", folder / "installed.txt"
     needs = "\n".join(NEEDS)
     if not (installed.is_file() and installed.read_text(encoding="utf-8") == needs):
@@ -77,7 +77,7 @@ def _environment(folder: Path) -> Path:
     return python
 
 
-def _untrained(python: Path, folder: Path) -> Path:
+def untrained(python: Path, folder: Path) -> Path:
     """An untrained model with the vocabulary: the engine needs one to turn requests into prompts."""
     texts, model = folder / "texts.json", folder / "art-tiny-untrained.gguf"
     texts.write_text(json.dumps([*LESSONS.values(), TEMPLATE.read_text(encoding="utf-8")]), encoding="utf-8")

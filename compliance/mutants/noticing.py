@@ -70,12 +70,14 @@ def _concerned(path: Path, *, alone: bool) -> set[str]:
 
 
 def _of_checks(modules: set[str]) -> Iterator[str]:
-    """Miniatures wrap OpenAI's adapter; those about reasoning, which it lacks, wrap Anthropic's as well."""
+    """Miniatures wrap one adapter, OpenAI's mostly; those about reasoning, which it lacks, wrap Anthropic's as well."""
     here = {check for check, home in _homes().items() if home in modules}
     for miniature in importlib.import_module("art_compliance.miniatures").MINIATURES:
         if miniature.id not in _table()["slow"] and here & miniature.fails:
-            yield f"{MINIATURE}[{miniature.id}-openai]"
-            if any("thinking" in check or "signatures" in check for check in here & miniature.fails):
+            yield f"{MINIATURE}[{miniature.id}-{miniature.around[0]}]"
+            if "anthropic" in miniature.around and any(
+                "thinking" in check or "signatures" in check for check in here & miniature.fails
+            ):
                 yield f"{MINIATURE}[{miniature.id}-anthropic]"
     if here:
         yield from (f"{REFERENCE}[{adapter}]" for adapter in ("openai", "anthropic"))

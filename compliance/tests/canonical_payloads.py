@@ -11,30 +11,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from art_compliance.checks.payload import with_model_of
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.snapshots import is_kept
 from art_sdk import (
     AnthropicAdapter,
+    AzureOpenAIAdapter,
     BaseAdapter,
+    DeepSeekAdapter,
     GeminiAdapter,
+    GroqAdapter,
+    MistralAdapter,
+    OllamaAdapter,
     OpenAIAdapter,
+    OpenAICompatibleAdapter,
+    OpenRouterAdapter,
     Payload,
     PromptTranslationFailed,
+    XAIAdapter,
     parse_options,
     parse_prompt,
 )
 
-ADAPTERS: Final[dict[str, BaseAdapter]] = {
-    adapter.dialect: adapter(api_key="no-key") for adapter in (AnthropicAdapter, GeminiAdapter, OpenAIAdapter)
-}
+_OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
+    AnthropicAdapter,
+    DeepSeekAdapter,
+    GeminiAdapter,
+    GroqAdapter,
+    MistralAdapter,
+    OpenAIAdapter,
+    OpenRouterAdapter,
+)
+ADAPTERS: Final[dict[str, BaseAdapter]] = {adapter.dialect: adapter(api_key="no-key") for adapter in _OF_DIALECTS}
+_COMPATIBLE: Final = OpenAICompatibleAdapter(api_key="no-key", base_url="http://127.0.0.1:8000/v1", model="written")
+ADAPTERS[_COMPATIBLE.dialect] = _COMPATIBLE
+SERVICES: Final[tuple[BaseAdapter, ...]] = (
+    AzureOpenAIAdapter(api_key="no-key", base_url="https://written.openai.azure.com/openai/v1", model="written"),
+    OllamaAdapter(api_key="no-key"),
+    XAIAdapter(api_key="no-key"),
+)
+"""Adapters to services of these dialects: only their payloads that differ are kept, by more than the model."""
+WRITERS: Final = {**ADAPTERS, **{one.provider_name: one for one in SERVICES}}
+"""By the name of the folder."""
 FOLDER: Final = data_folder("fixtures") / "payloads"
 
 
-def canonical_payload(dialect: str, scenario: Scenario) -> Payload | None:
+def canonical_payload(adapter: BaseAdapter, scenario: Scenario) -> Payload | None:
     """What the reference adapter sends, or None if it refuses the scenario or the payload is too long to read."""
     try:
-        payload = ADAPTERS[dialect].translate(parse_prompt(scenario.prompt), parse_options(scenario.call_options()))
+        payload = adapter.translate(parse_prompt(scenario.prompt), parse_options(scenario.call_options()))
     except PromptTranslationFailed:
         return None
     return payload if is_kept(payload) else None
@@ -42,12 +68,18 @@ def canonical_payload(dialect: str, scenario: Scenario) -> Payload | None:
 
 def canonical_files(folder: Path = FOLDER) -> Iterator[tuple[Path, str]]:
     """The path and the text of every file that the folder should have."""
-    for dialect in ADAPTERS:
-        for scenario in load_scenarios():
-            payload = canonical_payload(dialect, scenario)
+    for scenario in load_scenarios():
+        kept = {dialect: canonical_payload(adapter, scenario) for dialect, adapter in ADAPTERS.items()}
+        of_services = ((one, canonical_payload(one, scenario)) for one in SERVICES)
+        kept |= {one.provider_name: payload for one, payload in of_services if _is_own(payload, kept[one.dialect])}
+        for name, payload in kept.items():
             if payload is not None:
                 text = json.dumps(payload, indent=2, ensure_ascii=False) + "\n"
-                yield folder / dialect / f"{scenario.id}.json", text
+                yield folder / name / f"{scenario.id}.json", text
+
+
+def _is_own(payload: Payload | None, kept: Payload | None) -> bool:
+    return payload is not None and (kept is None or with_model_of(payload, kept) != payload)
 
 
 def write_payloads(folder: Path = FOLDER) -> None:

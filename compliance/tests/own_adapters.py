@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from typing import Any
+from uuid import uuid4
 
 BOOKKEEPING = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
 KNOWN_OPTIONS = ("temperature", "top_p", "max_tokens", "stop")
@@ -23,7 +24,7 @@ class OwnAdapter:
     """An adapter that does not use art_sdk: JSON data in, JSON data out, urllib for HTTP."""
 
     dialect = "openai-chat"
-    capabilities = ("system", "late_system", "stop", "prefill")
+    capabilities = ("system", "late_system", "stop", "prefill", "provider_fields")
     losses = ("message_name",)
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
@@ -57,8 +58,9 @@ class OwnAdapter:
                 events = self.failed(error.code, self.words(error.read()), wait and float(wait))
         except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as error:
             events = self.failed(200, str(error))
-        books = {"thread_id": options["thread_id"], "session_id": options.get("session_id")}
-        return ({**event, **books, "trace_id": options.get("trace_id") or "own"} for event in events)
+        books = {name: options.get(name) for name in ("thread_id", "session_id")}
+        books["trace_id"] = options.get("trace_id") or uuid4().hex
+        return ({**event, **books} for event in events)
 
     def words(self, body: bytes) -> str:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from art_sdk import (
-    AnthropicAdapter,
+    BaseAdapter,
     CallInfo,
     EndEvent,
     ErrorEvent,
@@ -19,16 +19,15 @@ from art_sdk import (
 from art_sdk.stream import follow
 from recorded_traffic import (
     READERS,
+    READERS_OF_STREAMS,
     Recorded,
     accepted,
     listed_refusals,
+    open_reader,
     recorded_files,
 )
 
 INFO = CallInfo(thread_id="t", trace_id="r", model="m", clock=lambda: 1.0)
-
-
-READERS_OF_STREAMS = {**READERS, "vertex_raw": AnthropicAdapter}  # Anthropic's own format, served by Vertex
 
 
 KIND = {"content-type": "text/event-stream"}
@@ -56,17 +55,17 @@ def has_error(one: Recorded) -> bool:
 
 
 def read_answer(
-    shape: str, body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None
+    reader: type[BaseAdapter], body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> list[StreamEvent]:
     """The events of an unstreamed answer."""
-    adapter = READERS[shape](api_key="no-key")
+    adapter = open_reader(reader)
     return list(adapter.read_response(ResponseHead(status, headers or {}), body, INFO))
 
 
-def read_stream(shape: str, chunks: list[bytes]) -> list[StreamEvent]:
+def read_stream(reader: type[BaseAdapter], chunks: list[bytes]) -> list[StreamEvent]:
     """The events of a stream whose bytes come in these chunks."""
-    reader = READERS_OF_STREAMS[shape](api_key="no-key").stream_reader(ResponseHead(200, KIND), INFO)
-    return [*(event for chunk in chunks for event in reader.feed(chunk)), *reader.close()]
+    events = open_reader(reader).stream_reader(ResponseHead(200, KIND), INFO)
+    return [*(event for chunk in chunks for event in events.feed(chunk)), *events.close()]
 
 
 def shown(events: list[StreamEvent]) -> list[Any]:

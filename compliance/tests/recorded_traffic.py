@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
@@ -21,10 +23,29 @@ from art_compliance import Decoded, decode
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
 from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.dialects import Dialect, find_dialect
+from art_compliance.dialects.endpoints import find_spoken
 from art_compliance.judging.exam import SHAPES
-from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter, parse_options
+from art_sdk import (
+    AnthropicAdapter,
+    AzureOpenAIAdapter,
+    BaseAdapter,
+    DeepSeekAdapter,
+    GeminiAdapter,
+    GroqAdapter,
+    MistralAdapter,
+    OllamaAdapter,
+    OpenAIAdapter,
+    OpenAICompatibleAdapter,
+    OpenRouterAdapter,
+    XAIAdapter,
+    parse_options,
+)
+from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.adapters.chat_completions.provider import ChatProvider
 
 FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+SECOND_FOLDER: Final = FOLDER.with_name("corpus-second")
 ABSENT: Final = f"no recorded traffic: {FOLDER.parent.name}/{FOLDER.name} is not beside the checkout"
 needs_traffic: Final = pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
 
@@ -33,14 +54,56 @@ ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
     "gemini-generate": GeminiAdapter,
     "anthropic-messages": AnthropicAdapter,
 }
-"""By dialect, who speaks it. A new adapter is one line here."""
+"""By dialect of a recorded shape, who speaks it."""
 
 READERS: Final[Mapping[str, type[BaseAdapter]]] = {shape: ADAPTERS[dialect] for shape, dialect in SHAPES.items()}
 """By recorded shape, who reads it."""
 
+READERS_OF_STREAMS: Final = {**READERS, "vertex_raw": AnthropicAdapter}  # Anthropic's own format, served by Vertex
+
+_OTHERS: Final = (
+    "cerebras",
+    "cloudflare",
+    "databricks",
+    "huggingface",
+    "perplexity",
+    "redacted",
+    "snowflake",
+    "together",
+    "vercel-gateway",
+    "zai",
+)
+FAMILY: Final[Mapping[str, type[BaseAdapter]]] = {
+    "azure": AzureOpenAIAdapter,
+    "deepseek": DeepSeekAdapter,
+    "groq": GroqAdapter,
+    "mistral": MistralAdapter,
+    "ollama": OllamaAdapter,
+    "openrouter": OpenRouterAdapter,
+    "xai": XAIAdapter,
+    **dict.fromkeys(_OTHERS, OpenAICompatibleAdapter),
+}
+"""By recorded provider, who speaks chat completions there. A new adapter of the family is one line here."""
+
+_OPEN: Final[Mapping[type[BaseAdapter], Mapping[str, Any]]] = {
+    AzureOpenAIAdapter: {"base_url": "https://recorded.openai.azure.com/openai/v1", "model": "recorded"},
+    OpenAICompatibleAdapter: {
+        "base_url": "https://recorded.test/v1",
+        "model": "recorded",
+        "capabilities": CAPABILITIES,
+        "provider": ChatProvider(kept=("reasoning_content", "reasoning", "reasoning_details")),
+    },
+}
+"""What an adapter without a host of its own is given: who calls an unknown server says what goes back to it."""
+
 DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "openai-chat": frozenset({"maps_call_ids"}),
-    "gemini-generate": frozenset({"joins_turns"}),
+    "deepseek-chat": frozenset(),
+    "groq-chat": frozenset(),
+    "mistral-chat": frozenset({"maps_call_ids"}),
+    "openrouter-chat": frozenset(),
+    "openai-compatible": frozenset(),
+    "gemini-generate": frozenset({"joins_turns", "wraps_result"}),
     "anthropic-messages": frozenset(),
 }
 """By dialect, what our adapter may change in a request that is rebuilt."""
@@ -73,8 +136,13 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
     @property
     def dialect(self) -> str:
-        """The dialect of the shape. Raises KeyError where it is none of ours, see `is_accepted`."""
-        return SHAPES[self.shape]
+        """The dialect of its reader. Raises KeyError where it has none, see `is_accepted`."""
+        return reader_of(self).dialect
+
+    @property
+    def spoken(self) -> Dialect:
+        """The dialect of its reader, as the recorded service speaks it."""
+        return find_spoken(find_dialect(self.dialect), self.url)
 
     @property
     def data(self) -> Any:
@@ -96,6 +164,34 @@ class Recorded(Struct, frozen=True, kw_only=True):
     def has_numbers_for_enums(self) -> bool:
         """Whether the client asked for enums as numbers, which ours never does and Google's own cannot read."""
         return "enum-encoding%3Dint" in (self.url or "")
+
+
+def reader_of(one: Recorded) -> type[BaseAdapter]:
+    """The provider's own adapter if there is one, else the first of the shape. Raises KeyError if there is none."""
+    return FAMILY.get(one.provider, OpenAIAdapter) if one.shape == "chat_completions" else READERS_OF_STREAMS[one.shape]
+
+
+def open_reader(reader: type[BaseAdapter], **settings: Any) -> BaseAdapter:
+    """An adapter of the class, at its own host or a made-up one, unless the settings say where."""
+    return reader(**{"api_key": "no-key", **_OPEN.get(reader, {}), **settings})
+
+
+def place_of(one: Recorded) -> dict[str, str]:
+    """The settings with which an adapter of the family calls the recorded URL.
+
+    Empty where none can: the host is masked, or it is Azure's URL for models of others.
+    """
+    url = one.url or ""
+    dated = _DATED.fullmatch(url)
+    if dated is not None:
+        return {"base_url": dated[1], "model": dated[2], "api_version": dated[3]}
+    base = url.removesuffix("/chat/completions")
+    is_open = url.startswith("http") and base != url
+    return {"base_url": base if urlsplit(base).path else f"{base}/"} if is_open else {}
+
+
+_DATED: Final = re.compile(r"(.*/openai)/deployments/([^/]+)/chat/completions\?api-version=([^&]+)")
+"""A URL of Azure OpenAI's older API."""
 
 
 class _Answer(Struct, frozen=True):
@@ -129,9 +225,9 @@ class _Refusal(Struct, frozen=True):
 
 
 @cache
-def recorded_files() -> tuple[Recorded, ...]:
+def recorded_files(folder: Path = FOLDER) -> tuple[Recorded, ...]:
     """Every call that has a file of its own. Empty where the folder is not there."""
-    found = [(path, msgspec.json.decode(path.read_bytes(), type=_File)) for path in sorted(FOLDER.glob("*/*.json"))]
+    found = [(path, msgspec.json.decode(path.read_bytes(), type=_File)) for path in sorted(folder.glob("*/*.json"))]
     return tuple(
         Recorded(
             name=f"{path.parent.name}/{path.stem}",
@@ -211,15 +307,18 @@ class Rebuilt(NamedTuple):
 
 
 def decoded_of(one: Recorded) -> Decoded:
-    """The request, decoded by the dialect of its shape."""
+    """The request, decoded by the dialect of its reader."""
     return decode(one.dialect, one.request, url=one.url)
 
 
 def rebuild(one: Recorded) -> Rebuilt:
     """The request out of our adapter, against the decoding. Raises PromptTranslationFailed where it refuses that."""
-    adapter, decoded = ADAPTERS[one.dialect](api_key="no-key"), decoded_of(one)
+    adapter, decoded = open_reader(reader_of(one)), decoded_of(one)
     wanted = {name: value for name, value in decoded.options.items() if (name, value) != ("stream", False)}
-    options = parse_options({"thread_id": "corpus", "tools": decoded.tools, **wanted})
+    own = {} if decoded.tools or "tool_choice" not in wanted else {"tools": one.request.get("tools", [])}
+    options = parse_options(
+        {"thread_id": "corpus", "tools": decoded.tools, "provider": {one.dialect: own}, **wanted}
+    )  # a choice among the provider's own tools needs them
     payload = adapter.translate(decoded.prompt, options)
     again = decode(one.dialect, payload, url=adapter.request(payload, options).url)
     expected = Expected(dialect=one.dialect, prompt=decoded.prompt, tools=decoded.tools, options=wanted)

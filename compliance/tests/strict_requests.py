@@ -56,7 +56,10 @@ def post(provider: StrictProvider, dialect: str, payload: Any, **settings: Any) 
     headers = settings.pop("headers", KEYS[dialect])
     content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     return httpx2.post(
-        provider.url + settings.pop("path", PATHS[dialect]), content=content, headers=headers, **settings
+        provider.url + settings.pop("path", PATHS[dialect]),
+        content=content,
+        headers=headers,
+        **{"timeout": 60, **settings},
     )
 
 

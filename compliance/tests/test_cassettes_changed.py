@@ -14,6 +14,8 @@ from art_compliance.run.rerun import Rerun
 from art_sdk import GeminiAdapter, OpenAIAdapter
 from made_cassettes import KEY, findings, record_into, relabel, replayed
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_without_the_key(tmp_path: Path):
     record_into(tmp_path, "gemini", "one-question")
@@ -32,7 +34,7 @@ def test_a_changed_request_is_shown_in_normal_form_and_raw_with_the_choice_and_w
     wrong = findings(report, "replay.request-is-the-recorded-one")
     assert "in normal form: /prompt/1/texts/0: recorded " in wrong
     assert "raw: /contents/0/parts/0/text: recorded " in wrong
-    assert "Please.'" in wrong
+    assert 'Please."' in wrong
     assert "if the adapter regressed, fix it; if you meant the change, record again: art record" in wrong
     assert KEY not in msgspec.json.encode(report).decode()
 

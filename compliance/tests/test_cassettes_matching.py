@@ -68,10 +68,11 @@ def test_two_requests_that_do_not_mean_the_same_do_not_match(what: str):
 def test_a_difference_has_its_pointer():
     recorded = {"a": [1, {"b/c": "x" * 200 + "y"}], "gone": None, "same": 1}
     now = {"a": [1.0, {"b/c": "x" * 200 + "z"}, 3], "new": True, "same": 1}
+    letters = "x" * 20
     assert [str(change) for change in changes(recorded, now)] == [
         "/a/0: recorded 1, now 1.0",
-        f"/a/1/b~1c: recorded '…{'x' * 20}y', now '…{'x' * 20}z'",
+        f'/a/1/b~1c: recorded "…{letters}y", now "…{letters}z"',
         "/a/2: recorded nothing, now 3",
-        "/gone: recorded None, now nothing",
-        "/new: recorded nothing, now True",
+        "/gone: recorded null, now nothing",
+        "/new: recorded nothing, now true",
     ]

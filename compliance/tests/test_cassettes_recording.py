@@ -162,14 +162,14 @@ def test_an_answer_of_the_strict_provider_never_counts_as_real(tmp_path: Path):
 
 def test_a_vcrpy_that_does_not_see_httpx2_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("art_compliance.cassettes.recording.version", lambda _: "8.1.1")
-    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, so it would record and play nothing"):
+    with pytest.raises(HarnessError, match=r"vcrpy 8\.1\.1 does not see httpx2, so it would record nothing"):
         record_into(tmp_path, "openai", "one-question")
 
 
 def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
     class Asks(OpenAIAdapter):
         async def call(self, prompt: Any, options: Any) -> Any:
-            async with httpx2.AsyncClient() as client:
+            async with httpx2.AsyncClient(timeout=60) as client:
                 await client.post(f"{provider.url}/oauth/token", content=b"client_secret=hush")
             async for event in super().call(prompt, options):
                 yield event
@@ -263,4 +263,4 @@ def test_an_adapter_that_calls_another_path_is_reported(provider, tmp_path: Path
     order = Order(scenarios=choose(("one-question",)), into=tmp_path, source="provider", access=access(provider))
     (one,) = record(OtherPath, order)
     assert one.path is None
-    assert one.why == "it called /v1/responses, but requests of openai-chat go to a path like /chat/completions$"
+    assert one.why == "it called /v1/responses, but requests of openai-chat go to a path like /v1/chat/completions"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import OpenAIAdapter
 from trials import answer_events, assert_each_has, messages_of, reason_of, scenario, scripted
@@ -29,7 +30,7 @@ SAID = scenario(WrittenAnswer(content="said"))
 def test_an_unknown_end_is_other_with_the_text_whole(stage: str, finish: str, text: str, is_right: bool):  # noqa: FBT001
     adapter = scripted(answer_events(text, finish=finish), dialect="openai-chat")
     found = messages_of(f"{stage}.unknown-end-is-no-stop", adapter)
-    assert [(repr(finish) in one, repr(text) in one) for one in found] == ([] if is_right else [(True, True)])
+    assert [(show(finish) in one, show(text) in one) for one in found] == ([] if is_right else [(True, True)])
 
 
 class LosesTokens(OpenAIAdapter):

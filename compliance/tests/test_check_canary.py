@@ -148,11 +148,11 @@ CASES: dict[str, list[tuple[Change, Found]]] = {
         (put("turns/1/calls/0/args", lambda texts: " " + json.dumps(texts.arguments)), []),
         (
             put("turns/1/calls/0/args", lambda texts: json.dumps(json.dumps(texts.arguments))),
-            [("'look'", "$[2].tool_calls[0]")],
+            [('"look"', "$[2].tool_calls[0]")],
         ),
         (
             put("turns/1/calls/0/args", lambda texts: {**texts.arguments, "more": 1}),
-            [("'look'", "$[2].tool_calls[0]")],
+            [('"look"', "$[2].tool_calls[0]")],
         ),
     ],
 }
@@ -179,6 +179,15 @@ def test_blank_texts_need_not_be_sent():
     assert found("texts-stand-whole", last, asked) == []
     before = translator(lambda prompt, _: [one["content"] for one in reversed(prompt)], dialect=None)
     assert found("order-is-kept", before, asked) == []
+
+
+@pytest.mark.parametrize(("sent", "count"), [(" \n\t ", 0), ("", 0), ({}, 0), (None, 1), ("x", 1)])
+def test_blank_arguments_may_be_sent_as_they_are(sent: Any, count: int):
+    call = call_of("call_1", arguments=" \n\t ")
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    asked = scenario(prompt=[{"role": "user", "content": "u"}, said])
+    adapter = translator(lambda prompt, _: [prompt[0]["content"], "call_1", sent], dialect=None)
+    assert len(found("arguments-decode-once", adapter, asked)) == count
 
 
 def mapped(payload: dict[str, Any], _: Texts) -> Any:
@@ -217,10 +226,10 @@ TOOL = {"name": "look", "description": "a tool", "inputSchema": SCHEMA}
     [
         (TOOL, lambda told: told, []),
         (TOOL, lambda told: [{"look": 1}, told], []),
-        (TOOL, lambda told: {**told, "name": "x"}, ["'look'"]),
+        (TOOL, lambda told: {**told, "name": "x"}, ['"look"']),
         (TOOL, lambda told: {**told, "description": "canary"}, ["its description"]),
-        (TOOL, lambda told: {**told, "parameters": {"at": {}}}, ["'n'"]),
-        (TOOL, lambda _: {}, ["'look'", "its description", "'at'", "'n'"]),
+        (TOOL, lambda told: {**told, "parameters": {"at": {}}}, ['"n"']),
+        (TOOL, lambda _: {}, ['"look"', "its description", '"at"', '"n"']),
         ({**TOOL, "description": " "}, lambda told: {**told, "description": "x"}, []),
         ({**TOOL, "inputSchema": {"type": "object"}}, lambda told: {**told, "parameters": 1}, []),
     ],
@@ -242,7 +251,7 @@ def test_what_is_missing_of_a_tool_is_found(tool: Any, change: Callable[[Any], A
         ({"temperature": 0.5}, {"t": 0.5}, []),
         ({"temperature": 0.5}, {"t": 0.25}, ["temperature = 0.5"]),
         ({"stop": ["a", "b"]}, {"s": ["a", "b"]}, []),
-        ({"stop": ["a", "b"]}, {"s": ["a"]}, ["stop = ('a', 'b')"]),
+        ({"stop": ["a", "b"]}, {"s": ["a"]}, ['stop = ["a", "b"]']),
         ({"max_tokens": 7, "top_p": 0.5}, [7], ["top_p = 0.5"]),
         ({"tool_choice": "auto"}, [], []),
     ],

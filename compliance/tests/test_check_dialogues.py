@@ -98,9 +98,9 @@ TWO_CALLS = turn(None, call_of("c1"), call_of("c2", "see"))
     [
         (lambda message: message, turn("a"), []),
         (lambda message: message, TWO_CALLS, []),
-        (lambda message: {**message, "content": "b"}, turn("a"), ["the answer's text was read as 'b'"]),
-        (lambda message: {**message, "content": "a"}, turn("b"), ["the answer's text was read as 'a'"]),
-        (lambda message: {**message, "content": None}, turn("b"), ["the answer's text was read as 'None'"]),
+        (lambda message: {**message, "content": "b"}, turn("a"), ['the answer\'s text was read as "b"']),
+        (lambda message: {**message, "content": "a"}, turn("b"), ['the answer\'s text was read as "a"']),
+        (lambda message: {**message, "content": None}, turn("b"), ["the answer's text was read as null"]),
         (with_calls(lambda calls: calls[:1]), TWO_CALLS, ["the answer's calls were read as"]),
         (with_calls(lambda calls: calls[::-1]), TWO_CALLS, ["the answer's calls were read as"]),
         (with_function(1, name="x"), TWO_CALLS, ["the answer's calls were read as"]),
@@ -211,7 +211,7 @@ class Posts:
         self.url = f"{base_url}/chat/completions"
 
     def call(self, prompt: Any, options: Any) -> Iterator[Event]:
-        httpx2.post(self.url, json={"model": "m", **self.payload})
+        httpx2.post(self.url, json={"model": "m", **self.payload}, timeout=60)
         return iter([{**ids_of(options), **event} for event in answer_events("said")])
 
 

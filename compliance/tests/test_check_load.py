@@ -24,6 +24,8 @@ from trials import (
     translator,
 )
 
+pytestmark = pytest.mark.once
+
 AT_ONCE, FLAT = "load.calls-at-once-do-not-mix", "load.memory-stays-flat"
 UNSTREAMED = CAPABILITIES - {"streaming"}
 
@@ -41,12 +43,19 @@ def text_of(number: int) -> str:
     return f"This is the answer to the question number {number}, and to no other question than {number}."
 
 
+def calls_of(number: int) -> list[dict[str, Any]]:
+    names = [f"call_{number}_{side}" for side in ("one", "two")]
+    return [call_of(name, arguments=f'{{"at": "{name}"}}') for name in names]
+
+
 def answering(give: Callable[[int], Any] = lambda _: None, **more: Any) -> Any:
     """An adapter whose calls are answered rightly, but for those that `give` gives something for."""
 
     def call(prompt: Any, _: Any) -> list[Event]:
         number = number_in(prompt)
         right = failure_events() if number % 10 == 9 else answer_events(text_of(number))
+        if number % 5 == 2:
+            right = answer_events(None, calls=calls_of(number), finish="tool_calls")
         given = give(number)
         if isinstance(given, Exception):
             raise given
@@ -73,7 +82,7 @@ def test_three_of_four_calls_are_streamed_and_each_has_its_own_ids(capabilities:
 
 
 @pytest.mark.parametrize("make", [OpenAIAdapter, Unstreamed])
-def test_each_call_is_answered_by_its_number_and_one_in_ten_fails(make: type[OpenAIAdapter]):
+def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten_fails(make: type[OpenAIAdapter]):
     ends: dict[int, Event] = {}
     errors: dict[int, Event] = {}
 
@@ -87,9 +96,12 @@ def test_each_call_is_answered_by_its_number_and_one_in_ten_fails(make: type[Ope
 
     assert messages_of(AT_ONCE, spoiled(lambda adapter: change_events(adapter, note), make)) == []
     assert sorted(errors) == list(range(9, 200, 10))
-    assert {error["status"] for error in errors.values()} == {400 if make is Unstreamed else None}
-    good = {number: end["message"]["content"] for number, end in ends.items() if number not in errors}
-    assert good == {number: text_of(number) for number in range(200) if number % 10 != 9}
+    assert {error["status"] for error in errors.values()} == {400 if make is Unstreamed else 200}
+    good = {number: end["message"] for number, end in ends.items() if number not in errors}
+    called = {number: message["tool_calls"] for number, message in good.items() if message.get("tool_calls")}
+    assert called == {number: calls_of(number) for number in range(2, 200, 5)}
+    said = {number: message["content"] for number, message in good.items() if number not in called}
+    assert said == {number: text_of(number) for number in range(200) if number % 10 != 9 and number % 5 != 2}
 
 
 OTHER = {"thread_id": "thread-3", "trace_id": "trace-3", "session_id": "session-4"}
@@ -105,15 +117,21 @@ class Cannot(Exception):
         (3, answer_events(text_of(3)), None),
         (3, Cannot("why"), "NO"),
         (3, OSError("no line"), "OSError: no line"),
-        (3, answer_events(text_of(4)), f"{text_of(4)!r}, and {text_of(4)!r} in the tokens"),
-        (3, answer_events(text_of(4), tokens=text_of(3)), f"{text_of(4)!r}, and {text_of(3)!r} in the tokens"),
-        (3, answer_events("", tokens=text_of(3)), f"'', and {text_of(3)!r} in the tokens"),
-        (3, answer_events(text_of(3), tokens="x"), f"{text_of(3)!r}, and 'x' in the tokens"),
+        (3, answer_events(text_of(4)), f'"{text_of(4)}", and "{text_of(4)}" in the tokens'),
+        (3, answer_events(text_of(4), tokens=text_of(3)), f'"{text_of(4)}", and "{text_of(3)}" in the tokens'),
+        (3, answer_events("", tokens=text_of(3)), f'"", and "{text_of(3)}" in the tokens'),
+        (3, answer_events(text_of(3), tokens="x"), f'"{text_of(3)}", and "x" in the tokens'),
         (3, failure_events(text_of(3), message="late"), "late"),
-        (3, [*answer_events(text_of(3))[:-1], {**answer_events(text_of(3))[-1], **OTHER}], "'session-4'"),
+        (3, [*answer_events(text_of(3))[:-1], {**answer_events(text_of(3))[-1], **OTHER}], '"session-4"'),
+        (7, answer_events(None, calls=calls_of(7), finish="tool_calls"), None),
+        (7, answer_events(None, calls=calls_of(12), finish="tool_calls"), "its calls have the arguments"),
+        (7, answer_events(None, calls=calls_of(7)[:1], finish="tool_calls"), "its calls have the arguments"),
+        (7, answer_events(text_of(7)), "its calls have the arguments []"),
+        (7, failure_events(message="gone"), "an ERROR event: gone"),
+        (7, OSError("no line"), "OSError: no line"),
         (9, failure_events(message="no"), None),
-        (9, answer_events("a"), "'stop': 'a'"),
-        (9, answer_events(None, calls=[call_of()], finish="tool_calls"), "'tool_calls': None"),
+        (9, answer_events("a"), '"stop": "a"'),
+        (9, answer_events(None, calls=[call_of()], finish="tool_calls"), '"tool_calls": null'),
     ],
 )
 def test_a_call_that_is_answered_wrongly_is_found(number: int, given: Any, fragment: str | None):
@@ -147,18 +165,19 @@ class Keeps:
 @pytest.mark.parametrize(
     ("size", "until", "is_found", "calls"),
     [
-        (0, 0, False, 60 + 120),
-        (100, 10**6, False, 60 + 120),
-        (600, 10**6, True, 60 + 120 + 120 + 1),  # one more shows what the finding was made on
-        (600, 60, False, 60 + 120),
-        (600, 60 + 120, False, 60 + 120 + 120),
+        (0, 0, False, 60 + 60),
+        (100, 10**6, False, 60 + 60),
+        (600, 10**6, True, 60 + 4 * 60 + 1),  # one more shows what the finding was made on
+        (600, 60, False, 60 + 60),
+        (600, 60 + 60, False, 60 + 2 * 60),
+        (600, 60 + 3 * 60, False, 60 + 4 * 60),
     ],
-    ids=["nothing", "little", "much", "while it warms up", "once"],
+    ids=["nothing", "little", "much", "while it warms up", "once", "three times"],
 )
 def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: int, is_found: bool, calls: int):  # noqa: FBT001
     keeps = Keeps()
     found = messages_of(FLAT, scripted(lambda *_: keeps.call(size, until)))
-    assert_each_has(found, ["bytes behind, measured over 120 calls"] if is_found else [])
+    assert_each_has(found, ["bytes behind, measured over 60 calls"] if is_found else [])
     assert all(600 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 900 for one in found)
     assert keeps.calls == calls
 

@@ -15,6 +15,7 @@ from trials import answer_events, assert_each_has, messages_of, reason_of, scrip
 
 CARE = "faults.are-asked-again-with-care"
 CUT = "2 requests for a stream that was cut off after its first tokens"
+CUT_REFUSAL = "2 requests after a 401 answer whose body was cut off"
 REFUSED = "2 requests for a stream that was refused with 400"
 
 
@@ -48,11 +49,13 @@ def asks_again(*statuses: int | None, seconds: float = 0.0, make: type = OpenAIA
         (OpenAIAdapter, []),
         (asks_again(400), [REFUSED]),
         (asks_again(None, 200), [CUT]),
-        (asks_again(429), ["retried 0.0", "retried 0.0"]),
-        (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0.5"]),
+        (asks_again(401), [CUT_REFUSAL]),
+        (asks_again(401, make=Unstreamed), [CUT_REFUSAL]),
+        (asks_again(429), ["retried 0.", "retried 0."]),
+        (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0."]),
         (asks_again(400, make=Unstreamed), []),
         (partial(Unstreamed, retries=1), []),
-        (scripted(answer_events()), []),
+        (scripted(answer_events()), ["sent no request"]),
     ],
 )
 def test_what_is_wrong_with_asking_again_is_found(make: Any, fragments: list[str]):
@@ -67,11 +70,12 @@ def test_what_is_answered():
     whole, cut, *others = texts
     assert 0 < len(cut) < len(whole)
     assert whole.startswith(cut)
-    assert others == ["", "", ""]
+    assert others == [""] * 6
     errors = [event["error"] for events in seen[2:] for event in events if event["type"] == "ERROR"]
-    assert [error["status"] for error in errors] == [400, 429, 429]
-    assert [error["provider_message"] for error in errors] == [f"written error {n}" for n in (400, 429, 429)]
-    assert [error["retry_after"] for error in errors[1:]] == [1.0, 1.0]
+    assert [error["status"] for error in errors] == [400, 401, 429, 429, 503, 503]
+    words = [error.get("provider_message") for error in errors]
+    assert words == ["written error 400", None, *["written error 429"] * 2, *["written error 503"] * 2]
+    assert [error["retry_after"] for error in errors[2:]] == [1.0, 1.0, None, None]
 
 
 def test_an_adapter_without_a_call_is_not_asked():

@@ -57,6 +57,8 @@ TALK = [
         ([*TALK[:2], assistant("b", call("1", '{"n": 1}')), TALK[3], TALK[5]], ["call"]),
         ([*TALK[:2], assistant("b", call("1", '{"n": 1.0}'), call("2")), *TALK[3:]], ["arguments"]),
         ([*TALK[:2], assistant("b", call("1", '{"n": 1}', "g"), call("2")), *TALK[3:]], ["call"]),
+        ([*TALK[:2], assistant("b", call("2"), call("1", '{"n": 1}')), *TALK[3:]], ["call"]),  # in another order
+        ([*TALK[:2], assistant("b", call("2", '{"n": 2}'), call("1", '{"n": 1}')), *TALK[3:]], ["arguments", "call"]),
         ([*TALK[:3], result("1", "ONE"), *TALK[4:]], ["result"]),
         ([*TALK[:4], *TALK[5:]], ["result"]),
         ([*TALK[:3], result("1", "one", status="error"), *TALK[4:]], ["result-status"]),
@@ -180,7 +182,7 @@ TOOL = ToolSchema("f", "does f", {"type": "object"}, {"type": "string"})
     [
         ((), "tool", None),
         ((ToolSchema("f", "", {"type": "object"}, {"type": "string"}),), "tool", None),
-        ((ToolSchema("f", "does f", {"title": "F"}, {"type": "string"}),), "tool", None),
+        ((ToolSchema("f", "does f", {"title": "Finds"}, {"type": "string"}),), "tool", None),
         ((ToolSchema("f", "does f", {"type": "object"}),), "tool", "tool_output_schema"),
         ((TOOL, ToolSchema("g", "", {})), "invented", None),
     ],

@@ -16,6 +16,7 @@ from art_sdk.adapters.failures import RETRYABLE_STATUSES
 from official_calls import ASK_UNSTREAMED
 from recorded_readings import read_answer, recorded_errors
 from recorded_traffic import (
+    FAMILY,
     READERS,
     Recorded,
     official,
@@ -23,7 +24,7 @@ from recorded_traffic import (
     replaying,
 )
 
-pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
 
 def spoken(data: Any) -> tuple[str | None, str]:
@@ -55,8 +56,8 @@ def spoken(data: Any) -> tuple[str | None, str]:
 def failures(one: Recorded) -> Iterator[LLMProviderError]:
     """The error as each adapter reads it: the reader is shared."""
     headers = {} if one.retry_after is None else {"retry-after": one.retry_after}
-    for shape in READERS:
-        first, last = read_answer(shape, one.answer, status=one.status, headers=headers)
+    for reader in {*READERS.values(), *FAMILY.values()}:
+        first, last = read_answer(reader, one.answer, status=one.status, headers=headers)
         assert isinstance(first, ErrorEvent)
         assert isinstance(last, EndEvent)
         assert (last.message, last.finish) == (None, "error")

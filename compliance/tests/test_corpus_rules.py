@@ -13,15 +13,19 @@ from art_compliance.judging.exam import dialects_of
 from art_compliance.judging.rulebook import judge_rules
 from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
 
-pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
 REFUSED = {
     "openai.role-system-models": ("does not support 'developer' with this model", "does not support 'system' with"),
     "openai.strict-schema-closed": ("'additionalProperties' is required to be supplied and to be false",),
     "openai.stop-unsupported-models": ("Unsupported parameter: 'stop' is not supported with this model",),
+    "openai.audio-input-models": ("Content blocks are expected to be either text or image_url type",),
+    "openai.web-search-models": ("Web search options not supported with this model",),
+    "openai.image-format": ("You uploaded an unsupported image",),
     "anthropic.nonempty-content": ("all messages must have non-empty content except",),
     "gemini.roles": ("Please use a valid role: user, model",),
     "gemini.temperature": ("it has a temperature value of 1000",),
+    "anthropic.effort-level": ("does not support effort level",),
 }
 """For each rule, the words of the recorded refusals that it explains."""
 
@@ -29,17 +33,13 @@ OTHER_REASONS = (
     "Error while downloading",
     "Input does not match the expected shape",  # the schema's business
     "Missing required parameter",  # likewise
-    "Content blocks are expected to be either",  # likewise
     "API key not valid",
     "too long",
     "maximum context length",
     "token count",
     "Tool call validation failed",
     "Tool choice is required, but",
-    "does not support effort level",
     "Cannot fetch content from",
-    "Web search options not supported",
-    "unsupported image",
 )
 """Words of refusals for what no rule is about."""
 

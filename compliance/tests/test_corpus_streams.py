@@ -29,10 +29,11 @@ from recorded_traffic import (
     needs_traffic,
     official,
     params,
+    reader_of,
     replaying,
 )
 
-pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
 EVERY = pytest.mark.parametrize("one", params(recorded_streams()))
 
@@ -62,7 +63,7 @@ class Told(NamedTuple):
 
 
 def our_reading(one: Recorded) -> Told:
-    events = read_stream(one.shape, [one.answer])
+    events = read_stream(reader_of(one), [one.answer])
     completion = fold(events)
     message, metadata = completion.message, completion.metadata
     tokens = [event.text for event in events if isinstance(event, TokenEvent) and event.token_type.endswith("RESPONSE")]
@@ -162,7 +163,7 @@ def test_a_stream_is_read_as_the_official_client_reads_it(one: Recorded) -> None
 def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) -> None:
     with wire(one.answer) as http_client, pytest.raises(official("openai").APIError) as raised:
         ask_openai(http_client)
-    *_, failed, end = read_stream(one.shape, [one.answer])
+    *_, failed, end = read_stream(reader_of(one), [one.answer])
     assert isinstance(failed, ErrorEvent)
     assert isinstance(failed.error, LLMProviderError)
     assert failed.error.provider_message == raised.value.message
@@ -172,12 +173,12 @@ def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) 
 
 @EVERY
 def test_however_the_bytes_are_cut_the_events_are_the_same(one: Recorded) -> None:
-    wanted = shown(read_stream(one.shape, [one.answer]))
-    assert shown(read_stream(one.shape, [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted
+    wanted = shown(read_stream(reader_of(one), [one.answer]))
+    assert shown(read_stream(reader_of(one), [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted
     chance = random.Random(one.name)  # noqa: S311 - no secret
     for _ in range(5):
         at = [0, *sorted(chance.choices(range(len(one.answer)), k=40)), len(one.answer)]
-        assert shown(read_stream(one.shape, [one.answer[a:b] for a, b in pairwise(at)])) == wanted
+        assert shown(read_stream(reader_of(one), [one.answer[a:b] for a, b in pairwise(at)])) == wanted
 
 
 STREAMED = {
@@ -214,22 +215,22 @@ def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(p
 
 def test_a_stream_that_others_recorded_is_read_the_same_however_it_is_cut(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
-        wanted = shown(read_stream(one.shape, [one.answer]))
-        assert shown(read_stream(one.shape, [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted, (
-            one.name
-        )
+        wanted = shown(read_stream(reader_of(one), [one.answer]))
+        assert (
+            shown(read_stream(reader_of(one), [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted
+        ), one.name
 
 
 def test_a_stream_that_others_recorded_is_an_error_where_it_is_cut_short(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
         for tenth in range(10):
             cut = one.answer[: len(one.answer) * tenth // 10]
-            assert ending(read_stream(one.shape, [cut])).finish == "error", (one.name, tenth)
+            assert ending(read_stream(reader_of(one), [cut])).finish == "error", (one.name, tenth)
 
 
 def test_the_judge_of_replays_reads_a_stream_as_our_adapter_does(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
-        ours, told = our_reading(one), read_recorded(one.dialect, one.answer)
+        ours, told = our_reading(one), read_recorded(one.spoken, one.answer)
         assert "".join(told.texts.values()) == ours.text, one.name
         assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
         assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name

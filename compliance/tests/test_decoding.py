@@ -56,11 +56,12 @@ def test_a_request_of_another_form_fails_with_its_place(case: dict[str, Any]):
 def test_an_unknown_dialect_fails_with_the_known_ones():
     with pytest.raises(
         HarnessError,
-        match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, mistral-chat",
+        match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, groq-chat",
     ):
         decode("x", {})
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 @given(payload=JSON)
 def test_decoding_any_json_gives_a_prompt_or_says_where_it_cannot(dialect: str, payload: Any):
@@ -75,7 +76,10 @@ GOES_BACK = {
     "anthropic-messages": {"text", "signature"},
     "gemini-generate": {"signature"},
     "deepseek-chat": {"text"},
+    "groq-chat": {"text"},
+    "mistral-chat": {"text"},
     "openrouter-chat": {"text", "signature"},
+    "openai-compatible": {"text"},
 }
 """What a provider gets back of a turn's reasoning: the text, a signature or both; every other provider nothing."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.dialects import DecodeFailed, decode
+from art_compliance.dialects import DecodeFailed, decode, find_by_url
 from art_sdk import AssistantMessage
 
 USER = {"role": "user", "content": "hi"}
@@ -91,3 +91,43 @@ def test_an_image_from_an_unknown_source_is_refused(kind: str | None):
     image = {"type": "image", "source": {"type": kind, "url": "https://x", "media_type": "image/png", "data": "AAAA"}}
     with pytest.raises(DecodeFailed, match="unknown image source"):
         decode("anthropic-messages", {"model": "m", "messages": [{"role": "user", "content": [image]}]})
+
+
+@pytest.mark.parametrize("name", ["output_config", "output_format"])
+def test_the_schema_of_the_answer_is_read_from_its_place_and_from_that_of_the_older_beta(name):
+    wanted: Any = {"type": "json_schema", "schema": {"type": "object"}}
+    decoded = decode(
+        "anthropic-messages", chat(USER, **{name: {"format": wanted} if name == "output_config" else wanted})
+    )
+    assert decoded.options == {"response_schema": {"type": "object"}}
+    assert decoded.places["options/response_schema"].startswith(f"/{name}")
+    assert decoded.opaque == {}
+
+
+_VERTEX = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models"
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        (
+            "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-haiku-4-5-v1%3A0/invoke",
+            {"model": "anthropic.claude-haiku-4-5-v1:0"},
+        ),
+        (
+            "/model/us.anthropic.claude-haiku-4-5-v1:0/invoke-with-response-stream",
+            {"model": "us.anthropic.claude-haiku-4-5-v1:0", "stream": True},
+        ),
+        (f"{_VERTEX}/claude-haiku-4-5@20251001:rawPredict", {"model": "claude-haiku-4-5@20251001"}),
+        (f"{_VERTEX}/claude-haiku-4-5:streamRawPredict?alt=sse", {"model": "claude-haiku-4-5", "stream": True}),
+        ("https://api.anthropic.com/v1/messages", {}),
+        (None, {}),
+    ],
+)
+def test_at_bedrock_and_vertex_ai_the_url_has_the_model_and_whether_to_stream(url, options):
+    body = {"messages": [USER], "anthropic_version": "bedrock-2023-05-31"}
+    decoded = decode("anthropic-messages", body, url=url)
+    assert decoded.options == options
+    assert decoded.opaque == {"/anthropic_version": "bedrock-2023-05-31"}
+    known = find_by_url(url or "")
+    assert (known is not None and known.name == "anthropic-messages") is bool(url)

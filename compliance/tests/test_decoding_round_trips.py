@@ -31,6 +31,8 @@ from art_sdk import (
     UserMessage,
 )
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
 
 

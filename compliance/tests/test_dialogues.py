@@ -27,6 +27,8 @@ from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 ADAPTERS = {"anthropic": AnthropicAdapter, "gemini": GeminiAdapter, "openai": OpenAIAdapter}
 TOOLS: list[dict[str, Any]] = [
     {
@@ -143,9 +145,10 @@ def test_a_refusal_of_the_strict_provider_is_quoted():
             assert talk.ask(answer) == []
             talk.go_on()
         (fault,) = talk.ask(WrittenAnswer(content="done"))
-    assert fault.startswith("the request is refused: ")
-    assert '"status": 400' in fault
-    assert "call_2" in fault
+    assert fault.finding_class == "refused"
+    assert fault.message.startswith("the request is refused: ")
+    assert '"status": 400' in fault.message
+    assert "call_2" in fault.message
     example = talk.example()
     assert [call["id"] for call in example.answer["tool_calls"]] == ["call_1_2", "call_2_2"]
     assert example.payload["messages"][-1]["role"] == "tool"

@@ -13,6 +13,7 @@ import pytest
 from art_compliance.checks import CHECKS
 from art_compliance.dialects import DIALECTS
 from art_compliance.scenarios import load_scenarios
+from art_compliance.subject.meanings import LOSS_MEANINGS, REPAIR_MEANINGS, describe_meanings
 from art_sdk import CAPABILITIES, LOSSES, REPAIRS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +27,7 @@ WRITTEN_BY_HAND = sorted(
     str(path.relative_to(ROOT))
     for pattern in ("*.md", "docs/*.md", "compliance/*.md", "cassettes/*.md")
     for path in ROOT.glob(pattern)
-    if path.name not in {"rules.md", "mutants.md"}  # one is generated, the other reports measurements
+    if path.name not in {"rules.md", "mutants.md", "libraries.md"}  # one is generated, the others report measurements
 )
 
 
@@ -41,6 +42,19 @@ def test_the_guide_names_every_capability_loss_repair_and_dialect():
     missing = [name for name in (*CAPABILITIES, *REPAIRS, *DIALECTS) if f"`{name}`" not in guide]
     missing += [name for name in LOSSES if f"`{name.partition(':')[0]}" not in guide]
     assert missing == []
+
+
+def test_the_guide_has_the_law_of_every_loss_and_repair():
+    assert describe_meanings() in read("compliance/README.md")
+    assert {*LOSS_MEANINGS} == LOSSES
+    assert {*REPAIR_MEANINGS} == REPAIRS
+
+
+@pytest.mark.parametrize("name", [*LOSS_MEANINGS, *REPAIR_MEANINGS])
+def test_the_law_of_a_declaration_is_held_by_checks_of_the_suite(name):
+    meaning = {**LOSS_MEANINGS, **REPAIR_MEANINGS}[name]
+    assert meaning.checks
+    assert {*meaning.checks} <= CHECKS.keys()
 
 
 def test_every_link_leads_somewhere():

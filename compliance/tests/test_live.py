@@ -61,7 +61,7 @@ LIVE_WRONG = {
     "no message": (lambda events: changed_events(events, "END", message={}), "END's message is not a standard message"),
     "no counts": (
         lambda events: changed_events(events, "METADATA", metadata={}),
-        "input_tokens is None, but every provider",
+        "input_tokens is null, but every provider",
     ),
     "a count of 0": (
         lambda events: changed_events(events, "METADATA", metadata={"input_tokens": 1, "output_tokens": 0}),

@@ -26,6 +26,8 @@ from mistral_common.protocol.instruct.validator import ValidationMode, get_valid
 from mistral_common.tokens.tokenizers.base import TokenizerVersion
 from pydantic import ValidationError
 
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
+
 MANY = 6000
 """How many conversations both judges are asked about."""
 

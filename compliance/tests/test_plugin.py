@@ -64,6 +64,8 @@ def test_an_adapter_is_judged_without_a_test_file(run, pytester):
     assert (report["is_certified"], report["rerun"]["seed"]) == (False, 7)
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 def test_two_workers_find_what_one_finds(run, run_with_two_workers):
     few = ("--art-adapter", "gemini", "--art-seed", "5", *FEW)
     alone, together = run(*few), run_with_two_workers(*few)
@@ -78,15 +80,79 @@ def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "FAIL translation.system-text-survives",
+            "loss or corruption: * findings",
+            "FAIL translation.system-text-survives: 2 findings in 2 scenarios",
             "  law     Every system text is in the request once, character for character.",
-            "  on      one-question: *",
-            "  wrong   the system turn is lost: 'You answer in one word.'",
+            "  on      parallel-calls: *",
+            '  wrong   the system turn is lost: "Use the tools."',
             "  where   prompt $[[]0]*",
-            "  again   art certify my_adapter:MyAdapter --seed * --check translation.system-* --scenario one-*",
+            "  again   art certify my_adapter:MyAdapter --seed * --check translation.system-* --scenario parallel-*",
+            "  also    one-question",
             "*NOT certified*",
         ]
     )
+
+
+NAIVE = """
+class MyAdapter:
+    dialect = "openai-chat"
+
+    def __init__(self, **_):
+        pass
+
+    def translate(self, prompt, options):
+        return {"model": "m", "messages": prompt, **options}
+"""
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_hundreds_of_failures_are_shown_by_their_causes_and_not_one_by_one(run, pytester):
+    pytester.makepyfile(my_adapter=NAIVE)
+    result = run("--art-adapter", "my_adapter:MyAdapter", "--art-check", "wire.request-is-of-the-schema")
+    assert result.ret == 1
+    assert result.parseoutcomes()["failed"] > 100
+    shown = result.outlines[result.outlines.index(next(line for line in result.outlines if "conformance" in line)) :]
+    assert len(shown) <= 80
+    result.stdout.fnmatch_lines(
+        [
+            "refused by the provider: * findings",
+            "FAIL wire.request-is-of-the-schema: * findings in * scenarios",
+            "  wrong   unknown field 'thread_id'*",
+            "  again   art certify my_adapter:MyAdapter --seed * --check wire.request-is-of-the-schema --scenario *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*= FAILURES =*")
+    result.stdout.no_fnmatch_line("FAILED *")
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_the_causes_left_out_are_said_to_be_in_the_report_that_the_option_writes(run, pytester):
+    pytester.makepyfile(my_adapter=NAIVE)
+    names = ("options-survive", "tools-survive", "images-survive", "tool-means-tool-result", "outcome-is-right")
+    laws = [argument for name in names for argument in ("--art-check", f"translation.{name}")]
+    checks = (*laws, "--art-check", "wire.no-rule-is-broken", "--art-check", "wire.request-is-of-the-schema")
+    run("--art-adapter", "my_adapter:MyAdapter", *checks).stdout.fnmatch_lines(
+        ["  and * more causes; --art-report DIR writes all of them into report.json"]
+    )
+    run("--art-adapter", "my_adapter:MyAdapter", *checks, "--art-report", "out").stdout.fnmatch_lines(
+        ["  and * more causes; report.json has all of them"]
+    )
+
+
+def test_with_verbose_pytest_shows_each_failure(run, pytester):
+    pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
+    check = ("--art-check", "translation.system-text-survives", "--art-scenario", "one-question")
+    result = run("--art-adapter", "my_adapter:MyAdapter", "-vv", *check)
+    result.stdout.fnmatch_lines(["*= FAILURES =*", "FAILED art::translation.system-text-survives::one-question*"])
+
+
+def test_an_authors_own_failing_tests_are_shown_as_ever(run, pytester):
+    pytester.makepyfile(my_adapter=ONE_LINE_WRONG, test_own="def test_own(): assert 1 == 2")
+    result = run("--art-adapter", "my_adapter:MyAdapter", *FEW)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*= FAILURES =*", "*assert 1 == 2*", "FAILED test_own.py::test_own *"])
 
 
 def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run, pytester):
@@ -98,8 +164,10 @@ def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run
     result.stdout.no_fnmatch_line("*def *")
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 def test_a_filtered_run_never_certifies(run):
-    for arguments in (FEW, ("-k", "one-question"), ("--art-check", "translation.is-total")):
+    for arguments in (FEW, ("-k", "one-question"), ("--art-check", "response.broken-answer-is-an-error")):
         result = run("--art-adapter", "openai", *arguments)
         assert result.ret == 0
         result.stdout.fnmatch_lines(["*a filtered run never certifies*"])
@@ -120,6 +188,7 @@ def test_the_checks_run_beside_an_authors_own_tests(run, pytester):
     assert run().parseoutcomes() == {"passed": 1}
 
 
+@pytest.mark.unmeasured
 def test_an_authors_test_file_collects_every_check(run, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
     result = run("--collect-only")
@@ -137,6 +206,7 @@ def test_a_fixture_of_the_wrong_scope_is_reported(run, pytester):
     assert "the fixture art_adapter in test_mine.py has the scope 'function'; write @pytest.fixture(scope=" in output
 
 
+@pytest.mark.unmeasured
 def test_a_missing_fixture_is_reported(run, pytester):
     pytester.makepyfile(test_mine="from art_compliance.suite import *")
     result = run()
@@ -203,6 +273,8 @@ def test_the_plugin_imports_nothing_until_it_is_used(pytester):
     assert pytester.runpytest_subprocess("-q").parseoutcomes() == {"passed": 1}
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 def test_the_options_and_two_workers_serve_an_authors_test_file(run_with_two_workers, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
     result = run_with_two_workers("--art-report", "out", "--art-seed", "9", *FEW)

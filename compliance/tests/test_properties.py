@@ -36,6 +36,8 @@ def failures(report: Report) -> dict[str, Any]:
     return {result.check: result.findings[0] for result in (*report.failures, *report.harness_errors)}
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "name",
     [
@@ -174,6 +176,7 @@ def test_a_generated_prompt_says_what_it_needs(prompt: list[dict[str, Any]], opt
     assert set(needs_of(prompt, options)) == needs
 
 
+@pytest.mark.unmeasured
 def test_an_adapter_that_refuses_all_prompts_has_shown_nothing():
     selection = Selection(checks=PROPERTIES.checks, scenarios=(WHOLE,))
     report = certify(Refuser, selection=selection, search=QUICK, seed=1)
@@ -214,6 +217,7 @@ def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     assert lines[-1].startswith("sensitivity: ")
 
 
+@pytest.mark.unmeasured
 def test_a_fault_that_is_the_adapters_own_is_not_caught():
     few = Selection(checks=("translation.system-text-survives",))
     found = {
@@ -232,12 +236,15 @@ def test_a_fault_that_the_run_cannot_see_is_missed():
 BLIND = Selection(checks=("wire.no-rule-is-broken",), scenarios=("one-question",))
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 def test_what_nothing_of_is_kept_cannot_be_forgotten():
     later = Selection(checks=("properties.conversations-go-on",), scenarios=("generated-dialogues",))
     found = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=later)}
     assert found["forgets-signatures-later"].by == "it changes nothing on this adapter"
 
 
+@pytest.mark.unmeasured
 def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
     found = {one.miniature: one for one in measure_sensitivity(Unstreamed, name="openai", selection=SECRETIVE)}
     assert (found["prints-its-headers"].outcome, found["logs-its-headers"].outcome) == ("caught", "caught")

@@ -12,7 +12,7 @@ import pytest
 from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.dialects.order import PASSED, read_events
 from art_compliance.findings import HarnessError
-from art_compliance.provider import Asked, Drop, Hang, Request, Reset, Response, Send, Start
+from art_compliance.provider import Asked, Crawl, Drop, Hang, Request, Reset, Response, Send, Start
 from art_compliance.provider.faults import (
     FAULTS,
     LONG,
@@ -89,6 +89,7 @@ def shown(stream: bytes, dialect: Dialect) -> list[tuple[str | None, Any]]:
     return [(one.name, one.body or one.data) for one in events if dialect.streams.order.kind(one) != PASSED]
 
 
+@pytest.mark.unmeasured
 @each
 def test_the_benign_faults_are_those_after_which_a_stream_reads_the_same(dialect: Dialect):
     decided = [fault for fault in FAULTS.values() if fault.expects != "either"]
@@ -104,7 +105,7 @@ def test_a_fault_spoils_the_answer_or_is_benign(fault: Fault, dialect: Dialect, 
     body = sent(response)
     steps = response.steps or ()
     if fault.hangs:
-        assert Hang() in steps or len(steps) > 10_000
+        assert Hang() in steps or len(steps) > 10_000 or isinstance(steps[0], Crawl)
     elif fault.status:
         assert response.status == fault.status
     elif fault.is_benign:
@@ -225,7 +226,7 @@ def test_a_cut_is_exact_on_the_wire(dialect: Dialect):
         response = find_fault(f"cut-after-event-{number}").make(SAID, one)
         with LoopbackServer(lambda _, response=response: response) as server:
             host, port = server.url.removeprefix("http://").split(":")
-            with socket.create_connection((host, int(port)), timeout=5) as client:
+            with socket.create_connection((host, int(port)), timeout=60) as client:
                 client.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
                 got = b"".join(iter(lambda client=client: client.recv(65536), b""))
         body = got.partition(b"\r\n\r\n")[2]

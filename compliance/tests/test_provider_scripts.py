@@ -29,7 +29,7 @@ def script(*steps: Step, **settings: object) -> Response:
 def asked(response: Response) -> Iterator[socket.socket]:
     with LoopbackServer(lambda _: response) as server:
         host, port = server.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=5) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(REQUEST)
             yield client
 
@@ -92,14 +92,16 @@ def test_a_body_may_be_shorter_than_its_head_promises():
     assert said.endswith(b"\r\n\r\nhalf")
 
 
-def test_a_pause_keeps_its_time_and_what_is_sent_arrives_at_once():
+def test_a_pause_keeps_its_time():
+    began = time.perf_counter()
     with asked(script(Send(b"ab"), Pause(0.3), Send(b"cd"))) as client:
-        began = time.perf_counter()
+        assert read(client, len(HEAD) + 7 + 12).endswith(b"2\r\ncd\r\n0\r\n\r\n")
+        assert time.perf_counter() - began > 0.29
+
+
+def test_what_is_sent_arrives_at_once():
+    with asked(script(Send(b"ab"), Hang())) as client:
         assert read(client, len(HEAD) + 7).endswith(b"ab\r\n")
-        early = time.perf_counter() - began
-        assert read(client, 12) == b"2\r\ncd\r\n0\r\n\r\n"
-        assert early < 0.2
-        assert 0.29 < time.perf_counter() - began < 2
 
 
 @pytest.mark.parametrize("steps", [(Hang(),), (Start(), Hang()), (Send(b"ab"), Hang()), (Pause(60),)])
@@ -107,7 +109,7 @@ def test_a_hanging_client_is_released_when_the_server_stops(steps: tuple[Step, .
     with asked(script(*steps)) as client:
         time.sleep(0.1)
         ended = time.perf_counter()
-    assert time.perf_counter() - ended < 2
+    assert time.perf_counter() - ended < 20
     assert client.fileno() == -1
 
 
@@ -119,7 +121,7 @@ def test_a_hang_ends_when_the_client_leaves():
             with socket.create_connection((host, int(port))) as client:
                 client.sendall(REQUEST)
                 assert read(client, len(HEAD)) == HEAD
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while open_sockets() > before and time.monotonic() < deadline:
             time.sleep(0.01)
         assert open_sockets() <= before
@@ -158,7 +160,7 @@ def test_a_request_sent_early_is_answered_after_a_pause():
 def test_a_client_that_expects_100_continue_gets_it():
     with LoopbackServer(lambda request: Response(200, request.body)) as server:
         host, port = server.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=5) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n")
             assert client.recv(100).startswith(b"HTTP/1.1 100")
             client.sendall(b"ok")
@@ -174,15 +176,15 @@ def test_a_port_in_use_is_an_error():
 
 
 def test_many_clients_are_answered_at_once():
-    with LoopbackServer(lambda _: script(Pause(0.2), Send(b"ab"))) as server:
+    with LoopbackServer(lambda _: script(Pause(1), Send(b"ab"))) as server:
         began = time.perf_counter()
-        threads = [threading.Thread(target=httpx2.get, args=(server.url,)) for _ in range(20)]
+        threads = [threading.Thread(target=httpx2.get, args=(server.url,), kwargs={"timeout": 60}) for _ in range(20)]
         for one in threads:
             one.start()
         for one in threads:
             one.join()
         assert server.count == 20
-        assert time.perf_counter() - began < 3
+        assert time.perf_counter() - began < 19  # one after the other would take 20 s
 
 
 ODD = {
@@ -204,6 +206,6 @@ def test_an_odd_request_is_answered_and_does_not_disturb_others(name: str):
     with LoopbackServer(lambda _: Response(200, b"{}")) as server:
         port = int(server.url.rpartition(":")[2])
         for data, wanted in ((sent, begins), (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n", b"HTTP/1.1 200 ")):
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
                 client.sendall(data)
                 assert client.recv(65536).startswith(wanted)

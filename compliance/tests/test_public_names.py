@@ -32,14 +32,17 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
-        --model --seed --profile --report --verbose -v --sensitivity
+        --model --seed --profile --report --verbose -v --isolated --time-limit --sensitivity
     """,
     "checks": "",
     "corpus": "",
     "doctor": "folder --days --report --scenarios-from",
+    "agent": "config --explain",
+    "browser-prompt": "page --step --previous --secrets",
     "exam": "folder --write",
     "explain": "rule --page",
-    "judge": "file --dialect --model --url",
+    "diff": "old new",
+    "judge": "file --dialect --model --url --api-version",
     "record": """
         adapters --built-in --scenarios --scenarios-from --into --key-from --base-url --model --dialect --local-engine
         --engine --from-strict-provider
@@ -47,19 +50,19 @@ COMMANDS = {
     "replay": "adapters --built-in --scenarios --scenarios-from --cassettes --dialect --verbose -v",
     "scenarios": "",
     "schema": "what",
-    "serve": "--dialect --port --host --answer --fault --faults",
+    "serve": "name --dialect --service --port --host --answer --fault --faults",
     "version": "",
     "wire rebuild": "name --check",
 }
 
 PYTEST_OPTIONS = """
-    --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-key-from --art-model --art-profile
-    --art-record --art-report --art-scenario --art-scenarios-from --art-seed
+    --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-isolated --art-key-from --art-model
+    --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
 """
 
 SIGNATURES = {
-    "certify": "make *dialect *selection *seed *search *on_result",
-    "judge": "dialect payload *model *url",
+    "certify": "make *dialect *selection *seed *search *isolated *seconds *call_seconds *on_result",
+    "judge": "dialect payload *model *url *version",
     "judge_scenario": "make path *check *seed *dialect",
     "load_scenarios": "folder",
 }

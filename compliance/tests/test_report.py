@@ -12,6 +12,8 @@ from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.run.report import fixtures_digest
 from art_compliance.scenarios import load_scenarios
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 @pytest.fixture(scope="module")
 def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,6 +9,8 @@ import pytest
 from art_compliance.dialects.ruling import Place, schemas
 from art_compliance.judging.rulebook import judge_rules
 
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
+
 BLANK = {"type": "text", "text": " \n"}
 EMPTY = {"type": "text", "text": ""}
 MARKED = {"type": "text", "text": "", "cache_control": {"type": "ephemeral"}}
@@ -48,7 +50,15 @@ MESSAGES: list[tuple[str, list[Any], BrokenRules]] = [
     (OLD, [user(), said(), user("")], [("nonempty-content", "/messages/2/content")]),
     (OLD, [user(), said("")], []),
     (OLD, [user(), said([])], []),
-    (OLD, [user(), said(""), said("")], [("nonempty-content", "/messages/1/content")]),
+    (OLD, [user(), said(""), said("")], []),
+    (OLD, [user([]), user()], []),
+    (OLD, [user(), user("")], []),
+    (
+        OLD,
+        [user(), said(), user([]), {"role": "system", "content": "s"}, user()],
+        [("no-system-role-first", "/messages/3/role")],
+    ),
+    (OLD, [user([]), user(""), said(), user()], [("nonempty-content", "/messages/0/content")]),
     (OLD, [user([TEXT, EMPTY])], [("text-block-nonempty", "/messages/0/content/1/text")]),
     (OLD, [user([TEXT, MARKED])], [("cache-control-not-on-empty", "/messages/0/content/1/text")]),
     (OLD, [user([TEXT, {**MARKED, "text": "a"}])], []),
@@ -59,8 +69,12 @@ MESSAGES: list[tuple[str, list[Any], BrokenRules]] = [
     ),
     (OLD, [user(" \n")], [("text-block-nonblank", "/messages/0/content")]),
     (OLD, [user(" a ")], []),
-    (OLD, [user([BLANK, TEXT])], [("text-block-nonblank", "/messages/0/content/0/text")]),
-    (OLD, [user([TEXT, BLANK])], [("text-block-nonblank", "/messages/0/content/1/text")]),
+    (OLD, [user([BLANK, TEXT])], []),
+    (OLD, [user([TEXT, BLANK])], []),
+    (OLD, [user(), said([TEXT, BLANK, TEXT]), user()], []),
+    (OLD, [user([BLANK])], [("text-block-nonblank", "/messages/0/content/0/text")]),
+    (OLD, [user([BLANK, {"type": "image"}])], [("text-block-nonblank", "/messages/0/content/0/text")]),
+    (OLD, [user([TEXT]), user([BLANK])], [("text-block-nonblank", "/messages/1/content/0/text")]),
     (OLD, [user([{**RESULT, "text": " "}])], []),
     (OLD, [user(), said("b ")], [("final-assistant-trailing-ws", "/messages/1/content")]),
     (OLD, [user(), said(" b")], []),
@@ -177,6 +191,15 @@ RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
         ("mistral-chat", "temperature", CHAT, name, *limits)
         for name, limits in {
             "temperature": (0, 1.5),
+            "top_p": (0, 1),
+            "presence_penalty": (-2, 2),
+            "frequency_penalty": (-2, 2),
+        }.items()
+    ),
+    *(
+        ("groq-chat", "sampling-range", CHAT, name, *limits)
+        for name, limits in {
+            "temperature": (0, 2),
             "top_p": (0, 1),
             "presence_penalty": (-2, 2),
             "frequency_penalty": (-2, 2),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from art_compliance.dialects import DIALECTS
@@ -24,8 +24,9 @@ RULES = {rule.id: (dialect, rule) for dialect in DIALECTS for rule in load_rules
 CHECKABLE = [pytest.param(dialect, rule, id=rule.id) for dialect, rule in RULES.values() if rule.excluded is None]
 
 
-def broken(dialect: str, payload: Any, url: str | None = None) -> set[str]:
-    return {finding.message.partition(": ")[0] for finding in judge_rules(dialect, payload, url=url)}
+def broken(dialect: str, payload: Any, url: str | None = None, version: str | None = None) -> set[str]:
+    found = judge_rules(dialect, payload, url=url, version=version)
+    return {finding.message.partition(": ")[0] for finding in found}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -44,15 +45,16 @@ def test_every_rule_that_is_not_excluded_has_its_examples(dialect: str):
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
 def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
-    assert broken(dialect, unfold(example.breaks), example.url) == {rule.id}
-    assert broken(dialect, unfold(example.keeps), example.url) == set()
+    assert broken(dialect, unfold(example.breaks), example.url, example.version) == {rule.id}
+    assert broken(dialect, unfold(example.keeps), example.url, example.version) == set()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
 def test_a_finding_has_its_place_and_the_providers_text(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     payload = unfold(example.breaks)
-    for finding in judge_rules(dialect, payload, url=example.url):
+    for finding in judge_rules(dialect, payload, url=example.url, version=example.version):
         assert (finding.check, finding.severity) == ("wire.no-rule-is-broken", rule.severity)
         assert (finding.provider_text, finding.source) == (rule.error_text, rule.source)
         assert points_into(payload, finding.pointer)
@@ -96,6 +98,7 @@ ENTRY = 'id = "a.b"\nstatement = "s"\nsource = "x"\nconfidence = "spec"\nseverit
         ("[[rule]]\n" + ENTRY.replace('"reject"', '"fatal"'), "Invalid enum value 'fatal' - at `$.rule[0].severity`"),
         ("[[rule]]\n" + ENTRY.replace("source", "sauce"), "missing required field `source`|unknown field `sauce`"),
         ("[[rule]]\n" + ENTRY + "colour = 1\n", "unknown field `colour` - at `$.rule[0]`"),
+        ("[[rule]]\n" + ENTRY + 'since = "v2"\n', "a.b: since: not a date"),
         ("[[rule]]\n" + ENTRY + 'models = "("\n', "a.b: models: not a regular expression"),
         ("[[rule]]\n" + ENTRY + "[[rule]]\n" + ENTRY, "a.b: the id is used twice"),
         ("[[rule]]\n" + ENTRY.replace('"spec"', '"inferred"'), "a.b: severity: an inferred rule must be a note"),
@@ -119,9 +122,9 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(payload=JSON)
-@settings(deadline=None)
 def test_no_json_value_makes_a_judge_raise(dialect: str, payload: Any):
     judge_rules(dialect, payload)
 
@@ -138,6 +141,8 @@ def with_one_changed(value: Any, new: Any) -> list[Any]:
     return [new, *inner]
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
 def test_no_part_of_another_type_makes_a_judge_raise(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
@@ -156,19 +161,13 @@ def test_a_deep_payload_is_judged(dialect: str):
     judge_rules(dialect, {**shape, "messages": [deep], "contents": [deep], "model": "gpt-4o"})
 
 
-def canonical() -> list[Any]:
-    folder = data_folder("fixtures") / "payloads"
-    return [
-        pytest.param(path, id=f"{path.parent.name}-{path.stem}")
-        for dialect in DIALECTS
-        for path in sorted(folder.glob(f"{dialect}/*.json"))
-    ]
-
-
-@pytest.mark.parametrize("path", canonical())
-def test_a_canonical_payload_breaks_no_rule(path: Path):
-    found = judge_rules(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
-    assert [finding.message for finding in found if finding.severity != "note"] == []
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_canonical_payload_breaks_a_rule(dialect: str):
+    paths = sorted((data_folder("fixtures") / "payloads" / dialect).glob("*.json"))
+    found = {path.stem: judge_rules(dialect, json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    messages = {name: [one.message for one in all_ if one.severity != "note"] for name, all_ in found.items()}
+    assert {name: broken for name, broken in messages.items() if broken} == {}
+    assert len(found) > 200
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -178,10 +177,10 @@ def test_a_judge_is_fast(dialect: str):
     if not payloads:
         return
     judge_rules(dialect, payloads[0])
-    began = time.perf_counter()
+    began = time.process_time()
     for payload in payloads:
         judge_rules(dialect, payload)
-    assert len(payloads) / (time.perf_counter() - began) > 500  # 2,000 is the aim; machines that test are busy
+    assert len(payloads) / (time.process_time() - began) > 300  # 2,000 is the aim; machines that test are busy
 
 
 def test_the_page_of_rules_matches_the_files():
@@ -238,7 +237,8 @@ def test_requests_that_anthropic_is_known_to_accept_break_no_rule(shape: str):
 
 
 def test_adaptive_thinking_requires_no_thinking_block():
-    body = {"max_tokens": 9, "messages": [message("user", said())], "tool_choice": {"type": "any"}}
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    body = {"max_tokens": 9, "messages": [message("user", said())], "tools": tools, "tool_choice": {"type": "any"}}
     assert broken("anthropic-messages", {**body, "thinking": {"type": "adaptive"}}) == set()
     thinking = {"type": "enabled", "budget_tokens": 1024}
     assert broken("anthropic-messages", {**body, "thinking": thinking}) == {"anthropic.thinking-no-forced-tool"}
@@ -322,7 +322,16 @@ def test_every_rule_that_an_adapter_names_is_a_rule():
     ("url", "severity"),
     [
         (None, "reject"),
-        ("http://127.0.0.1:8000/v1/chat/completions", "reject"),
+        ("/v1/chat/completions", "reject"),
+        ("//v1/chat/completions", "reject"),
+        ("api.openai.com/v1/chat/completions", "reject"),
+        ("http://127.0.0.1:8000/v1/chat/completions", "note"),
+        ("http://[::1]:8000/v1/chat/completions", "note"),
+        ("http://localhost/v1/chat/completions", "note"),
+        ("localhost:11434/v1/chat/completions", "note"),
+        ("<API_BASE>/chat/completions", "note"),
+        ("https://[REDACTED]/v1/chat/completions", "note"),
+        ("https://user@RESOURCE.example.com:8443/v1/chat/completions", "note"),
         ("https://api.openai.com/v1/chat/completions", "reject"),
         ("https://us.api.openai.com/v1/chat/completions", "reject"),
         ("https://mine.openai.azure.com/openai/deployments/gpt-4o/chat/completions", "reject"),
@@ -356,3 +365,20 @@ def test_a_signature_on_any_part_of_the_turn_counts_for_its_calls(parts, url, is
     payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, *contents]}
     found = judge_rules("gemini-generate", payload, model="gemini-3-pro-preview", url=url)
     assert ([f.message for f in found if "thought-signature" in f.message] == []) is is_taken
+
+
+@pytest.mark.parametrize(
+    ("parameters", "pointers"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "strin"}}}, ["/properties/a/type"]),
+        ({"type": "object", "required": None}, ["/required"]),
+        ({"type": "object", "properties": {"title": []}}, ["/properties/title"]),
+        ({"type": "object", "description": None, "properties": {"a": {"examples": "x", "title": None}}}, []),
+        ({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?P<other>language)"}}}, []),
+    ],
+)
+def test_a_schema_that_is_none_is_found_where_it_constrains_values(parameters, pointers):
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+    found = judge_rules("openai-chat", payload)
+    assert [(finding.pointer or "").removeprefix("/tools/0/function/parameters") for finding in found] == pointers

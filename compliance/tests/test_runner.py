@@ -19,10 +19,11 @@ from art_compliance.dialects import find_by_url
 from art_compliance.findings import Finding, Problem
 from art_compliance.provider import LoopbackProvider
 from art_compliance.resources import data_folder
+from art_compliance.run.lines import as_text
 from art_compliance.run.report import LevelCount, Result, fixtures_digest, write_reports
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import GREETING_SCENARIO
-from art_compliance.run.summary import as_text, summarize
+from art_compliance.run.summary import summarize
 from art_compliance.subject.access import Access
 from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter, PromptTranslationFailed
@@ -117,7 +118,7 @@ def test_a_check_finds_under_its_own_id():
     with open_subject(OpenAIAdapter, name="openai") as subject:
         outcome = finds(Trial(subject, GREETING_SCENARIO, 1))
     assert outcome.findings == (
-        Finding(check="translation.that-finds", message="no", path="$[0]", provider_text="No."),
+        Finding(check="translation.that-finds", finding_class="loss", message="no", path="$[0]", provider_text="No."),
     )
 
 
@@ -223,7 +224,13 @@ def test_the_report_names_what_was_judged_and_by_what(tmp_path: Path):
 
 def test_many_findings_are_shortened_and_the_rest_is_in_the_report():
     findings = tuple(
-        Finding(check="translation.is-total", message=f"fault {n}", provider_text="No.", source="a page")
+        Finding(
+            check="translation.is-total",
+            finding_class="contract",
+            message=f"fault {n}",
+            provider_text="No.",
+            source="a page",
+        )
         for n in range(5)
     )
     report = certify("openai", selection=FEW)
@@ -251,8 +258,8 @@ def _fields(value: Any) -> dict[str, Any]:
 def test_the_loopback_provider_answers_every_dialect_and_keeps_what_came():
     with LoopbackProvider() as server:
         for path in ("/v1/chat/completions", "/v1beta/models/gemini-x:generateContent?key=1"):
-            assert httpx2.post(server.url + path, json={"a": 1}).status_code == 200
-        missing = httpx2.post(server.url + "/poems", json={})
+            assert httpx2.post(server.url + path, json={"a": 1}, timeout=60).status_code == 200
+        missing = httpx2.post(server.url + "/poems", json={}, timeout=60)
         assert missing.status_code == 404
         assert "unknown path '/poems'" in missing.json()["error"]["message"]
         assert [request.target for request in server.seen()][2] == "/poems"
@@ -268,7 +275,7 @@ def test_the_loopback_provider_survives_a_client_that_speaks_no_http():
             client.recv(100)
         with socket.create_connection((host, int(port))) as client:
             client.sendall(b"POST / HTTP/1.1\r\ncontent-length: 100\r\nhost: x\r\n\r\nhalf")
-        assert httpx2.post(server.url + "/v1/chat/completions", json={}).status_code == 200
+        assert httpx2.post(server.url + "/v1/chat/completions", json={}, timeout=60).status_code == 200
 
 
 def test_a_path_belongs_to_one_dialect():
@@ -276,7 +283,7 @@ def test_a_path_belongs_to_one_dialect():
     assert found is not None
     assert found.name == "openai-chat"
     assert find_by_url("/v1/responses") is None
-    assert find_by_url("http://[::1/v1/messages") is None
+    assert find_by_url("no URL") is None
 
 
 def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(

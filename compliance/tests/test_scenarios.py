@@ -9,8 +9,8 @@ import pytest
 
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
-from art_compliance.scenarios import load_scenario, load_scenarios, scenario_schema
-from art_compliance.schemas import prompt_schema, published
+from art_compliance.scenarios import load_scenario, load_scenarios
+from art_compliance.schemas import SCHEMAS, prompt_schema, published
 from art_sdk import ARTError, parse_prompt
 
 GOOD: dict[str, Any] = {
@@ -28,7 +28,13 @@ def test_every_scenario_has_an_id_of_its_own_and_a_purpose():
 
 
 @pytest.mark.parametrize(
-    ("name", "file"), [("prompt", "art-standard-prompt.schema.json"), ("scenario", "scenario.schema.json")]
+    ("name", "file"),
+    [
+        ("prompt", "art-standard-prompt.schema.json"),
+        ("scenario", "scenario.schema.json"),
+        ("agent", "agent.schema.json"),
+        ("contributors", "contributors.schema.json"),
+    ],
 )
 def test_a_published_schema_matches_the_types(name: str, file: str):
     text = (data_folder("fixtures") / "schemas" / file).read_text(encoding="utf-8")
@@ -36,8 +42,8 @@ def test_a_published_schema_matches_the_types(name: str, file: str):
 
 
 def test_the_schemas_are_schemas():
-    for schema in (prompt_schema(), scenario_schema()):
-        jsonschema.Draft202012Validator.check_schema(schema)
+    for make in SCHEMAS.values():
+        jsonschema.Draft202012Validator.check_schema(make())
 
 
 def test_every_prompt_of_a_scenario_is_valid_by_the_published_schema():

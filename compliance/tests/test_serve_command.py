@@ -19,6 +19,8 @@ from art_compliance.commands import app
 from art_compliance.provider.faults import FAULTS
 from art_compliance.provider.server import LoopbackServer
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 HEADERS = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
 GOOD = {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
 TOOL = {
@@ -36,8 +38,8 @@ main()
 
 
 @contextmanager
-def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command in a process of its own, and where it answers. It ends as by Ctrl-C."""
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and its greeting."""
     command = [sys.executable, "-c", AT_A_TERMINAL, "serve", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
     with subprocess.Popen(
@@ -45,24 +47,79 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     ) as process:
         try:
             assert process.stdout is not None
-            greeting = process.stdout.readline()
-            found = re.search(r"http://\S+?(?=;)", greeting)
-            assert found, greeting + (process.stderr.read() if process.stderr else "")
-            yield process, found[0]
+            greeting = os.read(process.stdout.fileno(), 65536).decode()  # written at once, and arrives so
+            assert greeting, process.stderr.read() if process.stderr else ""
+            yield process, greeting
         finally:
             process.kill()
 
 
-def stopped(process: subprocess.Popen[str]) -> tuple[str, str]:
-    process.send_signal(signal.SIGINT)
-    return process.communicate(timeout=10)
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and where it answers."""
+    with started(*arguments) as (process, greeting):
+        found = re.search(r"http://\S+?(?=;)", greeting)
+        assert found, greeting
+        yield process, found[0]
+
+
+def stopped(process: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) -> tuple[str, str]:
+    process.send_signal(how)
+    return process.communicate(timeout=60)
+
+
+def test_sigterm_ends_it_as_ctrl_c_does():
+    with served("openai-chat") as (process, _):
+        assert stopped(process, signal.SIGTERM) == ("stopped\n", "")
+    assert process.returncode == 0
+
+
+def test_nothing_in_a_request_reaches_the_terminal_as_it_is():
+    evil = "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028"
+    chat = {
+        "model": "gpt-4.1",
+        "messages": [{"role": "user", "content": "hi", evil: evil}],
+        "tools": [{"type": "function", "function": {"name": evil, "parameters": {"type": "object"}}}],
+        evil: [evil],
+    }
+    with served("openai-chat") as (process, url):
+        headers = {"authorization": "Bearer any"}
+        for body in (chat, chat | {"lone": "\ud800"}):
+            sent = httpx2.post(f"{url}/chat/completions", content=json.dumps(body), headers=headers, timeout=60)
+            assert sent.status_code == 400
+        output, trouble = stopped(process)
+    assert r"\x1b[2J" in output
+    assert output.replace("\n", "").isprintable()
+    assert trouble == ""
+
+
+def test_of_many_findings_the_first_are_printed():
+    wrong = GOOD | {f"key{number}": 1 for number in range(500)}
+    with served("anthropic-messages") as (process, url):
+        assert httpx2.post(f"{url}/messages", json=wrong, headers=HEADERS, timeout=60).status_code == 400
+        output, _ = stopped(process)
+    assert output.count("    reject  ") == 20
+    assert "    ... and 81 more\n" in output
+
+
+def test_a_reader_that_leaves_ends_it_without_a_traceback():
+    with served("anthropic-messages") as (process, url):
+        assert process.stdout is not None
+        process.stdout.close()
+        httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=60)
+        assert process.wait(60) == 2
+        assert process.stderr is not None
+        assert process.stderr.read() == "harness: nobody reads standard output any more\n"
 
 
 def test_each_request_is_printed_with_its_findings_and_its_answer():
     with served("--dialect", "anthropic-messages") as (process, url):
         wrong = GOOD | {"messages": [{"role": "user", "content": "hi", "nam": "x"}]}
-        assert httpx2.post(f"{url}/messages", json=wrong, headers=HEADERS).status_code == 400
-        assert httpx2.post(f"{url}/messages", json=GOOD | {"tools": [TOOL]}, headers=HEADERS).status_code == 200
+        assert httpx2.post(f"{url}/messages", json=wrong, headers=HEADERS, timeout=60).status_code == 400
+        assert (
+            httpx2.post(f"{url}/messages", json=GOOD | {"tools": [TOOL]}, headers=HEADERS, timeout=60).status_code
+            == 200
+        )
         output, trouble = stopped(process)
     assert output.splitlines() == [
         f"POST /v1/messages  {len(json.dumps(wrong, separators=(',', ':')))} bytes",
@@ -79,7 +136,7 @@ def test_each_request_is_printed_with_its_findings_and_its_answer():
 
 def test_a_request_that_is_refused_before_it_is_judged_is_printed_as_a_whole():
     with served("--dialect", "anthropic-messages") as (process, url):
-        assert httpx2.get(f"{url}/messages").status_code == 405
+        assert httpx2.get(f"{url}/messages", timeout=60).status_code == 405
         output, _ = stopped(process)
     assert output.splitlines()[:3] == [
         "GET /v1/messages  0 bytes",
@@ -93,7 +150,7 @@ def test_a_client_that_hangs_does_not_block_the_exit():
         with pytest.raises(httpx2.ReadTimeout):
             httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=1.5)
         output, trouble = stopped(process)
-    assert "    answered 200: 'This answer" in output
+    assert '    answered 200: "This answer' in output
     assert output.endswith(", fault: hang-after-head\nstopped\n")
     assert (process.returncode, trouble) == (0, "")
 
@@ -102,10 +159,45 @@ def test_every_dialect_is_served_by_default():
     with served() as (process, url):
         chat = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
         headers = {"authorization": "Bearer any"}
-        assert httpx2.post(f"{url}/v1/chat/completions", json=chat, headers=headers).status_code == 200
-        assert httpx2.post(f"{url}/v1/messages", json=GOOD | {"stream": True}, headers=HEADERS).status_code == 200
+        assert httpx2.post(f"{url}/v1/chat/completions", json=chat, headers=headers, timeout=60).status_code == 200
+        assert (
+            httpx2.post(f"{url}/v1/messages", json=GOOD | {"stream": True}, headers=HEADERS, timeout=60).status_code
+            == 200
+        )
         output, _ = stopped(process)
     assert (output.count("answered 200: "), output.count("answered 200 streamed: ")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (
+            ("gemini-generate",),
+            [
+                "gemini-generate at http://127.0.0.1:PORT/v1beta; any key will do; Ctrl-C ends it",
+                "    POST /v1beta/models/{model}:generateContent",
+                "    POST /v1beta/models/{model}:streamGenerateContent",
+                "    GET /v1beta/models",
+            ],
+        ),
+        (
+            ("--service", "azure"),
+            [
+                "openai-chat as azure at http://127.0.0.1:PORT/openai; any key will do; Ctrl-C ends it",
+                "    POST /openai/deployments/{model}/chat/completions",
+            ],
+        ),
+    ],
+)
+def test_the_greeting_has_the_paths_as_people_type_them(arguments: tuple[str, ...], lines: list[str]):
+    with started(*arguments) as (_, greeting):
+        assert re.sub(r"(?<=0\.1:)\d+", "PORT", greeting).splitlines() == lines
+
+
+def test_the_greeting_of_every_dialect_says_which_path_is_whose():
+    with started() as (_, greeting):
+        assert "    POST /v1/chat/completions  openai-chat\n" in greeting
+        assert "    POST /openai/deployments/{model}/chat/completions  openai-chat as azure\n" in greeting
 
 
 def test_a_port_in_use_and_unknown_names_are_errors():
@@ -116,6 +208,9 @@ def test_a_port_in_use_and_unknown_names_are_errors():
     assert f"harness: cannot listen on 127.0.0.1:{port}: " in taken.output
     for arguments, said in (
         (["--dialect", "poems"], "unknown dialect 'poems'; known: "),
+        (["--service", "azur"], "unknown service 'azur'; known: azure (openai-chat), "),
+        (["mistral-chat", "--service", "azure"], "unknown service of mistral-chat 'azure'; known: none"),
+        (["openai-chat", "--dialect", "mistral-chat"], "two dialects are named, openai-chat and mistral-chat"),
         (["--fault", "cut-after"], "unknown fault 'cut-after'; did you mean 'cut-after-event-N'?"),
         (["--answer", "poem"], "unknown answer 'poem'; known: asked, "),
     ):

@@ -35,6 +35,8 @@ from art_compliance.strategies import (
 from art_sdk import parse_options, parse_prompt
 from art_sdk.conversation import argument_faults, read_conversation
 
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
+
 QUIET = list(HealthCheck)
 WITHOUT_EXPLAINING = (Phase.generate, Phase.shrink)
 healthy = settings(max_examples=30, derandomize=True, deadline=None, database=None, phases=WITHOUT_EXPLAINING)

@@ -114,7 +114,7 @@ WRONG = [
     (anthropic(content_block_delta=renumber), "the block's index is 1; blocks begun so far: 1"),
     (anthropic(content_block_start=renumber), "the block's index is 1; blocks begun so far: 1"),
     (anthropic(content_block_delta=lambda body: body | {"index": 0}), "the block's index is 0; blocks begun so far: 2"),
-    (anthropic(name="message"), "event 1: its name is 'message' and its type 'message_start'"),
+    (anthropic(name="message"), 'event 1: its name is "message" and its type "message_start"'),
     (
         anthropic(content_block_delta=lambda body: body | {"delta": {"type": "text_delta", "text": "x"}}),
         "text_delta is not allowed in a block of tool_use",
@@ -210,7 +210,7 @@ def called(*pieces: tuple[int, str], repeats_id: bool = False) -> bytes:
         ([(0, "{"), (1, "{}"), (2, "{}"), (0, "}")], ["call 0 continues after call 2 has begun"]),
         ([(0, "{}"), (2, "{}")], ["a call has the index 2 after 1 calls"]),
         ([(-1, "{}")], ["a call has the index -1 after 0 calls"]),
-        ([(0, "{}"), (1, "{]")], ["the arguments of call 1 are not a JSON object: '{]'"]),
+        ([(0, "{}"), (1, "{]")], ['the arguments of call 1 are not a JSON object: "{]"']),
     ],
 )
 def test_the_pieces_of_calls_come_one_call_after_the_other(pieces: list[tuple[int, str]], expected: list[str]):

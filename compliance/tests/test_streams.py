@@ -57,6 +57,16 @@ def test_every_event_of_a_stream_matches_the_providers_types(dialect: Dialect, n
     assert found == []
 
 
+def texts_of(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The texts of a field, which is a text or Mistral's list of parts, each with what it is."""
+    if isinstance(value, list):
+        for part in value:
+            kind = {"text": name}.get(part["type"], part["type"])
+            yield from texts_of(kind, part[part["type"]])
+    elif value:
+        yield name, value
+
+
 def joined_chat(events: tuple[bytes, ...]) -> Any:
     whole: dict[str, Any] = {"texts": {}, "calls": {}}
     for chunk in items(events):
@@ -65,8 +75,8 @@ def joined_chat(events: tuple[bytes, ...]) -> Any:
             whole["finish"] = choice["finish_reason"]
             for name in ("content", "refusal", "reasoning", "reasoning_content"):
                 piece = choice["delta"].get(name)
-                if piece is not None:
-                    whole["texts"][name] = (whole["texts"].get(name) or type(piece)()) + piece
+                for kind, text in texts_of(name, piece):
+                    whole["texts"][kind] = whole["texts"].get(kind, "") + text
             for call in choice["delta"].get("tool_calls", ()):
                 known = whole["calls"].setdefault(call["index"], {"arguments": ""})
                 known |= {"id": call["id"], "name": call["function"]["name"]} if "id" in call else {}
@@ -79,7 +89,7 @@ def read_chat(body: Any) -> Any:
     calls = [{"id": call["id"], **call["function"]} for call in message.get("tool_calls") or ()]
     names = ("content", "refusal", "reasoning", "reasoning_content")
     return {
-        "texts": {name: message[name] for name in names if message.get(name) is not None},
+        "texts": dict(pair for name in names for pair in texts_of(name, message.get(name))),
         "calls": dict(enumerate(calls)),
         "usage": body["usage"],
         "finish": body["choices"][0]["finish_reason"],
@@ -111,6 +121,16 @@ def joined_anthropic(events: tuple[bytes, ...]) -> Any:
     return {"content": blocks, "usage": usage, "finish": finish}
 
 
+def read_anthropic(body: Any) -> Any:
+    """Without what is null, which streams leave out."""
+    blocks = [_without_null(block) for block in body["content"]]
+    return {"content": blocks, "usage": _without_null(body["usage"]), "finish": body["stop_reason"]}
+
+
+def _without_null(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if value is not None}
+
+
 def joined_gemini(events: tuple[bytes, ...]) -> Any:
     parts: list[dict[str, Any]] = []
     last: Any = None
@@ -133,10 +153,7 @@ def read_gemini(body: Any) -> Any:
 
 
 READINGS: dict[str, Any] = {
-    "anthropic-messages": (
-        joined_anthropic,
-        lambda body: {"content": body["content"], "usage": body["usage"], "finish": body["stop_reason"]},
-    ),
+    "anthropic-messages": (joined_anthropic, read_anthropic),
     "gemini-generate": (joined_gemini, read_gemini),
 }
 
@@ -205,6 +222,7 @@ def test_anthropic_can_only_stream_arguments_that_were_cut_by_length():
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Dialect):
     (item,) = items((dialect.streams.write_error(529, "busy \u2713"),))
+    assert item.get("error", {}).pop("status_code", 529) == 529  # Groq repeats the status
     assert item == json.loads(dialect.answers.write_error(529, "busy \u2713"))
 
 
@@ -221,6 +239,32 @@ def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Di
 )
 def test_each_dialect_knows_which_requests_ask_for_a_stream(name: str, payload: Any, target: str, *, wants: bool):
     assert DIALECTS[name].streams.is_requested(payload, target) is wants
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "is_padded"),
+    [
+        ("openai-chat", None, True),
+        ("openai-chat", {"stream": True}, True),
+        ("openai-chat", {"stream": True, "stream_options": {"include_obfuscation": False}}, False),
+        ("deepseek-chat", {"stream": True}, False),
+    ],
+)
+def test_openais_chunks_are_padded_unless_the_request_says_no(name: str, payload: Any, *, is_padded: bool):
+    chunks = list(items(DIALECTS[name].streams.write(WrittenAnswer(content="hi"), payload)))
+    assert {"obfuscation" in chunk for chunk in chunks} == {is_padded}
+
+
+def test_every_delta_of_openrouters_has_the_role_and_none_comes_before_the_text():
+    chunks = list(items(DIALECTS["openrouter-chat"].streams.write(WrittenAnswer(content="hi"))))
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+    assert deltas[0] == {"content": "h", "role": "assistant"}
+    assert {delta["role"] for delta in deltas} == {"assistant"}
+
+
+def test_mistrals_last_piece_comes_with_the_finish_reason():
+    *_, last = items(DIALECTS["mistral-chat"].streams.write(WrittenAnswer(content="hi")))
+    assert last["choices"] == [{"index": 0, "delta": {"content": "i"}, "finish_reason": "stop"}]
 
 
 def reasoned(answer: WrittenAnswer, **fields: Any) -> bytes:
@@ -246,25 +290,29 @@ def test_reasoning_comes_in_pieces_before_the_text_where_a_relative_has_it():
     assert chunks[-1]["usage"]["prompt_tokens"] == 11
 
 
-def test_a_relative_may_send_whole_calls_single_parts_and_leading_comments():
-    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Both."}]
+def test_a_relative_may_send_whole_calls_parts_that_go_on_as_text_and_leading_comments():
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "So."}]
     style = ChatStyle(whole_calls=True, comments=(b": PROCESSING\n\n",))
     events = chat_stream(lambda answer: reasoned(answer, content=parts), style)(CALLS)
     deltas = [chunk["choices"][0]["delta"] for chunk in items(events[1:-2])]
     assert events[0] == b": PROCESSING\n\n"
-    assert [delta["content"] for delta in deltas[1:3]] == [[parts[0]], [parts[1]]]
-    assert [call["function"]["arguments"] for call in deltas[3]["tool_calls"]] == ['{"x": 1}', "{}"]
+    thoughts = [{"type": "thinking", "thinking": [{"type": "text", "text": letter}]} for letter in "hm"]
+    begun = [thoughts[1], {"type": "text", "text": "S"}]
+    assert [delta["content"] for delta in deltas[1:5]] == [[thoughts[0]], begun, "o", "."]
+    assert [call["function"]["arguments"] for call in deltas[5]["tool_calls"]] == ['{"x": 1}', "{}"]
 
 
-def test_reasoning_items_come_with_the_reasoning_and_the_signature_with_its_last_piece():
+def test_reasoning_items_come_with_the_reasoning_and_the_signature_by_itself_after_it():
     details = [{"type": "reasoning.text", "text": "hmhm", "index": 0, "format": "f", "signature": "sig"}]
     style = ChatStyle(texts=("reasoning", "content"), details="reasoning_details")
     write = chat_stream(lambda answer: reasoned(answer, reasoning="hmhm", reasoning_details=details), style)
     deltas = [chunk["choices"][0]["delta"] for chunk in items(write(CALLS)) if chunk["choices"]]
     detailed = [delta for delta in deltas if "reasoning_details" in delta]
-    assert "".join(delta["reasoning"] for delta in detailed) == "hmhm"
-    assert "".join(delta["reasoning_details"][0]["text"] for delta in detailed) == "hmhm"
-    assert ["signature" in delta["reasoning_details"][0] for delta in detailed] == [False, False, False, True]
+    assert "".join(delta["reasoning"] for delta in detailed[:-1]) == "hmhm"
+    assert "".join(delta["reasoning_details"][0]["text"] for delta in detailed[:-1]) == "hmhm"
+    assert detailed[-1] == {
+        "reasoning_details": [{"type": "reasoning.text", "index": 0, "format": "f", "signature": "sig"}]
+    }
 
 
 @pytest.mark.parametrize("content", [None, "a text comes first, in pieces"])

@@ -22,6 +22,8 @@ from art_compliance.subject.factories import find_factory
 from art_sdk import BUILT_IN, ARTError, parse_options, parse_prompt
 from strict_requests import HELLO, KEYS, PATHS, SCHEMA, TOOLS, each, post, words
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[StrictProvider]:
@@ -96,22 +98,25 @@ def test_a_request_that_is_wrong_before_its_body_is_refused_with_its_status(
 
 
 def test_unknown_paths_and_methods_are_refused(provider: StrictProvider):
-    assert httpx2.post(provider.url + "/v1/poems").status_code == 404
+    assert httpx2.post(provider.url + "/v1/poems", timeout=60).status_code == 404
     assert "unknown path POST /v1/poems; known paths:" in provider.seen()[-1].findings[0].message
-    got = httpx2.get(provider.url + PATHS["openai-chat"], headers=KEYS["openai-chat"])
+    got = httpx2.get(provider.url + PATHS["openai-chat"], headers=KEYS["openai-chat"], timeout=60)
     assert (got.status_code, got.headers["allow"]) == (405, "POST")
 
 
 def test_a_provider_of_one_dialect_knows_no_other_path():
     with StrictProvider("anthropic-messages") as one:
-        response = httpx2.post(one.url + PATHS["openai-chat"], json=HELLO["openai-chat"])
+        response = httpx2.post(one.url + PATHS["openai-chat"], json=HELLO["openai-chat"], timeout=60)
         assert (response.status_code, response.json()["error"]["type"]) == (404, "not_found_error")
         assert one.base_url == one.url + "/v1"
 
 
-@pytest.mark.parametrize("make", [lambda: StrictProvider("poems"), lambda: StrictProvider(answer="poem")])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: StrictProvider("poems"), lambda: StrictProvider(answer="poem"), lambda: StrictProvider(fault="rain")],
+)
 def test_unknown_names_fail_with_the_known_ones(make: Any):
-    with pytest.raises(HarnessError, match="known: "):
+    with pytest.raises(HarnessError, match=r"known: |unknown fault 'rain'"):
         make()
 
 
@@ -129,17 +134,20 @@ def test_a_relative_of_openais_is_served_under_its_name(dialect: str, answer: st
     with StrictProvider(dialect, answer=answer) as one:
         for more in ({}, {"stream": True}, TOOLS["openai-chat"]):
             payload = HELLO["openai-chat"] | more
-            response = httpx2.post(f"{one.base_url}/chat/completions", json=payload, headers=KEYS["openai-chat"])
+            response = httpx2.post(
+                f"{one.base_url}/chat/completions", json=payload, headers=KEYS["openai-chat"], timeout=60
+            )
             assert (response.status_code, one.seen()[-1].dialect) == (200, dialect), response.text
-        refused = httpx2.post(f"{one.base_url}/chat/completions", json=HELLO["openai-chat"])
+        refused = httpx2.post(f"{one.base_url}/chat/completions", json=HELLO["openai-chat"], timeout=60)
         assert refused.status_code == 401
         assert refused.content == DIALECTS[dialect].answers.write_error(
             401, one.seen()[-1].findings[0].provider_text or ""
         )
 
 
-def test_a_fault_spoils_the_answers_that_it_applies_to():
-    with StrictProvider("openai-chat", fault=find_fault("missing-end")) as one:
+@pytest.mark.parametrize("fault", ["missing-end", find_fault("missing-end")], ids=["by name", "itself"])
+def test_a_fault_spoils_the_answers_that_it_applies_to(fault: Any):
+    with StrictProvider("openai-chat", fault=fault) as one:
         whole = post(one, "openai-chat", HELLO["openai-chat"])
         cut = post(one, "openai-chat", HELLO["openai-chat"] | {"stream": True})
         assert whole.json()["choices"]
@@ -149,7 +157,8 @@ def test_a_fault_spoils_the_answers_that_it_applies_to():
 
 def requests_of(name: str, url: str) -> Iterator[Any]:
     """What the adapter sends for every scenario; those with reasoning have signatures of other providers."""
-    adapter = find_factory(name)(api_key="any", base_url=url, model=None)
+    make = find_factory(name)
+    adapter = make(api_key="any", base_url=url, model="written" if make.default_model == "" else None)
     for scenario in load_scenarios():
         if "reasoning" in scenario.needs or scenario.group == "reasoning":
             continue
@@ -160,8 +169,9 @@ def requests_of(name: str, url: str) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_whatever_the_reference_adapters_send_is_answered(name: str):
-    dialect = find_factory(name).dialect
-    with StrictProvider(dialect) as one, httpx2.Client() as client:
+    make = find_factory(name)
+    services = {"xai": "xai", "ollama": "ollama", "azure": "azure-v1"}
+    with StrictProvider(make.dialect, service=services.get(name)) as one, httpx2.Client(timeout=60) as client:
         for request in requests_of(name, one.base_url):
             client.request(request.method, request.url, content=request.body, headers=dict(request.headers))
         refused = [exchange for exchange in one.seen() if exchange.response.status != 200]
@@ -170,7 +180,7 @@ def test_whatever_the_reference_adapters_send_is_answered(name: str):
 
 
 def test_a_handler_that_raises_answers_500_and_the_server_goes_on():
-    with LoopbackProvider() as server, httpx2.Client() as client:
+    with LoopbackProvider() as server, httpx2.Client(timeout=60) as client:
         with server.answering(lambda _: Response(200, 1 // 0)):
             answer = client.post(server.url + PATHS["openai-chat"], json={})
         assert (answer.status_code, "ZeroDivisionError" in answer.text) == (500, True)

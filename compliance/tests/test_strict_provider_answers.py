@@ -137,7 +137,13 @@ def test_a_foreign_signature_is_recognized(signature: str):
 
 def test_gemini_accepts_signatures_in_either_alphabet_and_the_one_that_skips_validation(provider: StrictProvider):
     own = next(sign(str(number)) for number in range(99) if "/" in sign(str(number)))
-    for signature in (own, own.replace("/", "_").replace("+", "-"), "skip_thought_signature_validator"):
+    dummies = (
+        "skip_thought_signature_validator",
+        "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",  # as Google's own client sends it
+        "context_engineering_is_the_way_to_go",
+        "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv",
+    )
+    for signature in (own, own.replace("/", "_").replace("+", "-"), *dummies):
         turn = {"role": "model", "parts": [{"text": "hm", "thoughtSignature": signature}]}
         payload = {"contents": [*HELLO["gemini-generate"]["contents"], turn, *HELLO["gemini-generate"]["contents"]]}
         assert post(provider, "gemini-generate", payload).status_code == 200

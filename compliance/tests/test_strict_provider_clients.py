@@ -21,6 +21,8 @@ from art_compliance.provider.faults import FAULTS, find_fault
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 ARGUMENTS = ('{"at": "\u2713 \\"x\\"", "n": 12345678901234567890}', "{}", '{"at": ["a", null]}')
 CALLS = tuple(
     ToolCall(f"call{number}", FunctionCall(name, arguments))
@@ -63,7 +65,7 @@ class OpenAI:
     finishes: ClassVar = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "content_filter": "stop"}
 
     def __init__(self, url: str, key: str = "any") -> None:
-        self.client = openai.OpenAI(api_key=key, base_url=f"{url}/v1", max_retries=0, timeout=5)
+        self.client = openai.OpenAI(api_key=key, base_url=f"{url}/v1", max_retries=0, timeout=60)
         self.asked: Any = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
 
     def ask(self) -> READ:
@@ -103,7 +105,7 @@ class Anthropic:
     }
 
     def __init__(self, url: str, key: str = "any") -> None:
-        self.client = anthropic.Anthropic(api_key=key, base_url=url, max_retries=0, timeout=5)
+        self.client = anthropic.Anthropic(api_key=key, base_url=url, max_retries=0, timeout=60)
         self.asked: Any = {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
 
     def ask(self) -> READ:
@@ -116,7 +118,7 @@ class Anthropic:
     def read(self, message: Any) -> READ:
         usage = message.usage
         return {
-            "content": [block.to_dict() for block in message.content],
+            "content": [block.to_dict(exclude_none=True) for block in message.content],
             "finish": message.stop_reason,
             "usage": (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens),
             "thinking": usage.output_tokens_details.thinking_tokens,
@@ -128,7 +130,10 @@ class Anthropic:
         )
         text = [{"type": "text", "text": said.content}] if said.content else []
         called = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls]
-        calls = [{"type": "tool_use", "id": known, "name": name, "input": value} for known, name, value in called]
+        calls = [
+            {"type": "tool_use", "id": known, "name": name, "input": value, "caller": {"type": "direct"}}
+            for known, name, value in called
+        ]
         cached = said.cached_tokens or 0
         return {
             "content": [*thought, *text, *calls],
@@ -144,7 +149,7 @@ class Gemini:
 
     def __init__(self, url: str, key: str = "any") -> None:
         once = genai.types.HttpRetryOptions(attempts=1)
-        options = genai.types.HttpOptions(base_url=url, timeout=5000, retry_options=once)
+        options = genai.types.HttpOptions(base_url=url, timeout=60_000, retry_options=once)
         self.client = genai.Client(api_key=key, http_options=options)
         self.asked: Any = {"model": "gemini-2.5-flash", "contents": "hi"}
 
@@ -317,3 +322,22 @@ def test_a_broken_connection_is_an_error_to_the_official_client(make: Any, name:
         for how in ("ask", "stream"):
             with using(make, provider.url) as client, pytest.raises(BROKEN):
                 getattr(client, how)()
+
+
+# Models.
+
+
+@pytest.mark.parametrize("of", ["one dialect", "every dialect"])
+@clients
+def test_the_official_client_lists_the_models_and_gets_one(make: Any, of: str):
+    names = DIALECTS[make.dialect].answers.models.names
+    with StrictProvider(make.dialect if of == "one dialect" else None) as provider:
+        with using(make, provider.url) as client:
+            listed = [name_of(model) for model in client.client.models.list()]
+            got = client.client.models.get(model="x") if make is Gemini else client.client.models.retrieve("x")
+        assert (listed, name_of(got)) == ([*names], "x")
+        assert not any(exchange.is_refused for exchange in provider.seen())
+
+
+def name_of(model: Any) -> str:
+    return model.name.removeprefix("models/") if isinstance(model, genai.types.Model) else model.id

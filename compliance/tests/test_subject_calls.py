@@ -14,7 +14,7 @@ import pytest
 from art_compliance import certify
 from art_compliance.provider import Asked, Response
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject import deadlines as bounded
+from art_compliance.subject import calling
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject
@@ -57,6 +57,16 @@ def test_a_call_that_sends_nothing_is_a_crash():
         assert subject.send(HELLO, OPTIONS) == Crashed("call ended without a POST to base_url")
 
 
+def test_a_crash_without_a_request_shows_the_error_event():
+    class Failing(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            return iter([{"type": "ERROR", "error": {"message": "UnicodeEncodeError: surrogates"}}, {"type": "END"}])
+
+    with open_subject(Failing, name="failing") as subject:
+        crashed = Crashed("call ended without a POST to base_url, with the ERROR UnicodeEncodeError: surrogates")
+        assert subject.send(HELLO, OPTIONS) == crashed
+
+
 def test_a_body_that_is_not_json_is_a_crash():
     class Wrong(OwnAdapter):
         def call(self, prompt: Any, options: Any) -> Any:
@@ -96,10 +106,37 @@ def greet(asked: Asked) -> Response:
 def test_concurrent_calls_that_hang_share_one_time_limit():
     with open_subject(EndlessCall, name="endless") as subject:
         began = time.monotonic()
-        replies = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=0.3)
+        replies = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=2)
         took = time.monotonic() - began
-    assert {str(one) for one in replies} == {"it did not return within 0.3 s"}
-    assert took < 1.4  # one after the other would take 1.5 s at least
+    assert {str(one) for one in replies} == {"it did not return within 2 s"}
+    assert took < 9  # one after the other would take 10 s
+
+
+class Busy(BlackBox):
+    """Its first call works longer than it may, and no other call of its event loop can go on meanwhile."""
+
+    is_first, seconds = True, 0.6
+
+    async def call(self, prompt: Any, options: Any) -> Any:
+        if self.is_first:
+            self.is_first = False
+            time.sleep(self.seconds)  # noqa: ASYNC251 - it must block
+        yield {"type": "END", "thread_id": "t", "trace_id": "t", "finish": "stop"}
+
+
+def test_a_call_that_blocks_the_event_loop_makes_no_other_call_late():
+    with open_subject(Busy, name="busy") as subject:
+        assert str(subject.call(HELLO, OPTIONS, seconds=0.2)) == "it did not return within 0.2 s"
+        assert isinstance(subject.call(HELLO, OPTIONS), Answered)
+
+
+def test_a_call_after_one_that_blocks_the_event_loop_for_good_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(calling, "PATIENCE", 0.1)
+    monkeypatch.setattr(Busy, "seconds", 3)
+    with open_subject(Busy, name="busy") as subject:
+        subject.call(HELLO, OPTIONS, seconds=0.1)
+        late = str(subject.call(HELLO, OPTIONS))
+    assert late == "it did not begin: an earlier call, which was given up, still blocks the event loop"
 
 
 class Quitting(OwnAdapter):
@@ -115,9 +152,8 @@ class Quitting(OwnAdapter):
         (Quitting, "it tried to exit the program: SystemExit: enough"),
     ],
 )
-def test_an_adapter_that_hangs_or_exits_is_a_harness_error(monkeypatch: pytest.MonkeyPatch, make: Any, message: str):
-    monkeypatch.setattr(bounded, "LIMIT", 0.2)
-    report = certify(make)
+def test_an_adapter_that_hangs_or_exits_is_a_harness_error(make: Any, message: str):
+    report = certify(make, call_seconds=0.2)
     assert not report.is_certified
     assert message in report.harness_errors[0].findings[0].message
 

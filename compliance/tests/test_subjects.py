@@ -8,9 +8,12 @@ import pytest
 
 from art_compliance import Report, Selection, certify
 from art_compliance.generating.profiles import PROFILES, Search
-from art_compliance.run.summary import as_text, summarize
+from art_compliance.run.lines import as_text
+from art_compliance.run.summary import summarize
 from art_sdk import OpenAIAdapter, parse_options, parse_prompt
 from own_adapters import BlackBox, OwnAdapter, Refusal, TranslateOnly
+
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
 QUICK = Search(profile=PROFILES["quick"])
 SIMPLE = Selection(scenarios=("one-question", "multi-turn-history", "unicode", "sampling", "late-system"))
@@ -138,6 +141,7 @@ class Naive:
         return {"model": "m", self.history: prompt, **{k: v for k, v in options.items() if k != "thread_id"}}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("dialect", "history"),
     [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],

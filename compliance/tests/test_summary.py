@@ -7,7 +7,8 @@ from msgspec import structs
 
 from art_compliance import Report, Selection, certify
 from art_compliance.miniatures import find_miniature
-from art_compliance.run.summary import Line, as_text, summarize
+from art_compliance.run.lines import Line, as_text
+from art_compliance.run.summary import summarize
 from art_sdk import OpenAIAdapter
 
 SELECTION = Selection(scenarios=("one-question", "outer-blanks"), checks=("translation.user-text-survives",))
@@ -22,8 +23,8 @@ def styles(report: Report) -> dict[str, str]:
     return {line.text.split()[0]: line.style for line in summarize(report) if line.style != "plain"}
 
 
-def test_failures_failed_levels_and_the_verdict_are_bad_news(failed: Report):
-    assert styles(failed) == {"FAIL": "bad", "core": "bad", "NOT": "bad"}
+def test_classes_failures_failed_levels_and_the_verdict_are_bad_news(failed: Report):
+    assert styles(failed) == {"loss": "bad", "FAIL": "bad", "core": "bad", "NOT": "bad"}
 
 
 def test_a_finding_that_quotes_a_verdict_is_plain(failed: Report):

@@ -74,7 +74,6 @@ WRONG_AND_ACCEPTED = {
             "no-contents",
             "call-without-name",
             "response-without-name",
-            "response-missing",
             "function-without-name",
             "safety-flat",
         ),

@@ -37,9 +37,10 @@ def suite_scenario(name: str) -> Scenario:
 def run_check(
     check: str, make: Factory, asked: Scenario = GREETING_SCENARIO, *, dialect: str | None = None, **session: Any
 ) -> Result:
-    """The check's result on the scenario. `session` are arguments of the session: search, selection, live."""
+    """The check's result on the scenario, whoever reports its cause. `session` are arguments of the session."""
+    alone = structs.replace(CHECKS[check], leaves_to=())
     with open_subject(make, name="adapter", dialect=dialect) as subject:
-        return Session(subject, **{"seed": 1, **session}).run(CHECKS[check], asked)
+        return Session(subject, **{"seed": 1, **session}).run(alone, asked)
 
 
 def findings_of(check: str, make: Factory, asked: Scenario = GREETING_SCENARIO, **more: Any) -> tuple[Finding, ...]:

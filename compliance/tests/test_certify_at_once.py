@@ -1,0 +1,72 @@
+"""Several adapters are certified at once, each report as if it were alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import closing
+from functools import partial
+from multiprocessing import active_children
+from typing import Any
+
+import pytest
+
+from art_compliance.commands.processes import Task, Tell, run_all
+from art_compliance.findings import HarnessError
+
+
+def work(name: str, tell: Tell, *, seconds: float = 0.0) -> tuple[str, int]:
+    tell(f"{name} has begun")
+    time.sleep(seconds)  # so that a later task is done first
+    return name, os.getpid()
+
+
+def fail(tell: Tell) -> None:
+    raise HarnessError(f"cannot work: {tell.__class__.__name__}")
+
+
+def die(tell: Tell) -> None:
+    del tell
+    os._exit(7)
+
+
+def hang(tell: Tell) -> None:
+    tell("hangs")
+    signal.pause()
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_results_come_in_the_order_of_the_tasks_from_several_processes():
+    told: list[tuple[str, Any]] = []
+    names = ["slow", "b", "c"]
+    tasks = [Task(name, partial(work, name, seconds=0.5 if name == "slow" else 0.0)) for name in names]
+    found = list(run_all(tasks, 2, lambda name, what: told.append((name, what))))
+    assert [name for name, _ in found] == names
+    assert os.getpid() not in {process for _, process in found}
+    assert sorted(told) == [("b", "b has begun"), ("c", "c has begun"), ("slow", "slow has begun")]
+    assert active_children() == []
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [(fail, "cannot work: partial"), (die, "bad: its process ended with exit code 7")],
+)
+def test_an_error_and_a_dead_process_end_the_run(task, problem):
+    with pytest.raises(HarnessError, match=f"^{problem}$"):
+        list(run_all([Task("bad", task), Task("long", hang)], 2, lambda *_: None))
+    assert active_children() == []
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_whoever_stops_waiting_leaves_no_process():
+    def interrupt(name: str, what: Any) -> None:
+        raise KeyboardInterrupt(name, what)
+
+    with closing(run_all([Task("long", hang)], 1, interrupt)) as results, pytest.raises(KeyboardInterrupt):
+        next(results)
+    assert active_children() == []

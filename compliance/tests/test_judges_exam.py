@@ -1,0 +1,78 @@
+"""An exam of the judges, as data: legal oddities that must pass, and faults that must be refused.
+
+A file of `data/exam` has a good request of one format and its URL. Each row changes a copy of it by JSON pointers
+(`-` appends, `{"$gone": true}` removes), and says what the provider makes of that and why: the evidence of an accepted
+row, the rule (or `schema` and the place) that refuses a refused one, and what is not known of an unknown one.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from art_compliance import judge
+from art_compliance.findings import Finding
+
+FOLDER = Path(__file__).parent / "data" / "exam"
+PAPERS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+ROWS = [pytest.param(name, row, id=f"{name}-{row['name']}") for name, paper in PAPERS.items() for row in paper["rows"]]
+GONE = {"$gone": True}
+
+
+def changed(request: Any, changes: dict[str, Any]) -> Any:
+    """A copy of the request with the changes."""
+    made = copy.deepcopy(request)
+    for pointer, value in changes.items():
+        *above, last = pointer.split("/")[1:]
+        place = made
+        for step in above:
+            place = place[int(step) if isinstance(place, list) else step]
+        if isinstance(place, list) and last == "-":
+            place.append(value)
+        elif value == GONE:
+            del place[int(last) if isinstance(place, list) else last]
+        else:
+            place[int(last) if isinstance(place, list) else last] = value
+    return made
+
+
+def judge_of(finding: Finding) -> str:
+    """The rule, or the place that does not match the schema."""
+    by_rule = finding.check == "wire.no-rule-is-broken"
+    return finding.message.partition(": ")[0] if by_rule else f"schema {finding.pointer}"
+
+
+def refused_by(name: str, row: dict[str, Any]) -> list[str]:
+    """What refuses a row's request."""
+    paper = PAPERS[name]
+    found = judge(name, changed(paper["request"], row["change"]), url=row.get("url", paper["url"]))
+    return [judge_of(finding) for finding in found if finding.severity == "reject"]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_request_that_the_rows_change_is_accepted(name):
+    assert refused_by(name, {"change": {}}) == []
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS)
+def test_a_row_is_judged_as_the_provider_judges_it(name, row):
+    if row["verdict"] == "refused":
+        assert row["why"] in refused_by(name, row)
+    else:
+        assert refused_by(name, row) == []
+
+
+def test_every_format_has_as_many_oddities_as_faults_and_few_unknown_rows():
+    for name, paper in PAPERS.items():
+        verdicts = Counter(row["verdict"] for row in paper["rows"])
+        assert verdicts.keys() <= {"accepted", "refused", "unknown"}
+        assert min(verdicts["accepted"], verdicts["refused"] + verdicts["unknown"]) >= 15, name
+        assert verdicts["unknown"] <= 3, name
+        assert all(row["why"] and row["change"] for row in paper["rows"])
+        assert len({row["name"] for row in paper["rows"]}) == len(paper["rows"])
+    assert (len(PAPERS), len(ROWS)) == (7, 271)

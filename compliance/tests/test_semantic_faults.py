@@ -1,0 +1,50 @@
+"""Requests that are wrong though their JSON is right are refused, or the provider is known to accept them."""
+
+from __future__ import annotations
+
+import pytest
+
+import anthropic_faults
+import chat_faults
+import gemini_faults
+from art_compliance import judge
+from semantic_faults import FAULTS
+
+FORMATS = {**chat_faults.FORMATS, **anthropic_faults.FORMATS, **gemini_faults.FORMATS}
+"""Every format; another one is one module like `chat_faults`."""
+
+each_format = pytest.mark.parametrize("name", FORMATS)
+each_fault = pytest.mark.parametrize(("name", "fault"), [(name, fault) for name in FORMATS for fault in FAULTS])
+
+
+def refusals(name: str, payload: object, url: str) -> list[str]:
+    return [finding.message for finding in judge(name, payload, url=url) if finding.severity == "reject"]
+
+
+@each_format
+def test_the_good_request_is_accepted(name):
+    assert refusals(name, FORMATS[name].good(), FORMATS[name].url) == []
+
+
+@each_format
+def test_a_format_spoils_its_request_with_every_fault(name):
+    assert FORMATS[name].spoil.keys() == FAULTS.keys()
+    for fault in FAULTS:
+        assert FORMATS[name].spoiled(fault) != (FORMATS[name].good(), FORMATS[name].url)
+
+
+@each_fault
+def test_a_fault_is_refused_or_known_to_be_accepted(name, fault):
+    one = FORMATS[name]
+    is_expected = fault not in one.accepted and fault not in one.unknown
+    assert bool(refusals(name, *one.spoiled(fault))) is is_expected
+
+
+LEAST_KNOWN = {"groq-chat": 11, "openai-compatible": 7}
+"""Groq's checks of the order of calls and results are quoted nowhere; an unknown server's are all that is known."""
+
+
+@each_format
+def test_most_faults_are_refused_or_shown_to_be_accepted(name):
+    assert len(FAULTS.keys() - FORMATS[name].unknown.keys()) >= LEAST_KNOWN.get(name, 18)
+    assert all("http" in evidence or "recorded" in evidence for evidence in FORMATS[name].accepted.values())

@@ -10,11 +10,11 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pyt
 # Without byte code on disk, every process that a test starts would compile everything again.
 export PYTHONDONTWRITEBYTECODE =
 # One worker more than cores: some tests wait for servers and time limits. A file stays on one worker, as its fixtures
-# are shared. Files with the longest tests begin: see conftest.py.
+# are shared, except some with many long tests. Files with the longest tests begin: see conftest.py.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
 PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: certify test static pytest pytest-again bench payloads cassettes record-local mutants clean python
+.PHONY: certify test static mypy pyright lint pytest pytest-again installed-again bench payloads cassettes record-local mutants torture libraries clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -22,28 +22,43 @@ certify: $(VENV)/certify
 test: static pytest
 
 static: $(VENV)/test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target mypy pyright lint
+
+mypy: $(VENV)/test
+	$(BIN)/mypy
+
+pyright: $(VENV)/test
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+lint: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-cache
 
+# What happens between the static checks and the tests: waiting for programs that are being installed, say.
+BEFORE_TESTS ?= true
+
 pytest: $(VENV)/test
+	@$(BEFORE_TESTS)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m $(PYTEST) -m "not (once or unmeasured)"
+	$(BIN)/coverage run -m $(PYTEST)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/python -m $(PYTEST) -m "once or unmeasured"
 
-# For a second Python: without coverage, and without the tests that one Python is enough for.
-pytest-again: $(VENV)/test
+# For a second Python: without coverage and static checks, and without the tests that one Python is enough for.
+pytest-again: installed-again
 	$(BIN)/python -m $(PYTEST) -m "not once"
+
+installed-again: $(VENV)/pytest
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
 
-# The canonical payloads, fixtures/payloads: after a scenario is added, changed or deleted.
+# The scenarios of agents' own prompts, then the canonical payloads, fixtures/payloads: after a scenario is added, changed
+# or deleted, or an agent changed.
 payloads: $(VENV)/certify
+	PYTHONPATH=art_sdk/tests $(BIN)/python compliance/tests/agent_scenarios.py
+	$(BIN)/python compliance/tests/browser_scenarios.py
 	$(BIN)/python compliance/tests/canonical_payloads.py
 
 cassettes: $(VENV)/certify
@@ -51,12 +66,22 @@ cassettes: $(VENV)/certify
 
 record-local: $(VENV)/certify
 	$(BIN)/python compliance/local_engine/record.py
+	PYTHONPATH=art_sdk/tests $(BIN)/python compliance/local_engine/replies.py
 
 # make mutants MODULE="module or folder ..." [SAMPLE=300] [SEED=1] [SESSION=file] [AGAIN=yes] (see docs/mutants.md)
 mutants: $(VENV)/test
 	$(PIP) cosmic-ray==8.7.0
 	$(BIN)/python compliance/mutants/run.py $(MODULE) $(SAMPLE:%=--sample %) $(SEED:%=--seed %) \
 		$(SESSION:%=--session %) $(AGAIN:%=--again)
+
+# Every fault of the table, each in a process of its own, and docs/robustness.md. make torture [ONLY="art serve"]
+# tries those whose name contains the text, and writes nothing.
+torture: $(VENV)/test
+	$(BIN)/python compliance/torture/run.py $(if $(ONLY),--only "$(ONLY)",--page docs/robustness.md)
+
+# make libraries [LIBRARY="langchain ..."] [OPTIONS="--provider Gemini ..."] (see docs/libraries.md)
+libraries: | $(BIN)/python
+	$(BIN)/python compliance/libraries/run.py $(LIBRARY) $(OPTIONS)
 
 clean:
 	rm -rf .venv .coverage art-report
@@ -67,6 +92,10 @@ $(VENV)/certify: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/test: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/pytest: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[test]'
 	@touch $@
 
 $(BIN)/python: | python

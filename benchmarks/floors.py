@@ -5,27 +5,42 @@ Each makes the body of a request that means the same as the adapter's, which `te
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter
+from art_sdk import (
+    AnthropicAdapter,
+    AzureOpenAIAdapter,
+    BaseAdapter,
+    DeepSeekAdapter,
+    GeminiAdapter,
+    GroqAdapter,
+    MistralAdapter,
+    OllamaAdapter,
+    OpenAIAdapter,
+    OpenAICompatibleAdapter,
+    OpenRouterAdapter,
+    XAIAdapter,
+)
 from benchmarks.conversation import MODEL, TOOLS, Message
 
 Payload = dict[str, Any]
 
 
-def openai_payload(prompt: list[Message]) -> Payload:
-    """A body for `/chat/completions`."""
+def openai_payload(prompt: list[Message], sent_id: Callable[[str], str] = str) -> Payload:
+    """A body for `/chat/completions`. `sent_id` makes an id that the provider takes of a call's id."""
     messages: list[Payload] = []
     for message in prompt:
         role = message["role"]
         if role == "tool_result":
-            messages.append({"role": "tool", "tool_call_id": message["tool_call_id"], "content": message["content"]})
+            call_id = sent_id(message["tool_call_id"])
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": message["content"]})
         elif role == "assistant" and message.get("tool_calls"):
             calls = [
                 {
-                    "id": call["id"],
+                    "id": sent_id(call["id"]),
                     "type": "function",
                     "function": {"name": call["function"]["name"], "arguments": call["function"]["arguments"]},
                 }
@@ -42,6 +57,11 @@ def openai_payload(prompt: list[Message]) -> Payload:
         for t in TOOLS
     ]
     return {"model": MODEL, "messages": messages, "tools": tools}
+
+
+def mistral_payload(prompt: list[Message]) -> Payload:
+    """A body for `/chat/completions` at Mistral, whose call ids have nine letters and digits."""
+    return openai_payload(prompt, lambda call_id: hashlib.sha256(call_id.encode()).hexdigest()[:9])
 
 
 def gemini_payload(prompt: list[Message]) -> Payload:
@@ -117,3 +137,17 @@ CONTESTS: Final[Mapping[str, Contest]] = {
     "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
 }
+
+_URL: Final = "https://box.test/openai/v1"
+
+FAMILY: Final[Mapping[str, Contest]] = {
+    "azure": Contest(openai_payload, AzureOpenAIAdapter(api_key="key", base_url=_URL, model=MODEL)),
+    "deepseek": Contest(openai_payload, DeepSeekAdapter(api_key="key")),
+    "groq": Contest(openai_payload, GroqAdapter(api_key="key")),
+    "mistral": Contest(mistral_payload, MistralAdapter(api_key="key")),
+    "ollama": Contest(openai_payload, OllamaAdapter(api_key="key")),
+    "openai-compatible": Contest(openai_payload, OpenAICompatibleAdapter(api_key="key", base_url=_URL, model=MODEL)),
+    "openrouter": Contest(openai_payload, OpenRouterAdapter(api_key="key")),
+    "xai": Contest(openai_payload, XAIAdapter(api_key="key")),
+}
+"""The other members of the chat completions family."""

@@ -12,13 +12,15 @@ from art_compliance.comparison import Expected, compare
 from art_compliance.dialects import Decoded
 from art_sdk import parse_prompt
 from benchmarks.conversation import BYTES_PER_MESSAGE, MODEL, make_options, make_prompt
-from benchmarks.floors import CONTESTS, Contest
+from benchmarks.floors import CONTESTS, FAMILY, Contest
+
+ALL = {**CONTESTS, **FAMILY}
 
 
 @pytest.mark.parametrize("messages", [10, 100])
-@pytest.mark.parametrize("provider", CONTESTS)
+@pytest.mark.parametrize("provider", ALL)
 def test_floor_and_adapter_send_the_same(provider: str, messages: int):
-    prompt, contest = make_prompt(messages), CONTESTS[provider]
+    prompt, contest = make_prompt(messages), ALL[provider]
     ours = contest.adapter.prepare(prompt, make_options()).request.body
     bare, full = (_decode(contest, body) for body in (contest.floor(prompt), ours))
     assert _meaning(bare) == _meaning(full)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.conftest import Note
 from benchmarks.conversation import LONGEST, SIZES, make_options, make_prompt
-from benchmarks.floors import CONTESTS
+from benchmarks.floors import CONTESTS, FAMILY
 from benchmarks.measure import Pair, Work, compare
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ def test_ratio_to_the_floor(note: Note, provider: str, messages: int):
     note(f"{provider}, {messages} messages: CPU", f"{pair.ratio:.2f}")
 
 
+@pytest.mark.parametrize("messages", [100, 1_000])
+@pytest.mark.parametrize("provider", FAMILY)
+def test_ratio_of_a_relative_to_its_floor(note: Note, provider: str, messages: int):
+    note(f"{provider}, {messages} messages: CPU", f"{compare(*_both(provider, messages)).ratio:.2f}")
+
+
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_growth(note: Note, provider: str):
     """How much longer ten times as many messages take; ten is linear."""
@@ -48,5 +54,5 @@ def _pair(provider: str, messages: int) -> Pair:
 
 
 def _both(provider: str, messages: int) -> tuple[Work, Work]:
-    prompt, options, contest = make_prompt(messages), make_options(), CONTESTS[provider]
+    prompt, options, contest = make_prompt(messages), make_options(), {**CONTESTS, **FAMILY}[provider]
     return lambda: contest.floor(prompt), lambda: contest.adapter.prepare(prompt, options).request.body

@@ -1,0 +1,139 @@
+"""What the prompts of a browser agent cost, and what other ways of shortening a page keep of it.
+
+    python -m venv peers && peers/bin/pip install -e '.[browser]' html2text trafilatura readability-lxml
+    peers/bin/python -m benchmarks.browser_pages
+
+Times are CPU time, the least of a few rounds; the pages are those of the tests. Only libraries that are installed are
+measured: nothing depends on them, so they get an environment of their own. An element that can be used survives if its
+text, label, name or address, of three characters or more, stands in what the library makes of the page: this favours
+the others, as only an outline says what kind of element it is, and how to address it. As they have no limit, what
+survives in their first 100,000 characters is counted, too.
+"""
+# ruff: noqa: PLC0415, T201, BLE001 - imported only if installed, a table printed, whatever a library raises
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "art_sdk" / "tests"))
+
+from art_sdk.agents.browser.compression import outline
+from art_sdk.agents.browser.element import Element
+from art_sdk.agents.browser.page import read_page
+from art_sdk.agents.browser.redaction import Redactor
+from browser_agent import Contexts, action, manager
+from browser_pages import PAGES, real_page
+
+Shorten = Callable[[str], str]
+LIMIT = 100_000
+STEP = "Add the copper lantern to the cart"
+
+
+def ours(html: str) -> str:
+    return outline(read_page(html, limit=2_000_000, scrub=Redactor().redact_all).elements, LIMIT).text
+
+
+def peers() -> Iterator[tuple[str, Shorten]]:
+    yield "outline (ours)", ours
+    try:
+        import html2text
+
+        yield "html2text", html2text.html2text
+    except ImportError:
+        pass
+    try:
+        import trafilatura
+
+        yield "trafilatura", lambda html: trafilatura.extract(html, include_links=True) or ""
+    except ImportError:
+        pass
+    try:
+        from readability import Document
+
+        yield "readability-lxml", lambda html: Document(html).summary()
+    except ImportError:
+        pass
+
+
+def least(run: Callable[[], object], rounds: int = 3) -> float:
+    """The least CPU time of a few rounds, in milliseconds."""
+    times: list[float] = []
+    for _ in range(rounds):
+        began = time.process_time()
+        run()
+        times.append(time.process_time() - began)
+    return 1000 * min(times)
+
+
+def survivors(elements: list[Element], text: str) -> int:
+    return sum(any(one in text for one in _signs(element)) for element in elements)
+
+
+def _signs(element: Element) -> list[str]:
+    given = element.attributes
+    signs = [element.text, *(given.get(name, "") for name in ("aria-label", "name", "href", "data-testid"))]
+    return [one[:60] for one in signs if len(one) > 2]
+
+
+def compare() -> None:
+    """Prints a table of the ways, page by page, after the versions of the libraries."""
+    names = ("selectolax", "html2text", "trafilatura", "readability-lxml")
+    print(", ".join(f"{one} {version(one)}" for one in names if find_spec(one.split("-")[0])), end="\n\n")
+    print("| page, characters | way | ms | characters after | elements that can be used | in the first 100,000 |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name in PAGES:
+        html = real_page(name)
+        read = read_page(html, limit=2_000_000, scrub=Redactor().redact_all)
+        usable = [one for one in read.elements if one.is_interactive and _signs(one)]
+        for way, shorten in peers():
+            try:
+                text = shorten(html)
+                spent = f"{least(lambda run=shorten, page=html: run(page), 1):,.0f}"
+            except Exception as error:
+                print(f"| {name} | {way} | {type(error).__name__} | | | |")
+                continue
+            kept, first = survivors(usable, text), survivors(usable, text[:LIMIT])
+            of = f"{kept:,} of {len(usable):,}"
+            print(f"| {name}, {len(html):,} | {way} | {spent} | {len(text):,} | {of} | {first:,} |")
+
+
+def prompt_of(html: str, previous: str | None = None) -> Any:
+    config = {"performance": {"prompt_cache_enabled": False}}
+    made = manager(Contexts(html, previous), config=config)
+    return asyncio.run(made.generate_action_prompt(action(0 if previous is None else 1, STEP)))
+
+
+def peak(html: str, previous: str | None = None) -> float:
+    """The most memory of a prompt, the parser's included, over the size of the page."""
+    tracemalloc.start()
+    prompt_of(html, previous)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / len(html)
+
+
+def growth() -> None:
+    print("\n| page | first action, ms | with the page before, ms | peak memory over the page | with the page before |")
+    print("| --- | --- | --- | --- | --- |")
+    first: dict[int, float] = {}
+    for size in (100_000, 1_000_000, 2_000_000):
+        html = PAGES["shop"](size)
+        changed = html.replace("Sold out", "Add to cart", 1)
+        first[size] = least(lambda page=html: prompt_of(page))
+        later = least(lambda page=html, after=changed: prompt_of(after, page))
+        peaks = f"{peak(html):.1f} | {peak(changed, html):.1f}"
+        print(f"| {len(html):,} | {first[size]:,.0f} | {later:,.0f} | {peaks} |")
+    print(f"\nfrom 100 kB to 1 MB: {first[1_000_000] / first[100_000]:.1f} times the time")
+
+
+if __name__ == "__main__":
+    compare()
+    growth()

@@ -13,6 +13,8 @@ export PYTHONDONTWRITEBYTECODE =
 # are shared, except some with many long tests. Files with the longest tests begin: see conftest.py.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
 PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+# A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
+ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
 .PHONY: certify test static mypy pyright lint pytest pytest-again installed-again bench payloads cassettes record-local mutants torture libraries clean python
 
@@ -41,13 +43,13 @@ BEFORE_TESTS ?= true
 pytest: $(VENV)/test
 	@$(BEFORE_TESTS)
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m $(PYTEST)
+	$(BIN)/coverage run -m $(PYTEST) || { [ $$? -eq 1 ] && $(BIN)/coverage run -m $(ALONE); }
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 # For a second Python: without coverage and static checks, and without the tests that one Python is enough for.
 pytest-again: installed-again
-	$(BIN)/python -m $(PYTEST) -m "not once"
+	$(BIN)/python -m $(PYTEST) -m "not once" || { [ $$? -eq 1 ] && $(BIN)/python -m $(ALONE) -m "not once"; }
 
 installed-again: $(VENV)/pytest
 

@@ -109,12 +109,12 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
 
 
 _NAMES: Final = "no thread quotes a refusal of it"
-_LIMITS: Final = "the limits of a server that nobody knows are its own, and OpenAI's are notes"
+_LIMITS: Final = "a limit: those of a server that nobody knows are its own, and OpenAI's are notes"
+_TOOLS: Final = "what a server makes of its tools is its own, and depends on the model that it serves"
 _ACCEPTED: Final[Mapping[str, Mapping[str, str]]] = {
     "mistral-chat": {
         "no-tokens": "BaseCompletionRequest.max_tokens in mistral-common 1.13.1 is at least 0, as in Mistral's "
         "openapi.yaml: https://docs.mistral.ai/api",
-        "too-many-stops": "stop has no limit in Mistral's openapi.yaml: https://docs.mistral.ai/api",
         "arguments-not-json": "Mistral's own validator takes any text, which test_mistral_common runs: "
         "https://github.com/mistralai/mistral-common",
     },
@@ -133,6 +133,7 @@ _UNKNOWN: Final[Mapping[str, Mapping[str, str]]] = {
         "choice-of-unknown-tool": _NAMES,
         "choice-without-tools": "auto without tools was answered with 200; nothing is known of required",
         "invalid-base64": _NAMES,
+        "too-many-stops": "Mistral's openapi.yaml has no limit, and LangChain's documentation says four",
     },
     "deepseek-chat": {
         "choice-of-unknown-tool": _NAMES,
@@ -148,7 +149,6 @@ _UNKNOWN: Final[Mapping[str, Mapping[str, str]]] = {
         "result-after-other-turn": _NAMES,
         "two-tools-of-one-name": _NAMES,
         "choice-without-tools": _NAMES,
-        "empty-conversation": "a refusal of another empty list is quoted",
         "no-tokens": _NAMES,
         "negative-tokens": _NAMES,
         "invalid-base64": _NAMES,
@@ -162,18 +162,18 @@ _UNKNOWN: Final[Mapping[str, Mapping[str, str]]] = {
     "openai-compatible": {
         "tool-name-with-space": _LIMITS,
         "tool-name-too-long": _LIMITS,
-        "two-tools-of-one-name": _LIMITS,
-        "choice-of-unknown-tool": _LIMITS,
-        "choice-without-tools": _LIMITS,
-        "unknown-role": "the roles that a server takes are its own",
+        "two-tools-of-one-name": _TOOLS,
+        "choice-of-unknown-tool": _TOOLS,
+        "choice-without-tools": _TOOLS,
+        "unknown-role": "the roles that a server takes are its own, and its model's",
         "temperature-out-of-range": _LIMITS,
         "top-p-out-of-range": _LIMITS,
         "no-tokens": _LIMITS,
         "negative-tokens": _LIMITS,
         "too-many-stops": _LIMITS,
-        "invalid-base64": _LIMITS,
-        "arguments-not-json": "Ollama alone is known to refuse it: ollama.arguments",
-        "invalid-parameters": _LIMITS,
+        "invalid-base64": "a server without vision may never decode an image",
+        "arguments-not-json": "text by its shape: Ollama refuses it (ollama.arguments), Mistral takes it",
+        "invalid-parameters": _TOOLS,
         "answer-schema-without-name": "Perplexity takes it without a name: recorded",
         "missing-model": "Azure takes it from the path: recorded",
     },

@@ -39,6 +39,18 @@ FAULTS: Final[Mapping[str, str]] = {
 }
 """The faults, each with what is wrong."""
 
+SHAPE_AND_PAIRING: Final = frozenset(
+    {
+        "unanswered-call",
+        "orphan-result",
+        "doubled-result",
+        "doubled-call-id",
+        "result-after-other-turn",
+        "empty-conversation",
+        "absent-user-content",
+    }
+)
+"""The faults that any server of a format would refuse or get wrong, whatever its limits, its tools and its model."""
 
 Spoil = Callable[[dict[str, Any]], object]
 """Spoils a copy of a request, in place."""

@@ -191,7 +191,7 @@ RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
         ("mistral-chat", "temperature", CHAT, name, *limits)
         for name, limits in {
             "temperature": (0, 1.5),
-            "top_p": (0, 1),
+            "top_p": (1e-9, 1),
             "presence_penalty": (-2, 2),
             "frequency_penalty": (-2, 2),
         }.items()

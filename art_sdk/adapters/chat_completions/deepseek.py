@@ -31,6 +31,7 @@ class DeepSeekAdapter(ChatCompletionsAdapter):
     ranges: ClassVar[Mapping[str, RangeRule]] = {
         "temperature": RangeRule(0.0, 2.0, "deepseek.sampling-range"),
         "top_p": RangeRule(math.ulp(0.0), 1.0, "deepseek.sampling-range"),
+        "max_tokens": RangeRule(1, 384 * 1024, "deepseek.max-tokens-max"),
     }
     counts: ClassVar[Mapping[str, CountRule]] = {
         "tools": CountRule(128, "deepseek.tools-max128"),

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
-from art_sdk.adapters.chat_completions.provider import ChatProvider
+from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
 from art_sdk.adapters.limits import CountRule, NameRule, RangeRule
 
 
@@ -46,4 +46,5 @@ class GroqAdapter(ChatCompletionsAdapter):
         schema_beside_tools_rule="groq.json-mode-without-tools",
         reasoning=("reasoning",),  # recorded, whole and streamed
         kept=("reasoning",),  # `ChatCompletionAssistantMessageParam.reasoning` in groq 1.7
+        rules=ChatRules(messages_nonempty="groq.messages-nonempty"),
     )

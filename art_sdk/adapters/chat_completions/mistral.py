@@ -7,6 +7,7 @@ Thinking is a chunk of the content, and goes back as one: `ThinkChunk` in mistra
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import ClassVar
@@ -30,7 +31,7 @@ class MistralAdapter(ChatCompletionsAdapter):
     call_ids = CallIdRule(re.compile(r"[a-zA-Z0-9]{9}"), "mistral.tool-id-9", lead="", digits=9)
     ranges: ClassVar[Mapping[str, RangeRule]] = {
         "temperature": RangeRule(0.0, 1.5, "mistral.temperature"),
-        "top_p": RangeRule(0.0, 1.0, "mistral.temperature"),
+        "top_p": RangeRule(math.ulp(0.0), 1.0, "mistral.temperature"),
     }
     losses = ChatCompletionsAdapter.losses | {"message_name"}  # mistral.extra-forbidden
     repairs = ChatCompletionsAdapter.repairs | {"hoists_late_system"}

@@ -49,7 +49,7 @@ def _is_cited(document: Place) -> bool:
 
 @rule("anthropic.mcp-servers-and-toolsets")
 def mcp_servers_and_toolsets(request: Messages) -> Iterator[Broken]:
-    """Without toolsets, the older beta may be meant."""
+    """Without any toolset, `anthropic.mcp-server-without-toolset` is broken instead."""
     toolsets = [tool for tool in objects(request.root, "tools") if tool.value.get("type") == "mcp_toolset"]
     servers = list(objects(request.root, "mcp_servers"))
     named = Counter(str(toolset.value.get("mcp_server_name")) for toolset in toolsets)
@@ -61,3 +61,12 @@ def mcp_servers_and_toolsets(request: Messages) -> Iterator[Broken]:
         name, count = server.value.get("name"), named[str(server.value.get("name"))]
         if isinstance(name, str) and count != 1:
             yield Broken(f"{server.pointer}/name", f"{count} toolsets name the server {show(name)}; one must")
+
+
+@rule("anthropic.mcp-server-without-toolset")
+def mcp_server_without_toolset(request: Messages) -> Iterator[Broken]:
+    """A header decides: with the older beta, servers have no toolsets."""
+    if not any(tool.value.get("type") == "mcp_toolset" for tool in objects(request.root, "tools")):
+        for server in objects(request.root, "mcp_servers"):
+            message = f"no toolset names the server {show(server.value.get('name'))}; only the older beta takes that"
+            yield Broken(server.pointer, message)

@@ -40,6 +40,17 @@ def schema_root_object(chat: Chat) -> Iterator[Broken]:
             yield Broken(f"{function.pointer}/parameters", "the type of a tool's parameters must be object")
 
 
+@rule("deepseek.max-tokens-max")
+def max_tokens_max(chat: Chat) -> Iterator[Broken]:
+    """384K, as DeepSeek counts."""
+    limit = number(chat.body.get("max_tokens"))
+    if limit is not None and limit > _MOST_TOKENS:
+        yield Broken("/max_tokens", f"max_tokens is {limit}; it must be at most {_MOST_TOKENS}")
+
+
+_MOST_TOKENS: Final = 384 * 1024
+
+
 @rule("deepseek.sampling-range")
 def sampling_range(chat: Chat) -> Iterator[Broken]:
     """top_p may not be 0."""

@@ -17,6 +17,7 @@ from art_compliance.dialects.openai_chat import part_rules
 from art_compliance.dialects.openai_chat.chat import Chat, ChatMessage
 from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, number, objects, outside, rule, rules_of
 from art_compliance.quoting import show
+from art_sdk.json_data import is_array
 
 _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -188,6 +189,35 @@ def random_seed(chat: Chat) -> Iterator[Broken]:
     yield from below(chat.root, ("random_seed",), 0)
 
 
+@rule("mistral.n-min")
+def n_min(chat: Chat) -> Iterator[Broken]:
+    """Null counts as absent."""
+    wanted = number(chat.body.get("n"))
+    if wanted is not None and wanted < 1:
+        yield Broken("/n", f"n is {wanted}; it is not known whether Mistral takes less than 1")
+
+
+@rule("mistral.stop-max4")
+def stop_max4(chat: Chat) -> Iterator[Broken]:
+    """A plain text counts as one."""
+    stops = chat.body.get("stop")
+    if is_array(stops) and len(stops) > 4:
+        yield Broken(
+            "/stop", f"there are {len(stops)} stop sequences; it is not known whether Mistral takes more than 4"
+        )
+
+
+@rule("mistral.reasoning-effort")
+def reasoning_effort(chat: Chat) -> Iterator[Broken]:
+    """Another type is left to the wire schema."""
+    effort = chat.body.get("reasoning_effort")
+    if isinstance(effort, str) and effort not in _EFFORTS:
+        yield Broken("/reasoning_effort", f"{show(effort)} is not one of {', '.join(_EFFORTS)}")
+
+
+_EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
 @rule("mistral.greedy-top-p")
 def greedy_top_p(chat: Chat) -> Iterator[Broken]:
     """A temperature of 0 leaves nothing to choose from."""
@@ -198,8 +228,10 @@ def greedy_top_p(chat: Chat) -> Iterator[Broken]:
 
 @rule("mistral.temperature")
 def temperature(chat: Chat) -> Iterator[Broken]:
-    """Also the ranges of the other sampling options."""
+    """Also the ranges of the other sampling options. top_p may not be 0."""
     yield from outside(chat.root, _RANGES)
+    if number(chat.body.get("top_p")) == 0:
+        yield Broken("/top_p", "top_p is 0; it must be more than 0")
 
 
 _RANGES: Final = {

@@ -149,15 +149,15 @@ def audio_output_models(chat: Chat) -> Iterator[Broken]:
     """Beside text, or alone."""
     wanted = chat.body.get("modalities")
     if is_array(wanted) and "audio" in wanted:
-        yield Broken("/modalities", f"{chat.model} does not answer with audio")
+        yield Broken("/modalities", f"it is not known whether {chat.model} answers with audio")
 
 
-@rule("openai.safety-identifier-len64")
-def safety_identifier_len64(chat: Chat) -> Iterator[Broken]:
+@rule("openai.safety-identifier-length")
+def safety_identifier_length(chat: Chat) -> Iterator[Broken]:
     """Of any characters."""
     name = chat.body.get("safety_identifier")
-    if isinstance(name, str) and len(name) > 64:
-        yield Broken("/safety_identifier", f"it has {len(name)} characters; 64 are allowed")
+    if isinstance(name, str) and len(name) > 128:
+        yield Broken("/safety_identifier", f"it has {len(name)} characters; 128 are allowed")
 
 
 @rule("openai.tools-or-functions")

@@ -87,6 +87,15 @@ def image_url(chat: Chat) -> Iterator[Broken]:
 _IMAGE_URL: Final = re.compile(r"https?:|data:", re.IGNORECASE)
 
 
+@rule("openai.text-part-nonempty")
+def text_part_nonempty(chat: Chat) -> Iterator[Broken]:
+    """Beside other parts, or alone. Blanks are text."""
+    for message in chat.messages:
+        for part in objects(message, "content"):
+            if part.value.get("type") == "text" and part.value.get("text") == "":
+                yield Broken(f"{part.pointer}/text", "the text is empty; it is not known whether OpenAI takes that")
+
+
 @rule("openai.parts-nonempty")
 def parts_nonempty(chat: Chat) -> Iterator[Broken]:
     """An empty text is no list."""

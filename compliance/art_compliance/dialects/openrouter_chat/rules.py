@@ -9,7 +9,7 @@ from typing import Any, Final
 from art_compliance.dialects.openai_chat import option_rules, part_rules, tool_rules
 from art_compliance.dialects.openai_chat import rules as openai_chat
 from art_compliance.dialects.openai_chat.chat import Chat
-from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, outside, rule, rules_of
+from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, outside, rule, rules_of, too_many
 from art_compliance.quoting import show
 from art_sdk.json_data import is_array
 
@@ -55,6 +55,25 @@ def session_id_len256(chat: Chat) -> Iterator[Broken]:
         yield Broken("/session_id", f"session_id has {len(session)} characters; 256 are allowed")
 
 
+@rule("openrouter.verbosity")
+def verbosity(chat: Chat) -> Iterator[Broken]:
+    """Another type is left to the wire schema."""
+    yield from _unknown(chat.body.get("verbosity"), "/verbosity", ("low", "medium", "high", "xhigh", "max"))
+
+
+@rule("openrouter.models-nonempty")
+def models_nonempty(chat: Chat) -> Iterator[Broken]:
+    """Beside `model`, or alone."""
+    if chat.body.get("models") == []:
+        yield Broken("/models", "the list is empty; it is not known whether OpenRouter takes that")
+
+
+@rule("openrouter.models-max3")
+def models_max3(chat: Chat) -> Iterator[Broken]:
+    """`model` is not among them."""
+    yield from too_many(chat.body.get("models"), "/models", "models", 3)
+
+
 @rule("openrouter.own-ranges")
 def own_ranges(chat: Chat) -> Iterator[Broken]:
     """Options that OpenAI does not have."""
@@ -93,7 +112,7 @@ def enums(chat: Chat) -> Iterator[Broken]:
 
 def _unknown(value: object, pointer: str, known: tuple[str, ...]) -> Iterator[Broken]:
     if isinstance(value, str) and value not in known:
-        yield Broken(pointer, f"{show(value)} is none of {', '.join(known)}")
+        yield Broken(pointer, f"{show(value)} is not one of {', '.join(known)}")
 
 
 RULES: Final = rules_of(sys.modules[__name__])

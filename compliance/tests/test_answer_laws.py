@@ -126,6 +126,22 @@ def test_arguments_that_were_cut_stay_the_text_that_came(arguments: str):
 
 
 @pytest.mark.parametrize(
+    ("dialect", "arguments", "is_same"),
+    [
+        ("gemini-generate", '{"at":1.0}', True),
+        ("gemini-generate", '{"at":10e-1}', True),
+        ("gemini-generate", '{"at":1.5}', False),
+        ("gemini-generate", '{"at":true}', False),
+        ("openai-chat", '{"at":1.0}', False),
+        ("anthropic-messages", '{"at":1.0}', False),
+    ],
+)
+def test_where_numbers_are_doubles_they_have_no_form(dialect: str, arguments: str, is_same: bool):  # noqa: FBT001
+    found = wrong("calls-are-whole", CALLED, called(calls=[call_of(arguments=arguments)]), dialect=dialect)
+    assert len(found) == (0 if is_same else 2)
+
+
+@pytest.mark.parametrize(
     ("events", "capabilities", "fragments"),
     [
         (read(thinking=" I see. "), ["reasoning"], []),

@@ -12,7 +12,8 @@ from msgspec import Struct
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
-from art_compliance.comparison.normal_form import same_json
+from art_compliance.comparison.normal_form import is_json_of, same_json
+from art_compliance.dialects.base import Answers
 from art_compliance.findings import FindingClass, Problem
 from art_compliance.quoting import describe_change, show
 from art_compliance.subject.events import Answered
@@ -164,7 +165,7 @@ def _wrong_calls(trial: Trial, found: list[dict[str, Any]]) -> Iterator[Problem]
             yield Problem(f"the tool {show(own.function.name)} became {show(function.get('name'))}")
         if not has_own_ids and call.get("id") != own.id:
             yield Problem(f"the id {show(own.id)} became {show(call.get('id'))}")
-        if not same_arguments(own.function.arguments, function.get("arguments")):
+        if not same_arguments(trial.dialect.answers, own.function.arguments, function.get("arguments")):
             change = describe_change(own.function.arguments, function.get("arguments"))
             yield Problem(f"the arguments changed: {change}")
     if has_own_ids:
@@ -179,17 +180,20 @@ def _wrong_own_ids(trial: Trial, ids: list[str]) -> Iterator[Problem]:
         yield Problem(text, finding_class="contract")
 
 
-def same_arguments(written: str, found: Any) -> bool:
+def same_arguments(answers: Answers, written: str, found: Any) -> bool:
     """Whether the arguments of a call are equal as JSON values; as text where one of them is not JSON.
 
-    Where the provider sends an empty text, that is as good as an empty object.
+    Where the provider sends an empty text, that is as good as an empty object. Where it knows doubles alone, numbers
+    are equal if their values are.
     """
     if not isinstance(found, str):
         return False
     try:
-        return same_json(json.loads(written or "{}"), json.loads(found if written else found or "{}"))
+        value = json.loads(found if written else found or "{}")
+        is_same = same_json(json.loads(written or "{}"), value)
     except ValueError:
         return written == found
+    return is_same or (answers.doubles and is_json_of(written, value))
 
 
 @law(

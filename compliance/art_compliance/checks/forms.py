@@ -57,7 +57,7 @@ _TOOLS: Final[list[dict[str, Any]]] = [
 ]
 
 
-def _differing(reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+def _differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
     """How the reply is not this answer."""
     if not isinstance(reply, Answered) or reply.error is not None:
         yield from unread(reply)
@@ -72,7 +72,7 @@ def _differing(reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
         for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
             function: dict[str, Any] = call.get("function") or {}
             arguments = function.get("arguments")
-            if not same_arguments(wanted.function.arguments, arguments):
+            if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
                 text = describe_change(wanted.function.arguments, str(arguments))
                 yield Problem(f"the arguments of call {number} differ in {what}: {text}")
                 return
@@ -107,7 +107,7 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             continue
         for answer in _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]:
             reply = _call(trial, kind, _varying(variation, answer))
-            faults = [*_differing(reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
+            faults = [*_differing(trial, reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
             if isinstance(reply, Answered) and not faults:
                 faults += _kept_back(trial, reply, variation, answer)
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
@@ -190,7 +190,7 @@ def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
         except CannotWrite:
             continue
         reply = _call(trial, kind, answering_with(answer))
-        yield from (fault.after(f"{words}: ") for fault in _differing(reply, answer))
+        yield from (fault.after(f"{words}: ") for fault in _differing(trial, reply, answer))
 
 
 def _deep(depth: int) -> str:
@@ -253,7 +253,7 @@ def _usage_may_be_missing(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if not isinstance(reply, Answered) or reply.error is not None:
         yield from (fault.after("without token counts, ") for fault in unread(reply))
         return
-    yield from (fault.after("without token counts, ") for fault in _differing(reply, PLAIN_ANSWER))
+    yield from (fault.after("without token counts, ") for fault in _differing(trial, reply, PLAIN_ANSWER))
     for count in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
         if reply.metadata.get(count):
             text = f"{count} is {show(reply.metadata[count])}, which is not in the answer"

@@ -79,10 +79,16 @@ def reads_ten_calls(adapter: Any) -> None:
     change_events(adapter, _of_ten_calls)
 
 
-@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai", "anthropic"))
 def makes_whole_numbers_integers(adapter: Any) -> None:
-    """Numbers in arguments lose their sign or fraction of zero."""
-    change_events(adapter, _with_integers)
+    """Numbers in arguments lose their sign or fraction of zero, where the provider's are more than doubles."""
+    change_events(adapter, lambda events: _with_numbers(events, _whole))
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")
+def rounds_fractions(adapter: Any) -> None:
+    """Fractions in arguments are cut off."""
+    change_events(adapter, lambda events: _with_numbers(events, lambda digits: int(float(digits))))
 
 
 @miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good")
@@ -148,15 +154,16 @@ def _with_calls(event: dict[str, Any], change: Callable[[list[Any]], list[Any]])
     return {**event, "message": {**message, "tool_calls": change(list(message["tool_calls"]))}}
 
 
-def _with_integers(events: Events) -> Events:
-    changed = [{**event, "call": _integral(event["call"])} if "call" in event else event for event in events]
-    return [_with_calls(event, lambda calls: [_integral(call) for call in calls]) for event in changed]
+def _with_numbers(events: Events, read: Callable[[str], float]) -> Events:
+    """The events with every number of a fraction or an exponent in arguments read like this."""
+    changed = [{**event, "call": _reread(event["call"], read)} if "call" in event else event for event in events]
+    return [_with_calls(event, lambda calls: [_reread(call, read) for call in calls]) for event in changed]
 
 
-def _integral(call: dict[str, Any]) -> dict[str, Any]:
+def _reread(call: dict[str, Any], read: Callable[[str], float]) -> dict[str, Any]:
     function = call["function"]
     try:
-        arguments = json.loads(function["arguments"], parse_float=_whole)
+        arguments = json.loads(function["arguments"], parse_float=read)
     except ValueError:
         return call
     return {**call, "function": {**function, "arguments": json.dumps(arguments)}}

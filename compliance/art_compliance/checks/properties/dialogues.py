@@ -15,6 +15,7 @@ from art_compliance.checks.replies import PROVIDER_ERROR
 from art_compliance.checks.translation.conservation import as_problem, class_of
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
+from art_compliance.dialects.base import Answers
 from art_compliance.findings import Example, Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
@@ -125,7 +126,8 @@ class Dialogue:
         elif (wrong := next(reply.wrong_shapes(), None)) is not None:
             yield Problem(wrong, finding_class="contract")
         else:
-            yield from _misread(reply, said, has_own_ids="call_ids" in self._trial.subject.losses)
+            has_own_ids = "call_ids" in self._trial.subject.losses
+            yield from _misread(self._trial.dialect.answers, reply, said, has_own_ids=has_own_ids)
             yield from self._lost()
 
     def _lost(self) -> Iterator[Problem]:
@@ -161,7 +163,7 @@ def _wanted_back(dialect: Dialect, said: WrittenAnswer) -> list[str]:
     return [text for text in texts if text]
 
 
-def _misread(reply: Answered, said: WrittenAnswer, *, has_own_ids: bool) -> Iterator[Problem]:
+def _misread(answers: Answers, reply: Answered, said: WrittenAnswer, *, has_own_ids: bool) -> Iterator[Problem]:
     """How the answer is read otherwise than it was written. Ids may be the adapter's own if it declares that."""
     if (reply.text or "") != (said.content or ""):
         yield Problem(f"the answer's text was read as {show(reply.text)}")
@@ -173,7 +175,7 @@ def _misread(reply: Answered, said: WrittenAnswer, *, has_own_ids: bool) -> Iter
         yield Problem(f"the answer's calls were read as {show(reply.calls)}")
         return
     for (_, function), (call_id, written) in zip(found, wanted, strict=True):
-        if not same_arguments(written.arguments, function.get("arguments")):
+        if not same_arguments(answers, written.arguments, function.get("arguments")):
             yield Problem(f"the arguments of {call_id} were read as {show(function.get('arguments'))}")
 
 

@@ -51,6 +51,7 @@ GEMINI_GENERATE: Final = Dialect(
         variations=VARIATIONS,
         bad_ends=BAD_ENDS,
         optional_usage="usageMetadata",
+        doubles=True,  # google.protobuf.Struct, args of FunctionCall; recorded: whole numbers have no fraction
     ),
     streams=Streams(
         write=write_stream,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.comparison import Comparison, Expected, compare
+from art_compliance.comparison import NO_CONSTANTS, Comparison, Constants, Expected, Notes, compare
 from art_compliance.comparison.normal_form import normal_form, same_json
 from art_compliance.dialects import Decoded
 from art_sdk import ToolSchema, parse_prompt
@@ -32,8 +32,11 @@ def system(text: str) -> dict[str, Any]:
     return {"role": "system", "content": text}
 
 
-def compared(wanted: list[dict[str, Any]], found: list[dict[str, Any]]) -> Comparison:
-    expected = Expected(dialect="openai-chat", prompt=parse_prompt(wanted), tools=(), options={})
+def compared(
+    wanted: list[dict[str, Any]], found: list[dict[str, Any]], constants: Constants = NO_CONSTANTS
+) -> Comparison:
+    prompt = parse_prompt(wanted)
+    expected = Expected(dialect="openai-chat", prompt=prompt, tools=(), options={}, constants=constants)
     return compare(expected, Decoded(prompt=parse_prompt(found)))
 
 
@@ -92,6 +95,11 @@ def test_a_difference_names_its_slot(found: list[dict[str, Any]], slots: list[st
             [system("t"), user("a\n\nb")],
             {"hoists_late_system", "joins_turns"},
         ),
+        (
+            [user("a"), assistant(None, call("1")), assistant("b"), result("1", "r")],
+            [user("a"), assistant("b", call("1")), result("1", "r")],
+            {"joins_turns"},
+        ),
     ],
 )
 def test_a_change_that_a_repair_explains_is_not_a_difference(wanted: Any, found: Any, repairs: set[str]):
@@ -106,10 +114,54 @@ def test_a_change_that_a_repair_explains_is_not_a_difference(wanted: Any, found:
         ([user("a"), user("b")], [user("a and b")]),
         ([user("a"), user("b")], [user("b\n\na")]),
         ([user("a"), assistant("b"), user("c")], [user("a\n\nc"), assistant("b")]),
+        (
+            [user("a"), assistant(None, call("1")), result("1", "r"), assistant("b")],
+            [user("a"), assistant("b", call("1")), result("1", "r")],
+        ),
     ],
 )
 def test_a_join_that_adds_moves_or_skips_is_a_difference(wanted: Any, found: Any):
     assert compared(wanted, found).differences
+
+
+def parts(*texts: str) -> dict[str, Any]:
+    return user([{"type": "text", "text": text} for text in texts])
+
+
+NOTED = Constants(beside_demoted=Notes(("Note.",)), blanks={"assistant": "(none)"})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "repairs"),
+    [
+        (
+            [user("a"), system("t"), assistant("b")],
+            [user("a"), parts("Note.", "t"), assistant("b")],
+            {"demotes_late_system"},
+        ),
+        (
+            [user("a"), system("t"), user("b")],
+            [parts("a", "Note.", "t", "b")],
+            {"demotes_late_system", "joins_turns"},
+        ),
+        ([user("a"), system("t"), assistant("b")], [user("a"), parts("Other.", "t"), assistant("b")], None),
+        ([user("a"), system("t"), assistant("b")], [user("a"), parts("Note."), assistant("b")], None),
+        (
+            [user("a"), assistant("", call("1")), result("1", "r")],
+            [user("a"), assistant("(none)", call("1")), result("1", "r")],
+            {"fills_blank_text"},
+        ),
+        (
+            [user("a"), assistant(None, call("1")), result("1", "r")],
+            [user("a"), assistant("(none)", call("1")), result("1", "r")],
+            None,
+        ),
+    ],
+)
+def test_constant_texts_explain_only_what_they_stand_for(wanted: Any, found: Any, repairs: set[str] | None):
+    comparison = compared(wanted, found, NOTED)
+    assert bool(comparison.differences) is (repairs is None)
+    assert repairs in (None, comparison.repairs)
 
 
 def kept(message: dict[str, Any], **extensions: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from art_compliance.miniatures.declared import declare
 from art_compliance.miniatures.repairing import (
     closed,
     distinct_name,
+    late_places,
     rename_tools,
     with_all_demoted,
     with_filled_blanks,
@@ -130,6 +131,17 @@ def _without_ids(payload: Any) -> Any:
     return payload
 
 
+def with_note_beside(prompt: Any) -> Any:
+    """The prompt with user messages of two texts in place of its late system messages: a note, and what they say."""
+    late = late_places(prompt)
+    return [
+        {"role": "user", "content": [{"type": "text", "text": text} for text in ("Note.", message["content"])]}
+        if at in late
+        else message
+        for at, message in enumerate(prompt)
+    ]
+
+
 HABITS = (
     Habit("sends no ids", GeminiAdapter, IDS, losing_ids, loss="call_ids"),
     *(Habit("renames_tools", make, NAMES, renaming) for make in (OpenAIAdapter, AnthropicAdapter, GeminiAdapter)),
@@ -141,6 +153,7 @@ HABITS = (
         Habit("demotes_late_system", make, LATE, translated(with_late_demoted), needs_late_system=True)
         for make in (OpenAIAdapter, AnthropicAdapter, GeminiAdapter)
     ),
+    Habit("demotes_late_system", GeminiAdapter, LATE, translated(with_note_beside), needs_late_system=True),
     Habit("demotes_system", OpenAIAdapter, LATE, translated(with_all_demoted), needs_late_system=True),
     Habit("delays_late_system", OpenAIAdapter, LATE, translated(with_late_delayed)),
     Habit("trims_prefill", OpenAIAdapter, PREFILLS, translated(with_trimmed_prefill)),

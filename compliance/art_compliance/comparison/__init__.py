@@ -6,7 +6,7 @@ it. A difference that a repair explains is not listed: the repair is.
 
 from __future__ import annotations
 
-from art_compliance.comparison.constants import NO_CONSTANTS, Constants, Filler, Frame
+from art_compliance.comparison.constants import NO_CONSTANTS, Constants, Filler, Frame, Notes
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
 from art_compliance.comparison.names import ToolNames, match_names
 from art_compliance.comparison.normal_form import normal_form
@@ -38,6 +38,7 @@ __all__ = [
     "Expected",
     "Filler",
     "Frame",
+    "Notes",
     "Slot",
     "ToolNames",
     "compare",

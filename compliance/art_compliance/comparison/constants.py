@@ -38,6 +38,13 @@ def _unescaped(inside: str) -> Any:
         return None
 
 
+class Notes(NamedTuple):
+    """Texts of their own that stand before and after a text in the same turn."""
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
 class Filler(NamedTuple):
     """A turn that an adapter adds where the provider wants the roles to alternate."""
 
@@ -50,6 +57,8 @@ class Constants(Struct, frozen=True, kw_only=True):
 
     demoted: Frame = Frame()
     """Around a system text that becomes a user turn."""
+    beside_demoted: Notes = Notes()
+    """Beside such a text."""
     result: Frame = Frame()
     """Around every result."""
     failed: Frame = Frame()

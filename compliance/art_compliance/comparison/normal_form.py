@@ -68,6 +68,8 @@ class Entry(Struct):
     calls: list[EntryCall] = field(default_factory=list[EntryCall])
     images: tuple[Image, ...] = ()
     extensions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    had_blank: bool = False
+    """Whether an empty text stands beside its calls, where it is the same as no text."""
 
     @property
     def is_empty(self) -> bool:
@@ -124,8 +126,9 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
 
 def _assistant(message: AssistantMessage, path: str, calls: dict[str, EntryCall]) -> Entry:
     """Empty text beside calls is the same as no text."""
-    texts = () if message.content is None or (message.tool_calls and not message.content) else (message.content,)
-    entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {})
+    had_blank = bool(message.tool_calls) and message.content == ""
+    texts = () if message.content is None or had_blank else (message.content,)
+    entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {}, had_blank=had_blank)
     for position, call in enumerate(message.tool_calls):
         _add_call(entry, call, f"{path}.tool_calls[{position}]", calls)
     return entry
@@ -136,6 +139,7 @@ def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: di
     if request is not None:
         arguments = _arguments(request.arguments) if isinstance(request.arguments, str) else request.arguments
         call = EntryCall(request.id, request.name, arguments, f"{path}.content")
+        entry.had_blank = entry.had_blank or "" in entry.texts
         entry.texts = tuple(filter(None, entry.texts))  # as in `_assistant`: empty text beside a call is no text
         entry.calls.append(call)
         calls.setdefault(request.id, call)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from art_compliance.comparison.constants import Constants, Filler
 from art_compliance.comparison.normal_form import Entry, Role
 from art_sdk.adapters.capabilities import Repair
@@ -103,12 +105,12 @@ def _shape(entry: Entry) -> tuple[object, ...]:
 def _copy(entry: Entry, dialect: str) -> Entry:
     """A copy with only the dialect's own extensions: others mean nothing to it."""
     own = {name: dict(value) for name, value in entry.extensions.items() if name == dialect}
-    return Entry(entry.role, entry.texts, entry.path, entry.name, list(entry.calls), entry.images, own)
+    return replace(entry, calls=list(entry.calls), extensions=own)
 
 
 def _has_blank(entries: list[Entry], constants: Constants) -> bool:
     del constants
-    return any(entry.is_empty or not all(text.strip() for text in entry.texts) for entry in entries)
+    return any(one.is_empty or one.had_blank or not all(text.strip() for text in one.texts) for one in entries)
 
 
 def _without_blank(entries: list[Entry], constants: Constants) -> list[Entry]:
@@ -118,6 +120,7 @@ def _without_blank(entries: list[Entry], constants: Constants) -> list[Entry]:
         is_kept = [bool(text.strip()) for text in entry.texts]
         entry.images = tuple(image._replace(after=sum(is_kept[: image.after])) for image in entry.images)
         entry.texts = tuple(text for text in entry.texts if text.strip())
+        entry.had_blank = False
     return kept
 
 
@@ -125,7 +128,8 @@ def _filled_blank(entries: list[Entry], constants: Constants) -> list[Entry]:
     for entry in entries:
         text = constants.blanks.get(entry.role)
         if text is not None:
-            entry.texts = tuple(one if one.strip() else text for one in entry.texts)
+            texts = entry.texts or ("",) * entry.had_blank
+            entry.texts = tuple(one if one.strip() else text for one in texts)
     return entries
 
 
@@ -181,8 +185,9 @@ def _demoted(entries: list[Entry], constants: Constants) -> list[Entry]:
 
 def _demote(entries: list[Entry], constants: Constants) -> None:
     for entry in entries:
+        before, after = constants.beside_demoted
         entry.role = "user"
-        entry.texts = tuple(constants.demoted.around(text) for text in entry.texts)
+        entry.texts = (*before, *map(constants.demoted.around, entry.texts), *after)
 
 
 def _prefill(entries: list[Entry]) -> Entry | None:
@@ -201,12 +206,12 @@ def _trimmed(entries: list[Entry], constants: Constants) -> list[Entry]:
 
 
 def _joined_turns(entries: list[Entry], constants: Constants) -> list[Entry]:
-    """The entries with adjacent turns of one role joined. A turn with calls is closed by their results."""
+    """The entries with adjacent turns of one role joined. A turn with calls is closed by the first of their results."""
     del constants
     joined: list[Entry] = []
     for entry in entries:
         before = joined[-1] if joined else None
-        if before is not None and before.role == entry.role and not before.calls:
+        if before is not None and before.role == entry.role and not _is_closed(before, entry):
             before.name = before.name if before.name == entry.name else None
             moved = [image._replace(after=image.after + len(before.texts)) for image in entry.images]
             before.images += tuple(moved)
@@ -217,6 +222,17 @@ def _joined_turns(entries: list[Entry], constants: Constants) -> list[Entry]:
         else:
             joined.append(entry)
     return joined
+
+
+def _is_closed(before: Entry, entry: Entry) -> bool:
+    """Whether a result stands between the calls of a turn and the next one, or no result stands after that."""
+    places = [_place(call.result.path) for call in before.calls if call.result is not None]
+    return bool(before.calls) and not (places and min(places) > _place(entry.path))
+
+
+def _place(path: str) -> int:
+    """The number of the message at a path like `$[2].content`."""
+    return int(path[2 : path.index("]")])
 
 
 def _is_never_empty(entries: list[Entry], constants: Constants) -> bool:

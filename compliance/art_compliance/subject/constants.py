@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any, Final
 
-from art_compliance.comparison import Constants, Filler, Frame
+from art_compliance.comparison import Constants, Filler, Frame, Notes
 from art_compliance.comparison.constants import LONGEST_NOTE
 from art_compliance.comparison.normal_form import Entry, Role, normal_form
 from art_compliance.dialects import DecodeFailed, Dialect
@@ -29,8 +30,10 @@ def learn_constants(translate: Translate, dialect: Dialect) -> Constants:
             return []
 
     result, failed = (_frame_of_result(entries_of(_loop(status), tools=[_TOOL])) for status in ("success", "error"))
+    demoted = [entries_of(prompt) for prompt in _DEMOTED]
     return Constants(
-        demoted=next(filter(any, (_frame_of(entries_of(prompt), "user", _SYSTEM) for prompt in _DEMOTED)), Frame()),
+        demoted=next(filter(any, (_frame_of(entries, "user", _SYSTEM) for entries in demoted)), Frame()),
+        beside_demoted=next(filter(any, map(_notes_beside, demoted)), Notes()),
         result=result,
         failed=failed,
         fillers=frozenset(filler for prompt in _GAPS for filler in _fillers(entries_of(prompt))),
@@ -100,6 +103,21 @@ def _frame_of(entries: list[Entry], role: Role, text: str) -> Frame:
     return _around(wholes[0], text) if wholes else Frame()
 
 
+def _notes_beside(entries: list[Entry]) -> Notes:
+    """The texts of their own beside the system text in a user's turn."""
+    for entry in entries:
+        at = next((at for at, text in enumerate(entry.texts) if _SYSTEM in text), None)
+        if entry.role == "user" and at is not None:
+            before = tuple(takewhile(_is_foreign, reversed(entry.texts[:at])))[::-1]
+            after = tuple(takewhile(_is_foreign, entry.texts[at + 1 :]))
+            return Notes(before, after) if sum(map(len, before + after)) <= LONGEST_NOTE else Notes()
+    return Notes()
+
+
+def _is_foreign(text: str) -> bool:
+    return not any(own in text for own in _OWN)
+
+
 def _frame_of_result(entries: list[Entry]) -> Frame:
     wholes = [call.result.text for entry in entries for call in entry.calls if call.result is not None]
     return _around(wholes[0], _RESULT) if wholes and _RESULT in wholes[0] else Frame()
@@ -113,7 +131,7 @@ def _only_key(entries: list[Entry]) -> str | None:
 
 def _around(whole: str, text: str) -> Frame:
     before, _, after = whole.partition(text)
-    is_note = len(before) + len(after) <= LONGEST_NOTE and not any(own in before + after for own in _OWN)
+    is_note = len(before) + len(after) <= LONGEST_NOTE and _is_foreign(before + after)
     return Frame(before, after) if is_note else Frame()
 
 
@@ -121,13 +139,13 @@ def _fillers(entries: list[Entry]) -> Iterator[Filler]:
     for entry in entries:
         text = "".join(entry.texts)
         is_plain = entry.role in ("user", "assistant") and not (entry.calls or entry.images)
-        if is_plain and len(text) <= LONGEST_NOTE and not any(own in text for own in _OWN):
+        if is_plain and len(text) <= LONGEST_NOTE and _is_foreign(text):
             yield Filler(entry.role, text)
 
 
 def _placeholder(entries: list[Entry], role: Role) -> Iterator[str]:
     """What stands in place of the blank text. The turns of the probe are as many as without a repair."""
-    found = [entry for entry in entries if entry.role == role and not any(own in "".join(entry.texts) for own in _OWN)]
+    found = [entry for entry in entries if entry.role == role and _is_foreign("".join(entry.texts))]
     for entry in found[:1]:
         text = "".join(entry.texts)
         if text.strip() and len(text) <= LONGEST_NOTE:

@@ -61,7 +61,7 @@ _PLACE: Final = ("translation.system-text-survives", "translation.turns-keep-the
 
 REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
     "joins_turns": Meaning(
-        "join neighbouring messages of one role",
+        "join neighbouring messages of one role, an assistant's that stands before the results of a call to the call's",
         "each text is whole and in order, with at most two characters between two of them",
         ("translation.user-text-survives", "translation.assistant-text-survives"),
     ),
@@ -79,7 +79,7 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         _PLACE,
     ),
     "demotes_late_system": Meaning(
-        "send late system messages as user messages, with a note around the text",
+        "send late system messages as user messages, with a note around the text, or beside it as a text of its own",
         "the text is whole and in its place; the note is the same in every request, of at most 200 characters",
         ("translation.user-text-survives", "translation.system-text-survives"),
     ),

@@ -120,71 +120,85 @@ class Conversation(Struct, frozen=True):
 
 
 class _Reader:
-    """Reads one prompt. `_open` is the assistant turn whose calls may still get results."""
+    """Reads one prompt.
+
+    `_open` is the assistant turn whose calls may still get results, and `_missing` how many of them have none yet. A
+    tool_request at the index `_extended_by` belongs to it. `_leading` system messages stand before all others.
+    """
 
     def __init__(self, prompt: ArtStandardPrompt) -> None:
         self._prompt = prompt
         self.turns: list[Turn] = []
         self.faults: list[ConversationFault] = []
         self._open: AssistantTurn | None = None
-        self._may_extend = False
+        self._missing = 0
+        self._extended_by = 0
+        self._leading = 0
         self._owner: dict[str, AssistantTurn] = {}
         self._tool_of: dict[str, str] = {}
         self._places: dict[int, int] = {}
         self._requested: list[tuple[ToolCall, int]] = []
-        self._begun = False
 
     def read(self) -> Conversation:
         """Reads the whole prompt, with one method per type of message."""
+        requested = self._requested
         for index, message in enumerate(self._prompt):
-            try:
-                read = _READERS[type(message)]
-            except KeyError:
-                kind = type(message).__name__
-                raise TypeError(f"$[{index}] is a {kind}, not a message; parse_prompt makes messages of data") from None
-            if self._requested and type(message) is not ToolRequestMessage:
+            kind = type(message)
+            if requested and kind is not ToolRequestMessage:
                 self._fold_requests()
+            try:
+                read = _READERS[kind]
+            except KeyError:
+                name = kind.__name__
+                raise TypeError(f"$[{index}] is a {name}, not a message; parse_prompt makes messages of data") from None
             read(self, index, message)
         self._fold_requests()
-        self._note_unanswered("pending-call", None)
+        if self._missing:
+            self._note_unanswered("pending-call", "at the end of the prompt")
         return Conversation(self.turns, self.faults, self._tool_of)
 
     def system(self, index: int, message: SystemMessage) -> None:
-        self._may_extend = False
-        splits = self._open is not None and len(self._open.answers) < len(self._open.calls)
-        self.turns.append(SystemTurn(index, message, self._begun, splits))
+        is_late = index > self._leading
+        self._leading += not is_late
+        self.turns.append(SystemTurn(index, message, is_late, self._missing > 0))
 
     def user(self, index: int, message: UserMessage) -> None:
-        if self._open is not None:
-            self._close(self._open, index)
-        self._begun = True
+        if self._missing:
+            self._close(index)
         self.turns.append(UserTurn(index, message))
 
     def assistant(self, index: int, message: AssistantMessage) -> None:
-        if self._open is not None:
-            self._close(self._open, index)
+        if self._missing:
+            self._close(index)
+        self._extended_by = index + 1
         calls = message.tool_calls
-        turn = AssistantTurn(index, message, calls, (index,) * len(calls), {})
+        turn = self._open = AssistantTurn(index, message, calls, (), {})
         self.turns.append(turn)
-        self._begun, self._open, self._may_extend = True, turn, True
+        if not calls:
+            return
+        turn.places = (index,) * len(calls)
+        self._missing = len(calls)
         for position, call in enumerate(calls):
-            if call.id in self._owner:
+            call_id = call.id
+            if call_id in self._owner:
                 self._note_double_id(index, call, f".tool_calls[{position}].id")
             else:
-                self._owner[call.id] = turn
-                self._tool_of[call.id] = call.function.name
+                self._owner[call_id] = turn
+                self._tool_of[call_id] = call.function.name
 
     def request(self, index: int, message: ToolRequestMessage) -> None:
         request = message.content
         if request is None:
+            self._extended_by += self._extended_by == index
             self._fault("empty-request", index, "a tool_request must not have null as its content", field=".content")
             return
-        if self._open is None or not self._may_extend:
+        if self._open is None or self._extended_by != index:
             self._fold_requests()
             self.assistant(index, AssistantMessage(None))
         text = request.arguments if isinstance(request.arguments, str) else _encode(request.arguments).decode()
         call = ToolCall(request.id, FunctionCall(request.name, text))
         self._requested.append((call, index))
+        self._missing, self._extended_by = self._missing + 1, index + 1
         if call.id in self._owner:
             self._note_double_id(index, call, ".content.id")
         else:
@@ -192,7 +206,6 @@ class _Reader:
             self._tool_of[call.id] = call.function.name
 
     def result(self, index: int, message: ToolResultMessage) -> None:
-        self._begun, self._may_extend = True, False
         call_id = message.tool_call_id
         owner = self._owner.get(call_id)
         if owner is None:
@@ -202,6 +215,8 @@ class _Reader:
             self._fault("double-result", index, text, call_id, ".tool_call_id")
         else:
             owner.answers[call_id] = message
+            if owner is self._open:
+                self._missing -= 1
             if message.name is not None and message.name != self._tool_of[call_id]:
                 called = self._tool_of[call_id]
                 text = f"the result is named {message.name!r}, but the call {call_id!r} calls {called!r}"
@@ -223,18 +238,15 @@ class _Reader:
             turn = cast("AssistantTurn", self._open)
             turn.calls += tuple([call for call, _ in self._requested])
             turn.places += tuple([index for _, index in self._requested])
-            self._requested = []
+            self._requested.clear()
 
-    def _close(self, turn: AssistantTurn, index: int) -> None:
-        if len(turn.answers) != len(turn.calls):
-            self._note_unanswered("unanswered-call", index)
-        self._open, self._may_extend = None, False
+    def _close(self, index: int) -> None:
+        """Ends the turn before the message at `index`, though some of its calls have no result."""
+        self._note_unanswered("unanswered-call", f"before $[{index}]")
+        self._open, self._missing = None, 0
 
-    def _note_unanswered(self, kind: FaultKind, before: int | None) -> None:
-        turn = self._open
-        if turn is None or len(turn.answers) == len(turn.calls):
-            return
-        place = "at the end of the prompt" if before is None else f"before $[{before}]"
+    def _note_unanswered(self, kind: FaultKind, place: str) -> None:
+        turn = cast("AssistantTurn", self._open)
         for call, index in zip(turn.calls, turn.places, strict=True):
             if call.id not in turn.answers and self._owner.get(call.id) is turn:
                 self._fault(kind, index, f"the call {call.id!r} has no result {place}", call.id)
@@ -324,7 +336,7 @@ def parse_arguments(text: str) -> dict[str, Any]:
     if not text or text.isspace():
         return {}
     try:
-        value = _decode_object(str.__str__(text))
+        value = _decode_object(text if type(text) is str else str.__str__(text))
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise ValueError(f"the arguments are not a JSON object: {error}") from error
     if len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT and is_deep(value):

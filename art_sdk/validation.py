@@ -113,10 +113,11 @@ def _parse_shape(data: object) -> tuple[ArtStandardPrompt, list[Any] | tuple[Any
         )
     if type(data) not in _ARRAYS:
         data = cast("list[Any]", as_plain_data(data))
-    typed = _with_any_json(data)
+    given = set(map(type, data))
+    typed = _with_any_json(data, given)
     _check_sendable(data, typed)  # before anything writes it: shared parts would be written each time
     try:
-        plain = _without_structs(data)
+        plain = data if given <= _PLAIN else _without_structs(data)
         incoming = _convert_prompt(plain)
     except Exception:  # noqa: BLE001 - those of values with methods of their own, too: the slow way finds them
         plain = to_plain(data)
@@ -125,7 +126,7 @@ def _parse_shape(data: object) -> tuple[ArtStandardPrompt, list[Any] | tuple[Any
     prompt = (
         tuple([_standard(m) if type(m) is _ToolAlias else m for m in incoming]) if _ToolAlias in kinds else incoming
     )
-    _check_sendable(plain, _with_any_json(prompt) - typed)
+    _check_sendable(plain, _with_any_json(prompt, kinds) - typed)
     return prompt, plain
 
 
@@ -197,8 +198,6 @@ def _standard(alias: ToolResultMessage) -> ToolResultMessage:
 
 def _without_structs(data: Any) -> Any:
     """Typed values as plain data again: `convert` would not check their fields."""
-    if type(data) in _ARRAYS and _PLAIN.issuperset(map(type, data)):
-        return data
     try:
         return msgspec.to_builtins(data, builtin_types=_FOREIGN)
     except (TypeError, RecursionError):
@@ -215,18 +214,19 @@ def _check_sendable(messages: list[Any] | tuple[Any, ...], suspects: set[int] | 
         raise _failed(layer="shape", violations=violations)
 
 
-def _with_any_json(messages: Iterable[object]) -> set[int]:
-    """The messages with a field of arbitrary JSON data, in which msgspec would write NaN as null, by index."""
-    if not _WITH_JSON.intersection(map(type, messages)):
+def _with_any_json(messages: Iterable[object], kinds: set[type]) -> set[int]:
+    """The messages with a field of arbitrary JSON data, in which msgspec would write NaN as null, by index.
+
+    `kinds` are the types of the messages.
+    """
+    # the fastest loop first: every message of every call comes here
+    if ToolRequestMessage not in kinds and (AssistantMessage not in kinds or not _extended(messages)):
         return set()
-    return {
-        index
-        for index, message in enumerate(messages)  # one loop without calls: every message of every call comes here
-        if type(message) is ToolRequestMessage or (type(message) is AssistantMessage and message.extensions is not None)
-    }
+    return {at for at, one in enumerate(messages) if type(one) is ToolRequestMessage or _extended([one])}
 
 
-_WITH_JSON: Final = frozenset({AssistantMessage, ToolRequestMessage})
+def _extended(messages: Iterable[object]) -> list[AssistantMessage]:
+    return [one for one in messages if type(one) is AssistantMessage and one.extensions is not None]
 
 
 def _check_conversation(prompt: ArtStandardPrompt) -> None:

@@ -237,7 +237,7 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
             model=options.model or self.model,
             prompt=prompt,
             map_call_ids=self.map_call_ids,
-            tools=tuple(tool.name for tool in options.tools),
+            tools=tuple([tool.name for tool in options.tools]),
             map_tool_names=self.map_tool_names,
             started=time.perf_counter(),
         )

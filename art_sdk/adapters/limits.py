@@ -172,6 +172,8 @@ class ProviderLimits:
             return parse_options(options)
         if last is None or last.given != given:
             last = self._parsed = _Parsed(given, parse_options(options), options)
+        elif not is_known:
+            self._parsed = last._replace(source=options)
         return last.options
 
     @naming_roles
@@ -284,7 +286,7 @@ class ProviderLimits:
             return {}
         # no set: hashes would choose the first
         odd = self.tool_names.find_odd(dict.fromkeys(conversation.tool_of.values()))
-        sent = self.map_tool_names(odd)
+        sent = self.map_tool_names(odd) if odd else {}
         for name in odd:
             if name not in sent and not self.tool_names.pattern.fullmatch(name):
                 self._refuse_name(self.tool_names, f"the called tool {name!r}", conversation.first_call(name))

@@ -85,6 +85,11 @@ FAULTS: list[tuple[str, list[dict[str, Any]], list[tuple[str, str, str | None]]]
     ),
     ("name", [_call("a"), _result("a", name="g")], [("contradicting-name", "$[1].name", "a")]),
     ("nothing", [USER, EMPTY], [("empty-request", "$[1].content", None)]),
+    (
+        "nothing between calls",
+        [_call("a"), EMPTY, _request("b"), _result("a"), _result("b")],
+        [("empty-request", "$[1].content", None)],
+    ),
 ]
 
 

@@ -57,8 +57,8 @@ class ChatCompletionsAdapter(BaseAdapter):
         return super().auth_headers() if header is None else {header: self._api_key}
 
     def capabilities_of(self, model: str) -> frozenset[Capability]:
-        more = (words for pattern, words in self.provider.models if pattern.search(model))
-        return self.capabilities.union(*more) if self.provider.models else self.capabilities
+        more = [words for pattern, words in self.provider.models if pattern.search(model)]
+        return self.capabilities.union(*more) if more else self.capabilities
 
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
@@ -134,14 +134,20 @@ class ChatCompletionsAdapter(BaseAdapter):
         return written if name is None else self._with_name(written, name, turn.index)
 
     def _user(self, turn: UserTurn) -> Payload:
-        given, name = turn.message.content, turn.message.name
-        content = given if isinstance(given, str) else [self._part(part, turn) for part in given]
-        if content == []:
-            self.refuse("it has no parts; leave the message out", index=turn.index)
+        message = turn.message
+        content = message.content if type(message.content) is str else self._parts(turn)
         if not content and self.provider.rules.user_nonempty is not None:  # xai.content
             self.refuse("its text is empty; leave it out", index=turn.index, rule=self.provider.rules.user_nonempty)
         written: Payload = {"role": "user", "content": content}
-        return written if name is None else self._with_name(written, name, turn.index)
+        return written if message.name is None else self._with_name(written, message.name, turn.index)
+
+    def _parts(self, turn: UserTurn) -> str | list[Payload]:
+        given = turn.message.content
+        if isinstance(given, str):  # a subclass: the text that it is
+            return given
+        if not given:
+            self.refuse("it has no parts; leave the message out", index=turn.index)
+        return [self._part(part, turn) for part in given]
 
     def _part(self, part: Part, turn: UserTurn) -> Payload:
         if isinstance(part, TextPart):
@@ -175,10 +181,11 @@ class ChatCompletionsAdapter(BaseAdapter):
             self._put_back(written, turn, message.extensions[self.dialect])
         if not calls:  # openai.tool-calls-nonempty-array: no empty list
             return
-        if self.provider.rules.arguments is not None:  # ollama.arguments
+        rule = self.provider.rules.arguments
+        if rule is not None:  # ollama.arguments
             for call in calls:
-                self.arguments_of(call, turn.index, self.provider.rules.arguments)
-        written["tool_calls"] = [_call(call, ids.get(call.id, call.id)) for call in calls]
+                self.arguments_of(call, turn.index, rule)
+        written["tool_calls"] = _calls(calls, ids)
         for call_id, answer in turn.answers.items():  # openai.tool-calls-answered: right after the calls
             messages.append({"role": "tool", "tool_call_id": ids.get(call_id, call_id), "content": answer.content})
 
@@ -273,12 +280,14 @@ def _audio(extension: Mapping[str, Any]) -> Payload:
     return {"audio": {"id": audio["id"]}} if is_object(audio) and "id" in audio else {}
 
 
-def _call(call: ToolCall, call_id: str) -> Payload:
-    function = call.function
-    arguments = function.arguments
-    if not arguments or arguments.isspace():
-        arguments = "{}"
-    return {"id": call_id, "type": "function", "function": {"name": function.name, "arguments": arguments}}
+def _calls(calls: tuple[ToolCall, ...], ids: Mapping[str, str]) -> list[Payload]:
+    written: list[Payload] = []
+    for call in calls:
+        function, call_id = call.function, call.id
+        text = function.arguments
+        sent = {"name": function.name, "arguments": "{}" if not text or text.isspace() else text}
+        written.append({"id": ids.get(call_id, call_id), "type": "function", "function": sent})
+    return written
 
 
 def _response_format(schema: dict[str, Any] | None) -> Payload | None:

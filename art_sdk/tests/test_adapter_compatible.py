@@ -42,8 +42,9 @@ def test_a_setting_that_is_missing_or_wrong_says_what_to_give(settings: dict[str
     assert "s3cret" not in caught.value.message
 
 
-def test_a_server_without_a_version_ends_with_a_slash() -> None:
-    assert server(base_url="https://api.perplexity.ai/").base_url == "https://api.perplexity.ai"
+@pytest.mark.parametrize("url", ["http://gpu:8000/", "https://api.perplexity.ai", "https://api.deepseek.com/"])
+def test_a_server_without_a_version_ends_with_a_slash_or_is_known(url: str) -> None:
+    assert server(base_url=url).base_url == url.rstrip("/")
 
 
 def test_no_limit_is_assumed(translate: Make) -> None:

@@ -14,8 +14,15 @@ from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Access, Denial, Dialect
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
-from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
-from art_compliance.dialects.openai_compatible.services import CEREBRAS, OLLAMA, PERPLEXITY, TOGETHER, XAI
+from art_compliance.dialects.openai_compatible.services import (
+    CEREBRAS,
+    FIREWORKS,
+    HUGGINGFACE,
+    OLLAMA,
+    PERPLEXITY,
+    TOGETHER,
+    XAI,
+)
 from art_compliance.dialects.urls import host_of, is_one_of, path_of, target_of
 
 
@@ -177,7 +184,7 @@ ENDPOINTS: Final = (
     ),
     _chat("xai", "api.x.ai", "/v1", XAI, "https://docs.x.ai/docs/api-reference; recorded at api.x.ai"),
     _chat("ollama", "ollama.com", "/v1", OLLAMA, "https://docs.ollama.com/api/openai-compatibility; recorded"),
-    _chat("huggingface", "router.huggingface.co", "/v1", OPENAI_COMPATIBLE, "recorded at router.huggingface.co"),
+    _chat("huggingface", "router.huggingface.co", "/v1", HUGGINGFACE, "recorded at router.huggingface.co"),
     _chat("together", "api.together.xyz", "/v1", TOGETHER, "recorded at api.together.xyz"),
     _chat("cerebras", "api.cerebras.ai", "/v1", CEREBRAS, "recorded at api.cerebras.ai"),
     _chat("perplexity", "api.perplexity.ai", "", PERPLEXITY, "recorded at api.perplexity.ai"),
@@ -185,7 +192,7 @@ ENDPOINTS: Final = (
         "fireworks",
         "api.fireworks.ai",
         "/inference/v1",
-        OPENAI_COMPATIBLE,
+        FIREWORKS,
         "https://fireworks.ai/docs/guides/querying-text-models",
     ),
     Endpoint(

@@ -14,7 +14,7 @@ from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openai_compatible.answers import reasoning, write_response
 from art_compliance.dialects.openai_compatible.rules import RULES
 
-OPENAI_COMPATIBLE: Final = ChatForm(
+FORM: Final = ChatForm(
     name="openai-compatible",
     like="openai-chat",
     base_path="/v1",
@@ -27,4 +27,6 @@ OPENAI_COMPATIBLE: Final = ChatForm(
     reasoning=reasoning,
     lacks_end_mark=True,
     style=ChatStyle(texts=("reasoning_content", "content")),
-).dialect()
+)
+
+OPENAI_COMPATIBLE: Final = FORM.dialect()

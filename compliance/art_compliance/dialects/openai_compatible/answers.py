@@ -154,6 +154,32 @@ def write_together_error(status: int, message: str) -> bytes:
     return json.dumps({"id": "written", "error": said}).encode()
 
 
+def write_fireworks_error(status: int, message: str) -> bytes:
+    """An error of Fireworks's: https://newreleases.io/project/github/vercel/ai/release/@ai-sdk%2Ffireworks@1.0.51.
+
+    The code is that of the status, where it is quoted; a bad request has none (Fireworks's answer behind OpenRouter).
+    """
+    said = {"object": "error", "type": "invalid_request_error", "message": message}
+    code = _FIREWORKS_CODES.get(status)
+    return json.dumps({"error": said if code is None else {**said, "code": code}}).encode()
+
+
+_FIREWORKS_CODES: Final = {
+    401: "UNAUTHORIZED",  # this and the next: https://github.com/typeclaw/typeclaw/pull/388
+    403: "FORBIDDEN",
+    404: "NOT_FOUND",  # https://github.com/warpdotdev/warp/issues/15107
+}
+
+
+def write_huggingface_error(status: int, message: str) -> bytes:
+    """An error of Hugging Face's router, which is the message: https://github.com/huggingface/huggingface.js/issues/2225.
+
+    What the provider behind it says is handed on in that provider's own form.
+    """
+    del status
+    return json.dumps({"error": message}).encode()
+
+
 def _body(answer: WrittenAnswer, thinking_field: str, usage: dict[str, Any], **more: Any) -> bytes:
     """The answer. Of `more`, a refusal belongs to the message."""
     said: dict[str, Any] = {"role": "assistant", "content": answer.content or ""}

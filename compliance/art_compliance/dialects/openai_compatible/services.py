@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
-from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
+from art_compliance.dialects.openai_compatible import FORM
 from art_compliance.dialects.openai_compatible.answers import (
     dress_ollama,
     dress_xai,
     reasoning,
     write_cerebras,
     write_cerebras_error,
+    write_fireworks_error,
+    write_huggingface_error,
     write_ollama,
     write_ollama_error,
     write_perplexity_error,
@@ -26,7 +30,7 @@ from art_compliance.dialects.openai_compatible.answers import (
 from art_compliance.dialects.openai_compatible.rules import RULES
 from art_compliance.dialects.recorded import TokenCounts
 
-_NAME: Final = OPENAI_COMPATIBLE.name
+_NAME: Final = FORM.name
 
 XAI: Final[Dialect] = ChatForm(
     name=_NAME,
@@ -117,4 +121,18 @@ TOGETHER: Final[Dialect] = ChatForm(
     reasoning=reasoning,
     call_id_prefix="call_",  # recorded behind router.huggingface.co
     style=ChatStyle(texts=("reasoning_content", "content")),
+).dialect()
+
+FIREWORKS: Final[Dialect] = replace(
+    FORM,
+    access=chat_access(no_key="Missing API key", wrong_key="The API key you provided is invalid."),  # inferred
+    write_error=write_fireworks_error,
+).dialect()
+
+HUGGINGFACE: Final[Dialect] = replace(
+    FORM,
+    access=chat_access(  # https://github.com/coreply/coreply/issues/19
+        no_key="Invalid username or password.", wrong_key="Invalid username or password."
+    ),
+    write_error=write_huggingface_error,
 ).dialect()

@@ -119,7 +119,7 @@ def test_a_process_that_answers_twice_is_ended():
 
 def test_an_adapter_that_no_other_process_can_make_is_judged_in_this_one():
     report = judged(lambda **settings: OpenAIAdapter(retries=0, **settings))
-    assert str(report.in_process).startswith("its factory cannot be pickled: ")
+    assert str(report.in_process).startswith("its factory cannot be pickled for another process: ")
     assert report.failures == []
 
 

@@ -21,7 +21,8 @@ from art_compliance.subject.hosting import Order
 from art_compliance.subject.messages import Channel, Closed, pack, unpack
 from art_compliance.subject.observations import Called, Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject
-from art_compliance.subject.process import Far, NoProcess
+from art_compliance.subject.packing import NoProcess
+from art_compliance.subject.process import Far
 from art_compliance.subject.serving import serve
 from art_sdk import OpenAIAdapter
 

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Any, Final
 
 from art_compliance.subject.observations import Refused, Sent
 from art_compliance.subject.opening import open_subject
+from art_compliance.subject.packing import NoProcess, pack_factory, unpack_factory
 from art_compliance.subject.subject import Subject
 
 HASH_SEEDS: Final = ("1", "2")
@@ -43,14 +42,12 @@ def digests_in_other_processes(
 
 
 def _job(subject: Subject, prompts: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> bytes:
-    if getattr(subject.make, "__module__", "") == "__main__":
-        raise ProcessFailed("its factory is defined in the main program and cannot be imported by another process")
     try:
-        factory = base64.b64encode(pickle.dumps(subject.make)).decode()
-    except Exception as error:
-        raise ProcessFailed(f"its factory cannot be pickled for another process: {error}") from error
+        factory = pack_factory(subject.make)
+    except NoProcess as error:
+        raise ProcessFailed(str(error)) from error
     dialect = subject.dialect.name if subject.dialect else None
-    return json.dumps({"path": sys.path, "factory": factory, "dialect": dialect, "prompts": prompts}).encode()
+    return json.dumps({**factory, "dialect": dialect, "prompts": prompts}).encode()
 
 
 def _start(hash_seed: str) -> subprocess.Popen[bytes]:
@@ -75,9 +72,7 @@ def _finish(process: subprocess.Popen[bytes], job: bytes) -> list[str]:
 def _work(read: Callable[[], bytes]) -> list[str]:
     """The other side: makes the adapter and translates every prompt."""
     job = json.loads(read())
-    sys.path[:] = job["path"]
-    make = pickle.loads(base64.b64decode(job["factory"]))  # noqa: S301 - written by the process that started this one
-    with open_subject(make, name="another process", dialect=job["dialect"]) as subject:
+    with open_subject(unpack_factory(job), name="another process", dialect=job["dialect"]) as subject:
         return [_digest(subject, prompt, options) for prompt, options in job["prompts"]]
 
 

@@ -13,7 +13,8 @@ from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.deadlines import LIMIT
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.hosting import Order
-from art_compliance.subject.process import Far, NoProcess
+from art_compliance.subject.packing import NoProcess
+from art_compliance.subject.process import Far
 from art_compliance.subject.reaching import Near, Reach
 from art_compliance.subject.subject import Subject
 

@@ -6,10 +6,7 @@ made here, of what the process sent and of what the loopback provider saw.
 
 from __future__ import annotations
 
-import base64
 import os
-import pickle
-import re
 import select
 import signal
 import socket
@@ -29,6 +26,7 @@ from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.hosting import Facts, Order
 from art_compliance.subject.messages import Channel, Closed, unpack
+from art_compliance.subject.packing import NoProcess, pack_factory
 from art_compliance.subject.reaching import MOST_STOPS, why_stopped
 from art_sdk.json_data import is_object
 
@@ -40,10 +38,6 @@ GRACE: Final = 3.0
 
 _END: Final = 10.0
 """Seconds that it may take to end after its adapter was closed."""
-
-
-class NoProcess(Exception):
-    """The adapter cannot be made in another process; the text says why."""
 
 
 class Far:
@@ -124,21 +118,10 @@ class Far:
         return TimedOut(why)
 
 
-_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
-"""Differs from process to process, as the reason must not."""
-
-
 def _job_of(order: Order) -> dict[str, Any]:
-    if getattr(order.make, "__module__", "") == "__main__":
-        raise NoProcess("its factory is defined in the main program, which another process cannot import")
-    try:
-        factory = base64.b64encode(pickle.dumps(order.make)).decode()
-    except Exception as error:
-        raise NoProcess(f"its factory cannot be pickled: {_ADDRESS.sub('', str(error))}") from error
     access = None if order.access is None else msgspec.structs.asdict(order.access)
     return {
-        "path": sys.path,
-        "factory": factory,
+        **pack_factory(order.make),
         "name": order.name,
         "requested": order.requested,
         "access": access,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import gc
 import io
 import os
-import pickle
 import select
 import socket
 import sys
@@ -28,6 +26,7 @@ from art_compliance.subject.deadlines import run_here
 from art_compliance.subject.factories import describe_error
 from art_compliance.subject.hosting import Host, Order, make_host
 from art_compliance.subject.messages import Channel, Closed, pack
+from art_compliance.subject.packing import unpack_factory
 
 _MOST_PRINTED: Final = 1_000_000
 """Characters of what an adapter prints in one use; the rest is dropped."""
@@ -71,12 +70,11 @@ def serve(channel: Channel) -> None:
 
 def _open(channel: Channel, portal: anyio.from_thread.BlockingPortal, printed: Printed) -> Host | None:
     job = channel.receive()
-    sys.path[:] = job["path"]
     made: list[Host] = []
 
     def make() -> Any:
         try:
-            factory = pickle.loads(base64.b64decode(job["factory"]))  # noqa: S301 - written by the suite
+            factory = unpack_factory(job)
         except Exception as error:
             raise CannotDo(f"its factory cannot be imported by another process: {describe_error(error)}") from error
         access = None if job["access"] is None else Access(**job["access"])

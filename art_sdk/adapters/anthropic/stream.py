@@ -39,6 +39,13 @@ class _Delta(Struct):
     stop_reason: str | None = None
 
 
+class _Begun(Struct):
+    """What a block of text or thinking may begin with."""
+
+    text: str | None = None
+    thinking: str | None = None
+
+
 class _Event(Struct):
     type: str
     index: int | None = None
@@ -142,8 +149,8 @@ class MessageStream:
         if not isinstance(kind, str):
             raise ValueError("a block of the content has no type")  # noqa: TRY004 - as for a whole answer
         opened = self._open[index] = _OpenBlock(block, kind)
-        text = block.get("text")
-        if kind == "text" and isinstance(text, str) and text:
+        text = msgspec.convert(block, _Begun).text if kind in {"text", "thinking"} else None
+        if kind == "text" and text:
             yield opened.add(text)
 
     def _take_delta(self, event: _Event) -> Iterator[Piece]:
@@ -204,9 +211,10 @@ class MessageStream:
 def _is_unknown(frame: Frame) -> bool:
     """Whether an event is of a type that has no part in the answer: the official client skips it, whatever it holds."""
     fields = fields_of(frame)
-    if fields is None or "type" not in fields:
+    kind = None if fields is None else fields.get("type")
+    if not isinstance(kind, str):
         return frame.event != "message"
-    return fields["type"] not in (*_KNOWN, "error")
+    return kind not in _KNOWN and kind != "error"
 
 
 _EVENTS_AT_ONCE: Final = frozenset({"text_delta", "thinking_delta"})  # only the newest block may go on

@@ -119,7 +119,8 @@ def with_types(kind: type[_S], **types: Any) -> type[_S]:
 
 def with_own_fields(kind: type[_S], provider: ChatProvider) -> type[_S]:
     """`kind` with the provider's own fields: those of its reasoning, and those that go back with the next turn."""
-    own = dict.fromkeys(provider.kept, Any) | dict.fromkeys(provider.reasoning, str | None)
+    kept = dict.fromkeys(provider.kept, str | list[dict[str, Any]] | None)
+    own: dict[str, Any] = kept | dict.fromkeys(provider.reasoning, str | None)
     return with_types(kind, **own)
 
 

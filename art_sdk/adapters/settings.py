@@ -29,6 +29,9 @@ _WRITTEN_BY_HTTP: Final = frozenset({"connection", "content-length", "transfer-e
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110, 5.6.2: a token."""
 
+_REQUEST_PATH: Final = re.compile(r"/(chat/completions|messages|models/[^/]+:(g|streamG)enerateContent)$")
+"""What the adapters add to the base URL themselves."""
+
 _HOST_NAME: Final = re.compile(rb"[0-9A-Za-z._-]+")
 
 _SHOWN: Final = 100
@@ -87,12 +90,20 @@ def require_url(url: object, provider: str) -> str:
         raise InvalidConfig(f"{provider}: base_url must have no user name and password; give the key as api_key")
     if text is None or not text.startswith(("http://", "https://")):
         raise InvalidConfig(f"{provider}: base_url must begin with http:// or https://, is {_show(url)}")
+    if " " in text or not text.isprintable():
+        raise InvalidConfig(f"{provider}: base_url must have no spaces and no invisible characters, is {_show(text)}")
     parts = _split(text)
-    if parts is None or not _is_host(parts.hostname) or not text.isprintable() or " " in text:
+    if parts is None or not _is_host(parts.hostname):
         raise InvalidConfig(f"{provider}: base_url must be a URL with a valid host and port, is {_show(text)}")
     if "?" in text or "#" in text:
         raise InvalidConfig(f"{provider}: base_url must have no query and no fragment, is {_show(text)}")
-    return text.rstrip("/")
+    base = text.rstrip("/")
+    whole = _REQUEST_PATH.search(base)
+    if whole is not None:
+        raise InvalidConfig(
+            f"{provider}: base_url {_show(base)} has the path of a request; give {base[: whole.start()]}"
+        )
+    return base
 
 
 def require_version(url: str, usual: str, provider: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any
 
 import httpx2
 import pytest
 
 from art_sdk import (
+    BUILT_IN,
     ARTError,
     BaseAdapter,
     ErrorEvent,
@@ -40,9 +42,9 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
         ({"base_url": "https:///v1"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://[bad"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://acme.test:99999"}, "base_url must be a URL with a valid host"),
-        ({"base_url": "http://ac me.test"}, "base_url must be a URL with a valid host"),
-        ({"base_url": "http://acme.test\n"}, "base_url must be a URL with a valid host"),
-        ({"base_url": "http://\ud800"}, "base_url must be a URL with a valid host"),
+        ({"base_url": "http://ac me.test"}, "base_url must have no spaces and no invisible characters"),
+        ({"base_url": "http://acme.test\n"}, "base_url must have no spaces and no invisible characters, is 'http"),
+        ({"base_url": "http://\ud800"}, "base_url must have no spaces and no invisible characters"),
         ({"base_url": "http://a..b/v1"}, "base_url must be a URL with a valid host"),
         ({"base_url": f"http://{'a' * 64}.test"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://acme\\.test"}, "base_url must be a URL with a valid host"),
@@ -80,6 +82,40 @@ def test_a_setting_that_cannot_be_used_is_refused(make: type[BaseAdapter], setti
     assert (
         "s3cr" not in f"{caught.value!r} {caught.value.details} {caught.value.__cause__!r} {caught.value.__context__!r}"
     )
+
+
+BAD_URLS = {
+    "acme.test/openai/v1": "base_url must begin with http:// or https://, is 'acme.test/openai/v1'",
+    "//acme.test/openai/v1": "base_url must begin with http:// or https://",
+    " https://acme.test/openai/v1": "base_url must begin with http:// or https://",
+    "https://acme.test/open ai/v1": "base_url must have no spaces and no invisible characters",
+    "https://acme.test/openai/v1\n": "base_url must have no spaces and no invisible characters",
+    "https://acme.test:port/openai/v1": "base_url must be a URL with a valid host and port",
+    "https://[::1/openai/v1": "base_url must be a URL with a valid host and port",
+    "https://::1/openai/v1": "base_url must be a URL with a valid host and port",
+    "https://s3cret@acme.test/openai/v1": "base_url must have no user name and password; give the key as api_key",
+    "https://acme.test/openai/v1?api-version=1": "base_url must have no query and no fragment",
+    "https://acme.test/openai/v1/chat/completions/": "has the path of a request; give https://acme.test/openai/v1",
+    "https://acme.test/v1/messages": "has the path of a request; give https://acme.test/v1",
+    "https://acme.test/v1beta/models/g:streamGenerateContent": "has the path of a request; give https://acme.test/v1beta",
+}
+GOOD_URLS = {
+    "https://acme.test/openai/v1///": "https://acme.test/openai/v1",
+    "http://[::1]:8000/openai/v1/": "http://[::1]:8000/openai/v1",
+    "https://b\u00fccher.test/openai/v1": "https://b\u00fccher.test/openai/v1",
+    "http://10.0.0.1/gateway//openai/v1": "http://10.0.0.1/gateway//openai/v1",
+}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_adapter_takes_and_refuses_the_same_urls(name: str) -> None:
+    make = resolve_name(BUILT_IN[name])
+    assert {url: make(api_key="k", model="m", base_url=url).base_url for url in GOOD_URLS} == GOOD_URLS
+    for url, words in BAD_URLS.items():
+        with pytest.raises(InvalidConfig) as caught:
+            make(api_key="k", model="m", base_url=url)
+        assert words in caught.value.message
+        assert "s3cret" not in caught.value.message
 
 
 def test_an_adapter_is_made_with_its_defaults(make: type[BaseAdapter]) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -14,30 +12,38 @@ from hypothesis import strategies as st
 
 from art_sdk import (
     BUILT_IN,
-    AnthropicAdapter,
     BaseAdapter,
     EndEvent,
-    GeminiAdapter,
     OpenAIAdapter,
     PromptTranslationFailed,
-    ResponseHead,
     ToolCallEvent,
 )
 from art_sdk.adapters.limits import NameRule
+from built_in import adapter_of, answer_of, read
 
 Refusal = Callable[..., PromptTranslationFailed]
 USER = {"role": "user", "content": "Go."}
-NAMES = ["server/tool", "server_tool", "server tool", "search:it" + "s" * 130, "\N{GREEK SMALL LETTER ALPHA}", "1st\n"]
+LONG = "search.it" + "s" * 191
+ODD = [
+    "server/tool",
+    "server_tool",
+    "server tool",
+    LONG,
+    "\N{GREEK SMALL LETTER ALPHA}",
+    "1st\n",
+    "\N{WOMAN}\u200d",
+    ".",
+]
+NAMES = [*ODD, f"{LONG}!"]
 TOOLS = [{"name": name, "description": "d", "inputSchema": {"type": "object"}} for name in NAMES]
 RULE = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), "acme.names")
-KNOWN: list[type[BaseAdapter]] = [resolve_name(path) for path in BUILT_IN.values()]
-MADE = [make for make in KNOWN if make.default_base_url and make.tool_names is not None]
-"""Adapters that rename tools. Azure's is OpenAI's; Ollama and servers that nobody knows take every name."""
+RENAMING = [name for name in BUILT_IN if adapter_of(name).tool_names is not None]
+"""Ollama and servers that nobody knows take every name."""
 
 
-@pytest.fixture(params=MADE, ids=lambda make: make.provider_name)
-def make(request: pytest.FixtureRequest) -> type[BaseAdapter]:
-    return request.param
+@pytest.fixture(params=RENAMING)
+def adapter(request: pytest.FixtureRequest) -> BaseAdapter:
+    return adapter_of(request.param)
 
 
 def _names(payload: Any) -> list[str]:
@@ -52,9 +58,9 @@ def _names(payload: Any) -> list[str]:
 
 
 def test_tools_choice_calls_and_results_have_one_name_each(
-    make: type[BaseAdapter], call: Any, result: Any, translate: Callable[..., Any]
+    adapter: BaseAdapter, call: Any, result: Any, translate: Callable[..., Any]
 ) -> None:
-    adapter, rule = make(api_key="k"), make.tool_names
+    rule = adapter.tool_names
     assert rule is not None
     history = [USER, *(turn for at, name in enumerate(NAMES) for turn in (call(f"c{at}", name=name), result(f"c{at}")))]
     for chosen in NAMES:
@@ -62,10 +68,13 @@ def test_tools_choice_calls_and_results_have_one_name_each(
         sent = dict.fromkeys(_names(payload))
         assert len(sent) == len(NAMES)
         assert all(rule.pattern.fullmatch(name) for name in sent)
+        alone = translate(adapter, [USER], tools=TOOLS, tool_choice=chosen)
+        del alone["tools"]
+        assert _names(alone) == [adapter.map_tool_names([chosen]).get(chosen, chosen)]
 
 
-def test_a_name_that_fits_is_sent_as_it_is(make: type[BaseAdapter], translate: Callable[..., Any]) -> None:
-    payload = translate(make(api_key="k"), [USER], tools=[TOOLS[0] | {"name": "look_up-now"}])
+def test_a_name_that_fits_is_sent_as_it_is(adapter: BaseAdapter, translate: Callable[..., Any]) -> None:
+    payload = translate(adapter, [USER], tools=[TOOLS[0] | {"name": "look_up-now"}])
     assert _names(payload) == ["look_up-now"]
 
 
@@ -85,47 +94,25 @@ def test_a_name_that_looks_renamed_is_renamed() -> None:
     assert again[renamed] != renamed
 
 
-ANSWERS: dict[type[BaseAdapter], Callable[[str], Any]] = {
-    OpenAIAdapter: lambda name: {
-        "choices": [
-            {
-                "finish_reason": "tool_calls",
-                "message": {"tool_calls": [{"id": "x", "function": {"name": name, "arguments": "{}"}}]},
-            }
-        ]
-    },
-    AnthropicAdapter: lambda name: {
-        "id": "m",
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "tool_use", "id": "x", "name": name, "input": {}}],
-        "stop_reason": "tool_use",
-        "usage": {},
-    },
-    GeminiAdapter: lambda name: {
-        "candidates": [{"content": {"parts": [{"functionCall": {"name": name, "args": {}}}]}, "finishReason": "STOP"}]
-    },
-}
-
-
-@pytest.mark.parametrize("own", [*NAMES, "unknown_to_the_prompt"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("place", ["tools", "history"])
-@pytest.mark.parametrize("make", ANSWERS, ids=lambda one: one.provider_name)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_a_call_of_an_answer_has_the_caller_s_own_name(
-    make: type[BaseAdapter], own: str, place: str, call: Any, result: Any
+    name: str, place: str, call: Any, result: Any, *, streamed: bool
 ) -> None:
-    adapter = make(api_key="k")
-    history = [turn for at, name in enumerate(NAMES) for turn in (call(f"c{at}", name=name), result(f"c{at}"))]
+    adapter = adapter_of(name)
+    history = [turn for at, own in enumerate(NAMES) for turn in (call(f"c{at}", name=own), result(f"c{at}"))]
     prompt = [USER, *history] if place == "history" else [USER]
-    prepared = adapter.prepare(prompt, {"thread_id": "t", "tools": TOOLS if place == "tools" else []})
-    body = json.dumps(ANSWERS[make](adapter.map_tool_names([own]).get(own, own))).encode()
-    events = list(adapter.read_response(ResponseHead(200, {}), body, prepared.info))
-    [came] = [event.call.function.name for event in events if isinstance(event, ToolCallEvent)]
-    assert came == own
-    end = events[-1]
-    assert isinstance(end, EndEvent)
-    assert end.message is not None
-    assert [one.function.name for one in end.message.tool_calls] == [own]
+    info = adapter.prepare(prompt, {"thread_id": "t", "tools": TOOLS if place == "tools" else []}).info
+    for own in [*NAMES, "unknown_to_the_prompt"]:
+        answer = answer_of(adapter, streamed=streamed, tool=adapter.map_tool_names([own]).get(own, own))
+        events = read(adapter, answer, streamed=streamed, info=info)
+        [came] = [event.call.function.name for event in events if isinstance(event, ToolCallEvent)]
+        assert came == own
+        end = events[-1]
+        assert isinstance(end, EndEvent)
+        assert end.message is not None
+        assert [one.function.name for one in end.message.tool_calls] == [own]
 
 
 class Strict(OpenAIAdapter):

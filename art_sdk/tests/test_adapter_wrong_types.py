@@ -6,48 +6,15 @@ What no reader asks may be anything.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
-from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
-from art_sdk import BUILT_IN, BaseAdapter, CallInfo, EndEvent, ErrorEvent, ResponseHead, StreamEvent
-from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
-from streamed import KEY, SSE, sse
+from art_sdk import BUILT_IN, EndEvent, ErrorEvent
+from built_in import Data, adapter_of, answer_of, read
 
-Data = dict[str, Any]
-
-INFO = CallInfo(thread_id="t", trace_id="r", model="m")
-SETTINGS = {
-    "azure": {"base_url": "https://r.openai.azure.com/openai/v1", "model": "d"},
-    "openai-compatible": {"base_url": "http://gpu/v1", "model": "m"},
-}
 VALUES: dict[type, Any] = {str: "x", int: 5, bool: True, list: [5], dict: {"x": 1}}
-
-CALL = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-SAID = {"content": "hi", "refusal": None, "tool_calls": [CALL]}
-BLOCKS = [{"type": "text", "text": "hi"}, {"type": "tool_use", "id": "c", "name": "f", "input": {}}]
-MESSAGE = {"type": "message", "id": "m", "role": "assistant", "content": BLOCKS, "stop_reason": "tool_use"}
-MESSAGE |= {"usage": {"input_tokens": 1, "output_tokens": 2}}
-EVENTS: list[Data] = [
-    {"type": "message_start", "message": MESSAGE | {"content": [], "stop_reason": None}},
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}},
-    {"type": "content_block_stop", "index": 0},
-    {"type": "content_block_start", "index": 1, "content_block": BLOCKS[1]},
-    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
-    {"type": "content_block_stop", "index": 1},
-    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
-    {"type": "message_stop"},
-]
-PARTS = [{"text": "hi"}, {"functionCall": {"id": "c", "name": "f", "args": {}}}]
-GEMINI: Data = {
-    "candidates": [{"content": {"role": "model", "parts": PARTS}, "finishReason": "STOP"}],
-    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2},
-    "responseId": "g",
-}
 
 UNREAD = {
     *("/choices/0/index", "/choices/0/message/tool_calls/0/index", "/choices/0/message/tool_calls/0/type"),
@@ -66,33 +33,6 @@ ALSO: dict[str, type] = {
     "reasoning_details": str,
 }
 """By a field's name, the type that is read there, too."""
-
-
-def adapter_of(name: str) -> BaseAdapter:
-    adapter: BaseAdapter = resolve_name(BUILT_IN[name])(api_key=KEY, **SETTINGS.get(name, {}))
-    return adapter
-
-
-def answer_of(adapter: BaseAdapter, *, streamed: bool) -> list[Data]:
-    """A good answer of the adapter's provider: the objects of its stream, or the one of its body."""
-    if not isinstance(adapter, ChatCompletionsAdapter):
-        whole = GEMINI if adapter.provider_name == "gemini" else MESSAGE
-        return EVENTS if streamed and whole is MESSAGE else [whole]
-    own: Data = dict.fromkeys((*adapter.provider.reasoning, *adapter.provider.kept), "hm")
-    own |= {"reasoning_details": [{"type": "reasoning.text"}]} if "reasoning_details" in own else {}
-    choice = {"index": 0, "delta" if streamed else "message": SAID | own, "finish_reason": "tool_calls"}
-    return [{"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}]
-
-
-def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool) -> list[StreamEvent]:
-    if not streamed:
-        return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), INFO))
-    reader = adapter.stream_reader(ResponseHead(200, SSE), INFO)
-    body = sse([one if isinstance(one, dict) else json.dumps(one) for one in answer])
-    return [
-        *reader.feed(body + sse(["[DONE]"] if isinstance(adapter, ChatCompletionsAdapter) else [])),
-        *reader.close(),
-    ]
 
 
 def places(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,92 @@
+"""Every built-in adapter, with a good answer of its provider: a text and a call, whole and as a stream."""
+
+from __future__ import annotations
+
+import json
+from pkgutil import resolve_name
+from typing import Any
+
+from art_sdk import BUILT_IN, BaseAdapter, CallInfo, ResponseHead, StreamEvent
+from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
+from streamed import KEY, SSE, sse
+
+Data = dict[str, Any]
+
+INFO = CallInfo(thread_id="t", trace_id="r", model="m")
+SETTINGS = {
+    "azure": {"base_url": "https://r.openai.azure.com/openai/v1", "model": "d"},
+    "openai-compatible": {"base_url": "http://gpu/v1", "model": "m"},
+}
+
+
+def adapter_of(name: str) -> BaseAdapter:
+    adapter: BaseAdapter = resolve_name(BUILT_IN[name])(api_key=KEY, **SETTINGS.get(name, {}))
+    return adapter
+
+
+def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[Data]:
+    """The answer, which calls the tool: the objects of its stream, or the one of its body."""
+    if isinstance(adapter, ChatCompletionsAdapter):
+        return [_chat(adapter, "delta" if streamed else "message", tool)]
+    if adapter.provider_name == "gemini":
+        return [_gemini(tool)]
+    return _events(tool) if streamed else [_message(tool)]
+
+
+def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool, info: CallInfo = INFO) -> list[StreamEvent]:
+    """The events of an answer, even of one that is no list of objects."""
+    if not streamed:
+        return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), info))
+    mark = ["[DONE]"] if isinstance(adapter, ChatCompletionsAdapter) else []
+    reader = adapter.stream_reader(ResponseHead(200, SSE), info)
+    return [
+        *reader.feed(sse([one if isinstance(one, dict) else json.dumps(one) for one in answer] + mark)),
+        *reader.close(),
+    ]
+
+
+def _chat(adapter: ChatCompletionsAdapter, field: str, tool: str) -> Data:
+    call = {"index": 0, "id": "c", "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    own: Data = dict.fromkeys((*adapter.provider.reasoning, *adapter.provider.kept), "hm")
+    own |= {"reasoning_details": [{"type": "reasoning.text"}]} if "reasoning_details" in own else {}
+    said = {"content": "hi", "refusal": None, "tool_calls": [call], **own}
+    choice = {"index": 0, field: said, "finish_reason": "tool_calls"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+
+
+def _message(tool: str) -> Data:
+    return {
+        "type": "message",
+        "id": "m",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "hi"}, _tool_use(tool)],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    }
+
+
+def _tool_use(tool: str) -> Data:
+    return {"type": "tool_use", "id": "c", "name": tool, "input": {}}
+
+
+def _events(tool: str) -> list[Data]:
+    return [
+        {"type": "message_start", "message": _message(tool) | {"content": [], "stop_reason": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1, "content_block": _tool_use(tool)},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
+        {"type": "content_block_stop", "index": 1},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
+        {"type": "message_stop"},
+    ]
+
+
+def _gemini(tool: str) -> Data:
+    parts = [{"text": "hi"}, {"functionCall": {"id": "c", "name": tool, "args": {}}}]
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2},
+        "responseId": "g",
+    }

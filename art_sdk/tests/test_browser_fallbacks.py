@@ -139,6 +139,13 @@ def test_a_page_beyond_the_parsing_bound_is_cut_first():
     assert fallbacks(prompt) == ["cut_current_page", "truncated_page"]
 
 
+def test_a_page_that_is_nested_too_deep_is_flattened_with_a_warning():
+    prompt = act(Contexts("<div>" * 600 + "x"))
+    assert (prompt.metadata or {})["warnings"] == [
+        "the current page is nested too deep: its deepest elements became siblings"
+    ]
+
+
 @pytest.mark.parametrize("limit", [1_000, 100])
 def test_a_page_that_must_not_be_compressed_is_an_error(limit: int):
     config = {"contextConfig": {"maxDomSize": limit, "compressLargeDom": False}}

@@ -96,6 +96,6 @@ def test_no_secret_stands_in_a_page_that_was_read(secret: str, at: int):
         limit=10_000,
         scrub=Redactor({"one": secret}).redact_all,
     )
-    everything = " ".join([read.title, *(one.text + " ".join(one.attributes.values()) for one in read.elements)])
+    everything = " ".join([read.title, *(one.text + " ".join(one.values) for one in read.elements)])
     assert shown(secret) not in everything
     assert everything.count("<secret>one</secret>") == 4

@@ -8,9 +8,11 @@ the rules by which HTML itself closes elements. Scripts, styles and comments are
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from art_sdk.agents.browser.name_sets import name_set
 
 DEPTH_LIMIT: Final = 512
 """How deep elements may be nested; deeper ones become siblings. Chromium's parser has the same bound."""
@@ -23,11 +25,6 @@ ATTRIBUTE_LIMIT: Final = 256
 
 _SCAN_LIMIT: Final = 4_096
 """A tag with more characters is looked through for too many attributes."""
-
-
-def names(text: str) -> frozenset[str]:
-    """The names in a list that is written as text."""
-    return frozenset(text.split())
 
 
 class Piece(NamedTuple):
@@ -92,7 +89,7 @@ _TOKEN: Final = re.compile(
     rf"|<(?P<raw>{_RAW})(?=[\s/>])[^>]*>.*?(?:</(?P=raw)(?=[\s/>])[^>]*>|\Z)"
     rf"|(?P<opened><(?P<text>{_TEXT_ONLY})(?=[\s/>])(?:[^>\"']|\"[^\"]*\"|'[^']*')*>)"
     rf"(?P<content>.*?)(?P<closed></(?P=text)(?=[\s/>])[^>]*>|\Z)"
-    rf"|<(?P<slash>/?)(?P<name>[a-z][^\s/>]*)(?P<rest>(?:[^>\"']|\"[^\"]*\"|'[^']*')*+)(?:>|(?P<unclosed>\Z))"
+    rf"|<(?:/(?P<end>[a-z][^\s/>]*)|(?P<start>[a-z][^\s/>]*))(?:[^>\"']|\"[^\"]*\"|'[^']*')*+(?:>|(?P<unclosed>\Z))"
     rf"|<(?P<odd>/?[a-z])"  # a tag whose quotes do not close
     rf"|(?P<doctype><!doctype\b[^>]{{0,200}}>)"
     rf"|<[!?/][^>]*(?:>|\Z)",  # an instruction, or what HTML takes for a comment
@@ -108,7 +105,7 @@ class _Rewriting:
         self.is_flattened = False
         self.in_form = False
         self._open: list[str] = []
-        self._counts: Counter[str] = Counter()
+        self._counts: defaultdict[str, int] = defaultdict(int)
         self._formatting: Counter[str] = Counter()
         self._blocked: set[str] = set()
 
@@ -119,24 +116,25 @@ class _Rewriting:
 
     def replace(self, token: re.Match[str]) -> str | None:
         """What a token becomes. None: it stays as it is."""
-        slash, name, unclosed = token.group("slash", "name", "unclosed")
-        if name is None:
-            return self._replace_other(token)
-        if unclosed is not None:
-            return ""  # the end of the page is within the tag
-        name = name.lower()
-        if slash:
-            self._close(name)
-            return None
+        match token.lastgroup:
+            case "end":
+                self._close(token["end"].lower())
+                return None
+            case "start":
+                return self._open_tag(token)
+            case "closed":
+                return f"{token['opened']}{token['content'].replace('<', '&lt;')}</{token['text']}>"
+            case "odd":
+                return f"&lt;{token['odd']}"
+            case "doctype":
+                return None
+            case _:
+                return ""  # what nobody sees, or a tag in which the page ends
+
+    def _open_tag(self, token: re.Match[str]) -> str | None:
+        name = token["start"].lower()
         tag = None if token.end() - token.start() < _SCAN_LIMIT else _bound_attributes(token)
         return tag if self._open_element(name) else f"{tag or token[0]}</{name}>"
-
-    def _replace_other(self, token: re.Match[str]) -> str | None:
-        if token["doctype"] is not None:
-            return None
-        if token["opened"] is not None:
-            return f"{token['opened']}{token['content'].replace('<', '&lt;')}</{token['text']}>"
-        return f"&lt;{token['odd']}" if token["odd"] else ""
 
     def _open_element(self, name: str) -> bool:
         """Notes an element that stays open. False if it must be closed at once."""
@@ -172,7 +170,7 @@ class _Rewriting:
             self.in_form = False
         if name in FORMATTING:
             self._formatting[name] = max(0, self._formatting[name] - 1)
-        elif self._counts[name] and name not in self._blocked:
+        elif self._counts.get(name) and name not in self._blocked:
             self._close_element(name)
 
     def _close_element(self, name: str) -> None:
@@ -191,7 +189,7 @@ class _Rewriting:
 
     def _back_to(self, name: str) -> None:
         """Closes all that is open inside the nearest element of the name."""
-        if self._counts[name]:
+        if self._counts.get(name):
             at = len(self._open) - 1
             while self._open[at] != name:
                 at -= 1
@@ -199,7 +197,8 @@ class _Rewriting:
 
     def _pop_to(self, at: int) -> None:
         if at < len(self._open):
-            self._counts.subtract(self._open[at:])
+            for name in self._open[at:]:
+                self._counts[name] -= 1
             del self._open[at:]
             self._blocked.clear()
 
@@ -207,80 +206,27 @@ class _Rewriting:
 def _bound_attributes(token: re.Match[str]) -> str:
     """The start tag with its first attributes."""
     kept: list[str] = []
-    for attribute in _ATTRIBUTE.finditer(token["rest"]):
+    for attribute in _ATTRIBUTE.finditer(token[0][1 + len(token["start"]) : -1]):
         if len(kept) == ATTRIBUTE_LIMIT:
             break
         kept.append(attribute[0])
-    return f"<{token['name']} {''.join(kept)}>"
+    return f"<{token['start']} {''.join(kept)}>"
 
 
-FORMATTING: Final = names("a b big code em font i nobr s small strike strong tt u")
-_CELLS: Final = frozenset({"td", "th", "caption"})
-_TABLE_PARTS: Final = frozenset({"tr", "tbody", "thead", "tfoot", "colgroup"})
+FORMATTING: Final = name_set("a b big code em font i nobr s small strike strong tt u")
+_CELLS: Final = name_set("td th caption")
+_TABLE_PARTS: Final = name_set("tr tbody thead tfoot colgroup")
 _TABLE_FAMILY: Final = _CELLS | {"table"}
-_TABLE_BARRIERS: Final = frozenset({"table", "template"})
-_VOID: Final = names("area base br col embed hr img input link meta param source track wbr image")
-_IMPLIED: Final = names("p li dd dt option optgroup rp rt rb rtc html head body")
+_TABLE_BARRIERS: Final = name_set("table template")
+_VOID: Final = name_set("area base br col embed hr img input link meta param source track wbr image")
+_IMPLIED: Final = name_set("p li dd dt option optgroup rp rt rb rtc html head body")
 _UNTRACKED: Final = _VOID | _IMPLIED | _TABLE_PARTS
 """Elements that do not nest, or that HTML itself closes where the next one begins."""
 
-_SCOPES: Final = frozenset(
-    [
-        "applet",
-        "caption",
-        "marquee",
-        "object",
-        "table",
-        "td",
-        "th",
-        "template",
-        "svg",
-        "math",
-        "foreignobject",
-        "desc",
-        "mi",
-        "mo",
-        "mn",
-        "ms",
-        "mtext",
-        "select",
-    ]
+_SCOPES: Final = name_set(
+    "applet caption marquee object table td th template svg math foreignobject desc mi mo mn ms mtext select"
 )
-_BLOCKS: Final = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "button",
-        "center",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "listing",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "pre",
-        "search",
-        "section",
-        "summary",
-        "ul",
-    ]
+_BLOCKS: Final = name_set(
+    "address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav ol pre search section summary ul"
 )

@@ -1,8 +1,9 @@
 """What changed between two pages, named element by element.
 
-Four passes over two multisets, each in linear time: equal elements in the same place cancel each other, then equal
-elements anywhere (a row put on top of a list is one addition), then what is left pairs by identity (id, name, label),
-then by path. Pairs are modifications; the rest was added or removed.
+What two pages begin and end with alike is passed over. Then four passes over two multisets, each in linear time: equal
+elements in the same place cancel each other, then equal elements anywhere (a row put on top of a list is one addition),
+then what is left pairs by identity (id, name, label), then by path. Pairs are modifications; the rest was added or
+removed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from art_sdk.agents.browser.element import IDENTITY, STATES, Element
 from art_sdk.agents.browser.models import DomComparisonResult
+from art_sdk.agents.browser.name_sets import name_set
 from art_sdk.agents.browser.page import Page
 from art_sdk.agents.browser.page_text import clip
 from art_sdk.agents.browser.selectors import selectors
@@ -24,7 +27,7 @@ ITEM_LIMIT: Final = 50
 ELEMENT_LIMIT: Final = 30_000
 """Pages with more elements are compared by their hashes alone."""
 
-MESSAGE_ROLES: Final = frozenset({"alert", "alertdialog", "dialog", "status", "log"})
+MESSAGE_ROLES: Final = name_set("alert alertdialog dialog status log")
 """The roles of elements that tell the user something."""
 
 _Key = Callable[[Element], int | None]
@@ -53,11 +56,12 @@ def compare_pages(previous: Page, current: Page) -> Changes:
     """What changed from one page to the next."""
     most = max(len(previous.elements), len(current.elements))
     if most > ELEMENT_LIMIT:
-        changed = previous.digest != current.digest
+        changed = _hash(previous) != _hash(current)
         note = f"{most} elements are too many to compare (at most {ELEMENT_LIMIT})"
         return Changes(_result(f"{'changed' if changed else 'no change'}; {note}", changed=changed))
-    removed, added = _cancel(previous.elements, current.elements, lambda one: hash((one.place, one.state)))
-    removed, added = _cancel(removed, added, lambda one: hash(one.state))
+    removed, added = _without_equal_ends(previous.elements, current.elements)
+    for same in (_in_place, _anywhere):
+        removed, added = _without(removed, added, same), _without(added, removed, same)
     pairs: list[tuple[Element, Element]] = []
     for key in (_identity, _path):
         removed, added, paired = _pair(removed, added, key)
@@ -65,15 +69,35 @@ def compare_pages(previous: Page, current: Page) -> Changes:
     return _describe(previous, current, removed, added, pairs)
 
 
-def _cancel(
-    left: Sequence[Element], right: Sequence[Element], key: _Key
-) -> tuple[Sequence[Element], Sequence[Element]]:
-    """Both sides without what has the same key on the other."""
-    shared = Counter(map(key, left)) & Counter(map(key, right))
-    return _without(left, key, shared.copy()), _without(right, key, shared)
+def _hash(page: Page) -> int:
+    return hash(tuple(map(_in_place, page.elements)))
 
 
-def _without(elements: Sequence[Element], key: _Key, shared: Counter[int | None]) -> list[Element]:
+def _in_place(element: Element) -> int:
+    return hash((element.place, element.state))
+
+
+def _anywhere(element: Element) -> int:
+    return hash(element.state)
+
+
+def _without_equal_ends(left: Sequence[Element], right: Sequence[Element]) -> tuple[Sequence[Element], ...]:
+    """Both sides without the equal elements that they begin and end with: those are most of two pages."""
+    begin = sum(1 for _ in takewhile(_are_equal, zip(left, right, strict=False)))
+    left, right = left[begin:], right[begin:]
+    end = sum(1 for _ in takewhile(_are_equal, zip(reversed(left), reversed(right), strict=False)))
+    return left[: len(left) - end], right[: len(right) - end]
+
+
+def _are_equal(pair: tuple[Element, Element]) -> bool:
+    """Whether two elements are the same in the same place."""
+    left, right = pair
+    return left.place == right.place and left.state == right.state
+
+
+def _without(elements: Sequence[Element], others: Sequence[Element], key: _Key) -> list[Element]:
+    """The elements without those that have the same key as one of the others, one for one."""
+    shared = Counter(map(key, others))
     left: list[Element] = []
     for element in elements:
         found = key(element)
@@ -152,7 +176,7 @@ def _messages(added: Sequence[Element], pairs: Sequence[tuple[Element, Element]]
 
 def _is_message(element: Element) -> bool:
     for _ in range(4):  # a message's text is often a few elements further in
-        if element.tag == "dialog" or element.attributes.get("role") in MESSAGE_ROLES:
+        if element.tag == "dialog" or element.attribute("role") in MESSAGE_ROLES:
             return True
         if element.parent is None:
             return False
@@ -176,8 +200,9 @@ def _names(page: Page, elements: Sequence[Element]) -> list[str]:
 
 def _difference(old: Element, new: Element) -> str:
     """Up to three changes, the text's first."""
+    before, after = old.attributes, new.attributes
     pairs = [("text", old.text or None, new.text or None)]
-    pairs += [(name, old.attributes.get(name), new.attributes.get(name)) for name in STATES]
+    pairs += [(name, before.get(name), after.get(name)) for name in STATES]
     changes = [f"{name}: {_value(was)} -> {_value(now)}" for name, was, now in pairs if was != now]
     return "; ".join(changes[:3]) + (f"; {len(changes) - 3} more" if len(changes) > 3 else "")
 

@@ -6,7 +6,7 @@ siblings cut after ten, then lines left out, those of elements that can be used 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from art_sdk.agents.browser.element import Element
@@ -31,7 +31,10 @@ class Marks(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """The text, and how it came about: `stage` is `whole`, `shortened` or `truncated`."""
+    """The text, and how it came about: `stage` is `whole`, `shortened` or `truncated`.
+
+    `left_out` is how many of the `elements` have no line of their own.
+    """
 
     text: str
     stage: str
@@ -56,42 +59,62 @@ _STAGES: Final = (
 def outline(elements: Sequence[Element], limit: int, marks: Marks = Marks()) -> Outline:  # noqa: B008 - a constant
     """The outline, of at most `limit` characters."""
     for stage in _STAGES[:-1]:
-        text = _join_up_to((_text(one, stage) for one in _lines(elements, marks, stage)), limit)
-        if text is not None:
-            return Outline(text, stage.name, len(elements), 0)
+        made = _write(_lines(elements, marks, stage), stage, limit)
+        if made is not None:
+            return Outline(made.text, stage.name, len(elements), len(elements) - made.shown)
     return _truncate(elements, limit, marks)
 
 
-def _join_up_to(lines: Iterator[str], limit: int) -> str | None:
+class _Written(NamedTuple):
+    """Lines as text, and how many of them are of an element."""
+
+    text: str
+    shown: int
+
+
+def _write(lines: Iterable[_Line], stage: _Stage, limit: int) -> _Written | None:
     """The lines, or None if they are longer than the limit."""
     kept: list[str] = []
     left = limit + 1
+    shown = 0
     for line in lines:
-        left -= len(line) + 1
+        text = _text(line, stage)
+        left -= len(text) + 1
         if left < 0:
             return None
-        kept.append(line)
-    return "\n".join(kept)
+        kept.append(text)
+        shown += line.element is not None
+    return _Written("\n".join(kept), shown)
 
 
 def _truncate(elements: Sequence[Element], limit: int, marks: Marks) -> Outline:
-    """What fits: first what can be used, then all other lines from the top, and how many elements are missing."""
+    """What fits: first what can be used, then all other lines, from the top; and how many elements are missing."""
     stage = _STAGES[-1]
     left = limit - len(_note(len(elements), len(elements)))
-    reserved = sum(len(_text(one, stage)) + 1 for one in _lines(elements, marks, stage) if one.is_usable)
+    spare = _room_beside_usable(_lines(elements, marks, stage), stage, left)
     kept: list[str] = []
-    missing = 0
-    for one in _lines(elements, marks, stage):  # made again: all lines at once would take much memory
-        text = _text(one, stage) if one.is_usable or left > reserved else None
-        size = 0 if text is None else len(text) + 1
-        if one.is_usable:
-            reserved -= size
-        if text is not None and size <= left - (0 if one.is_usable else reserved):
+    shown = 0
+    for line in _lines(elements, marks, stage):  # made again: all lines at once would take much memory
+        room = left if line.is_usable else spare
+        if room > 0 and (size := len(text := _text(line, stage)) + 1) <= room:
             kept.append(text)
+            shown += line.element is not None
             left -= size
-        else:
-            missing += 1
-    return Outline("\n".join([*kept, _note(missing, len(elements))[:limit]]), "truncated", len(elements), missing)
+            spare -= 0 if line.is_usable else size
+        elif line.is_usable:
+            break
+    missing = len(elements) - shown
+    return Outline("\n".join([*kept, _note(missing, len(elements))[:limit]]), stage.name, len(elements), missing)
+
+
+def _room_beside_usable(lines: Iterable[_Line], stage: _Stage, room: int) -> int:
+    """The room that the lines of elements that can be used leave to others."""
+    for line in lines:
+        if line.is_usable:
+            room -= len(_text(line, stage)) + 1
+            if room <= 0:
+                return 0
+    return room
 
 
 def _note(missing: int, elements: int) -> str:
@@ -134,7 +157,7 @@ def _text(line: _Line, stage: _Stage) -> str:
 
 def _count_run(runs: dict[int, tuple[object, int]], element: Element) -> int:
     """How many like siblings in a row this element ends."""
-    kind = (element.tag, id(element.parent), element.attributes.get("role"))
+    kind = (element.tag, id(element.parent), element.attribute("role"))
     before, many = runs.get(element.depth, (None, 0))
     count = many + 1 if before == kind else 1
     runs[element.depth] = (kind, count)
@@ -142,8 +165,8 @@ def _count_run(runs: dict[int, tuple[object, int]], element: Element) -> int:
 
 
 def _tag(element: Element, stage: _Stage) -> str:
-    given = "".join(f" {name}{_value(value, stage)}" for name, value in element.attributes.items())
-    return f"<{element.tag}{given}>"
+    given = [f" {name}{_value(value, stage)}" for name, value in zip(element.names, element.values, strict=True)]
+    return f"<{element.tag}{''.join(given)}>"
 
 
 def _value(value: str, stage: _Stage) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
+from art_sdk.agents.browser.digest import digest_of
 from art_sdk.agents.browser.errors import ContextUnavailable, PromptManagerError
 from art_sdk.agents.browser.integrations import ContextManagerIntegration
 from art_sdk.agents.browser.options import AIContextJson
@@ -16,13 +19,19 @@ from art_sdk.json_data import is_array
 T = TypeVar("T")
 
 
-class Gathered(NamedTuple):
+@dataclass(frozen=True)
+class Gathered:
     """What the context manager returned. Pages are HTML; None means unknown."""
 
     session: AIContextJson
     steps: Sequence[Any]
     current: str | None
     previous: str | None
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """The hashes of the current and the previous page. Empty for an unknown one."""
+        return tuple("" if page is None else digest_of(page) for page in (self.current, self.previous))
 
 
 class ContextReader:

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from sys import getsizeof
-from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
+from art_sdk.agents.browser.name_sets import name_set
+
 MASKED: Final = "[masked]"
 """What stands in place of a password."""
 
-INTERACTIVE: Final = frozenset({"a", "button", "input", "select", "textarea", "option", "summary", "label"})
-INTERACTIVE_ROLES: Final = frozenset(
-    [
-        "button",
-        "link",
-        "checkbox",
-        "radio",
-        "tab",
-        "menuitem",
-        "menuitemcheckbox",
-        "menuitemradio",
-        "option",
-        "switch",
-        "textbox",
-        "combobox",
-        "searchbox",
-        "slider",
-        "spinbutton",
-        "treeitem",
-    ]
+INTERACTIVE: Final = name_set("a button input select textarea option summary label")
+INTERACTIVE_ROLES: Final = name_set(
+    "button link checkbox radio tab menuitem menuitemcheckbox menuitemradio option switch textbox combobox "
+    "searchbox slider spinbutton treeitem"
 )
 STATES: Final[tuple[str, ...]] = (
     "type",
@@ -69,40 +54,42 @@ STATES: Final[tuple[str, ...]] = (
 IDENTITY: Final = ("data-testid", "name", "aria-label", "placeholder", "href", "alt", "title", "for", "role", "type")
 """The attributes that an element is recognised by, the most telling first; an id comes before all of them."""
 
-NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
-_TELLING: Final = frozenset({"role", "id", "aria-label", "contenteditable", "data-testid"})
+_NOTABLE: Final = INTERACTIVE | {"img", "dialog"}
+_TELLING: Final = name_set("role id aria-label contenteditable data-testid")
 _LABELS: Final = ("aria-label", "placeholder", "alt", "title", "value", "name")
 
 
 class Element(Struct, eq=False, gc=False):
     """A visible element. `place` is the same in two pages for elements at the same path.
 
-    `parent` is the element around it, which need not be one of the page's, and `nth` its number there among those of
-    the same tag. The garbage collector need not look at elements: a page has thousands, and no element is in a cycle.
+    `names` and `values` are its attributes. `parent` is the element around it, which need not be one of the page's,
+    and `nth` its number there among those of the same tag. A user can act on it if it `is_interactive`. The garbage
+    collector need not look at elements: a page has thousands, and no element is in a cycle.
     """
 
     tag: str
-    attributes: Mapping[str, str]
+    names: tuple[str, ...]
+    values: tuple[str, ...]
     text: str
     depth: int
     place: int
     parent: Element | None
     nth: int
+    is_interactive: bool
 
     @property
-    def is_interactive(self) -> bool:
-        """Whether a user can act on it."""
-        return (
-            self.tag in INTERACTIVE
-            or self.attributes.get("role") in INTERACTIVE_ROLES
-            or self.attributes.get("contenteditable", "false") != "false"
-        )
+    def attributes(self) -> dict[str, str]:
+        """The attributes, made anew: a dict in each element would double its memory."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def attribute(self, name: str) -> str | None:
+        """One attribute. None if the element does not have it."""
+        return self.values[self.names.index(name)] if name in self.names else None
 
     @property
     def memory(self) -> int:
         """Bytes of itself, its text and its attributes."""
-        values = (self.attributes, *self.attributes.values()) if self.attributes else ()
-        return sum(map(getsizeof, (self, self.text, *values)))
+        return sum(map(getsizeof, (self, self.text, self.values, *self.values)))
 
     @property
     def step(self) -> str:
@@ -110,9 +97,9 @@ class Element(Struct, eq=False, gc=False):
         return self.tag if self.parent is None else f"{self.tag}:nth-of-type({self.nth})"
 
     @property
-    def state(self) -> tuple[str, ...]:
+    def state(self) -> tuple[object, ...]:
         """All that makes it equal to another element, wherever the two stand."""
-        return (self.tag, self.text, *[part for pair in self.attributes.items() for part in pair])
+        return self.tag, self.text, self.names, self.values
 
     @property
     def label(self) -> str:
@@ -121,6 +108,14 @@ class Element(Struct, eq=False, gc=False):
         return self.text or next((given[name] for name in _LABELS if given.get(name)), "")
 
 
-def is_notable(tag: str, attributes: Mapping[str, str]) -> bool:
+def is_interactive(tag: str, names: Sequence[str], values: Sequence[str]) -> bool:
+    """Whether a user can act on an element."""
+    if tag in INTERACTIVE or not names:
+        return tag in INTERACTIVE
+    given = dict(zip(names, values, strict=True))
+    return given.get("role") in INTERACTIVE_ROLES or given.get("contenteditable", "false") != "false"
+
+
+def is_notable(tag: str, names: Sequence[str]) -> bool:
     """Whether an element is worth a line without any text: it can be used, has a role or an id, or is an image."""
-    return tag in INTERACTIVE or tag in {"img", "dialog"} or not _TELLING.isdisjoint(attributes)
+    return tag in _NOTABLE or not _TELLING.isdisjoint(names)

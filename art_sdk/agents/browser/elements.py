@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from art_sdk.agents.browser.element import Element
 from art_sdk.agents.browser.models import ElementContext
+from art_sdk.agents.browser.name_sets import name_set
 from art_sdk.agents.browser.page import Page
 from art_sdk.agents.browser.page_text import clip, folded
 from art_sdk.agents.browser.selectors import selectors
@@ -22,45 +23,11 @@ MOST_ELEMENTS: Final = 20
 """How many relevant elements a prompt lists."""
 
 _WORD: Final = re.compile(r"\w+")
-_STOP: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "in",
-        "on",
-        "for",
-        "and",
-        "or",
-        "with",
-        "is",
-        "it",
-        "this",
-        "that",
-        "at",
-        "by",
-        "from",
-        "as",
-        "be",
-        "are",
-        "then",
-        "click",
-        "press",
-        "enter",
-        "type",
-        "into",
-        "button",
-        "field",
-        "link",
-        "page",
-        "select",
-        "choose",
-        "open",
-    ]
+_STOP: Final = name_set(
+    "the a an of to in on for and or with is it this that at by from as be are then click press enter type into "
+    "button field link page select choose open"
 )
-_SEARCHED: Final = ("aria-label", "name", "id", "placeholder", "title", "alt", "value", "data-testid", "type")
+_SEARCHED: Final = name_set("aria-label name id placeholder title alt value data-testid type")
 _PREFIX: Final = 4
 
 
@@ -142,14 +109,14 @@ def find_relevant(page: Page, step: str, changed: frozenset[int] = frozenset()) 
 
 
 def _text_of(element: Element) -> str:
-    given = element.attributes
-    if not given:
+    if not element.names:
         return element.text
-    return " ".join([element.text, *[given[name] for name in _SEARCHED if name in given]])
+    given = zip(element.names, element.values, strict=True)
+    return " ".join([element.text, *[value for name, value in given if name in _SEARCHED]])
 
 
 def _score(element: Element, share: float, *, is_changed: bool) -> float:
-    is_disabled = "disabled" in element.attributes or element.attributes.get("aria-disabled") == "true"
+    is_disabled = "disabled" in element.names or element.attribute("aria-disabled") == "true"
     score = 0.6 * share + 0.25 * element.is_interactive + 0.15 * is_changed - 0.2 * is_disabled
     return round(min(1.0, max(0.0, score)), 3)
 

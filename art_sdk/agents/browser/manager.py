@@ -19,6 +19,7 @@ from msgspec import structs
 from art_sdk.agents.browser.audit import AuditEvent, AuditSink
 from art_sdk.agents.browser.cache import PromptCache
 from art_sdk.agents.browser.context import ContextReader
+from art_sdk.agents.browser.digest import digest_of
 from art_sdk.agents.browser.errors import AccessRefused, PromptManagerError
 from art_sdk.agents.browser.facts import Facts, gather, read_facts, shortened_error
 from art_sdk.agents.browser.generation import Generation
@@ -37,7 +38,6 @@ from art_sdk.agents.browser.options import (
     PromptTemplateCollection,
     ReflectionPromptRequest,
 )
-from art_sdk.agents.browser.page import digest_of
 from art_sdk.agents.browser.planning import Plan, plan_action, plan_reflection
 from art_sdk.agents.browser.progress import METADATA_KEYS
 from art_sdk.agents.browser.quality import IPromptValidator, PromptValidationResult, PromptValidator
@@ -197,7 +197,7 @@ class AIPromptManager:
                 actor=principal,
                 action="update_template",
                 template_versions={new.template_id: new.version},
-                content_sha256=sha256(new.template.encode()).hexdigest(),
+                content_sha256=digest_of(new.template),
                 sizes={"template": len(new.template)},
             )
         )
@@ -289,7 +289,7 @@ class AIPromptManager:
             gathered.session,
             facts.history.steps,
             facts.history.events,
-            *["" if one is None else digest_of(one) for one in (gathered.current, gathered.previous)],
+            gathered.digests,
             facts.last_error,
             facts.unchanged_pages,
             facts.extracted,
@@ -343,7 +343,7 @@ class AIPromptManager:
             prompt_id=prompt.prompt_id,
             type=str(prompt.prompt_type),
             template_versions=metadata["templates"],
-            content_sha256=sha256(text.encode()).hexdigest(),
+            content_sha256=digest_of(text),
             sizes={one.name: len(one.text) for one in prompt.sections},
             fallbacks=tuple(metadata["fallbacks"]),
             redactions=metadata["redactions"],

@@ -7,11 +7,11 @@ is inside a link or a button, belongs to the element around it. Hidden elements 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from art_sdk.agents.browser.cleaning import Cleaning
 from art_sdk.agents.browser.element import Element
-from art_sdk.agents.browser.tree_reader import PIECE_SIZE, Scrub, TreeReader
+from art_sdk.agents.browser.pieces import PIECE_SIZE
+from art_sdk.agents.browser.tree_reader import Scrub, TreeReader
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,18 +23,12 @@ class Page:
     size: int
     left_out: int
     is_flattened: bool
-    digest: str
     masked: int = 0
 
     @property
     def memory(self) -> int:
         """Bytes of its elements, without the HTML."""
         return sum(element.memory for element in self.elements)
-
-
-def digest_of(html: str) -> str:
-    """A page's hash, which says nothing of its content."""
-    return sha256(html.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_page(html: str, *, limit: int, scrub: Scrub, piece_size: int = PIECE_SIZE) -> Page:
@@ -52,6 +46,5 @@ def read_page(html: str, *, limit: int, scrub: Scrub, piece_size: int = PIECE_SI
         len(html),
         cleaning.left_out,
         cleaning.is_flattened,
-        digest_of(html),
         reader.masked,
     )

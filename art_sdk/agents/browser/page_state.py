@@ -49,6 +49,8 @@ class PageBuilder:
         self._trace.sizes[f"{which}_bytes"] = getsizeof(html) + page.memory
         if page.left_out:
             self._trace.fall_back(f"cut_{which}_page")
+        if page.is_flattened:
+            self._trace.warnings.append(f"the {which} page is nested too deep: its deepest elements became siblings")
         return page
 
     def compare(self, previous: Page | None, current: Page | None) -> Changes | None:

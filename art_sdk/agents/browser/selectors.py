@@ -18,12 +18,9 @@ _SHORT_VALUE: Final = 120
 def selectors(page: Iterable[Element], wanted: Sequence[Element]) -> list[str]:
     """The selectors of the wanted elements. `page` has all elements: one pass counts who shares an attribute."""
     near = {id(one): one for element in wanted for one in _lineage(element)}
-    values = {value for one in near.values() for value in one.attributes.values() if value}
+    values = {value for one in near.values() for value in one.values if value}
     counts = Counter(
-        short
-        for element in page
-        if not values.isdisjoint(element.attributes.values())
-        for short in _short_selectors(element)
+        short for element in page if not values.isdisjoint(element.values) for short in _short_selectors(element)
     )
     return [_selector(element, counts) for element in wanted]
 
@@ -51,7 +48,7 @@ def _path(element: Element, counts: Counter[str]) -> str:
     steps = [element.step]
     around = element.parent
     while around is not None:
-        anchor = next(_short_selectors(around), "") if "id" in around.attributes else ""
+        anchor = next(_short_selectors(around), "") if "id" in around.names else ""
         if counts[anchor] == 1:
             steps.append(anchor)
             break

@@ -7,7 +7,7 @@ from typing import Final
 from cachetools import LRUCache
 
 from art_sdk.agents.browser.context import Gathered
-from art_sdk.agents.browser.page import digest_of
+from art_sdk.agents.browser.digest import digest_of
 from art_sdk.agents.browser.page_text import clip, shown
 from art_sdk.agents.browser.planning import Plan
 from art_sdk.agents.browser.redaction import Redactor
@@ -37,7 +37,7 @@ class Sessions:
     def note_page(self, plan: Plan, gathered: Gathered) -> int:
         """Notes the page of a step. Returns how many steps it has not changed for."""
         session = self._of(plan)
-        digest = "" if gathered.current is None else digest_of(gathered.current)
+        digest, _ = gathered.digests
         if plan.step_index != session.step:
             session.unchanged = session.unchanged + 1 if digest and digest == session.page else 0
         session.page, session.step = digest, plan.step_index

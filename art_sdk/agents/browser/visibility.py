@@ -6,25 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-SKIPPED: Final = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "head",
-        "meta",
-        "link",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "audio",
-        "video",
-        "base",
-    ]
+from art_sdk.agents.browser.name_sets import name_set
+
+SKIPPED: Final = name_set(
+    "script style noscript template head meta link svg math iframe object embed canvas audio video base"
 )
 """Elements whose content is no text of the page."""
 
@@ -33,15 +18,20 @@ _HIDING: Final = re.compile(
 )
 
 
-def is_hidden(tag: str, given: Mapping[str, str]) -> bool:
+_HIDING_ATTRIBUTES: Final = name_set("hidden aria-hidden style type")
+
+
+def is_hidden(tag: str, given: Mapping[str, str | None]) -> bool:
     """Whether the element with these attributes, and all that is in it, is hidden."""
-    style = given.get("style")
+    if tag == "dialog" and "open" not in given:
+        return True
+    if _HIDING_ATTRIBUTES.isdisjoint(given):
+        return False
     return (
         "hidden" in given
         or given.get("aria-hidden") == "true"
-        or (tag == "input" and given.get("type", "").strip().lower() == "hidden")
-        or (tag == "dialog" and "open" not in given)
-        or (style is not None and _HIDING.search(_without_space(style)) is not None)
+        or (tag == "input" and (given.get("type") or "").strip().lower() == "hidden")
+        or _HIDING.search(_without_space(given.get("style") or "")) is not None
     )
 
 

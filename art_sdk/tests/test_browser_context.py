@@ -149,6 +149,14 @@ def test_the_end_of_the_steps_is_pointed_out(index: int, words: str):
     assert (" left" in shown or "last step" in shown) == bool(words)
 
 
+def test_no_end_is_pointed_out_if_the_number_of_steps_is_not_known():
+    assert "last step" not in text(act(after(3), action(3)))
+
+
+def test_a_page_that_shows_nothing_says_so():
+    assert "outline:\n[no element is visible]" in text(act(Contexts("<p hidden>x</p>"), action(0)))
+
+
 def test_extracted_content_is_shown_once():
     contexts = after(1, metadata={"extractedContent": "price: 5"})
     made = manager(contexts)

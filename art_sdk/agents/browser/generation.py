@@ -209,7 +209,8 @@ class Generation:
         if self.facts.extracted is not None:
             page += f"\n\nextracted: {self.facts.extracted}"
         step = context.current_step
-        budget = budget_notice(step.step_index, step.total_steps)
+        is_counted = self.facts.gathered.session.total_steps is not None
+        budget = budget_notice(step.step_index, step.total_steps) if is_counted else None
         notices = nudges(context.execution_history.chronological_events, self.facts.unchanged_pages)
         return {
             "history": untrusted("history", past, self.history_nonce) if past else "",

@@ -47,6 +47,7 @@ class PageBuilder:
         page = read_page(html, limit=limit, scrub=self._scrub)
         self._trace.sizes[f"{which}_html"] = len(html)
         self._trace.sizes[f"{which}_bytes"] = getsizeof(html) + page.memory
+        self._trace.sizes[f"{which}_masked"] = page.masked
         if page.left_out:
             self._trace.fall_back(f"cut_{which}_page")
         if page.is_flattened:
@@ -124,5 +125,5 @@ def page_text(state: PageState, facts: Sequence[str], redacted_error: str | None
             for one in state.section.relevant_elements
         ]
     if state.section.current_page_dom is not None:
-        lines += ["", "outline:", state.section.current_page_dom]
+        lines += ["", "outline:", state.section.current_page_dom or "[no element is visible]"]
     return "\n".join(lines)

@@ -28,7 +28,7 @@ class Indicators(NamedTuple):
 
 _ANY: Final = Indicators(
     ("The page shows what the step was meant to bring about.",),
-    ("The page shows an error message.", "The page is as it was before."),
+    ("The page shows an error message.", "The page did not change."),
 )
 
 INDICATORS: Final[Mapping[str, Indicators]] = MappingProxyType(
@@ -50,13 +50,13 @@ INDICATORS: Final[Mapping[str, Indicators]] = MappingProxyType(
         ),
         "navigate": Indicators(
             ("Address and title are those of the page that was asked for.",),
-            ("The page says that it was not found, or asks to log in.", "The address is the one of before."),
+            ("The page says that it was not found, or asks to log in.", "The address did not change."),
         ),
         "wait": Indicators(
             ("What was waited for is there.",),
             ("The page still loads, or an error is shown.",),
         ),
-        "scroll": Indicators(("Other elements are visible.",), ("The position is the same.",)),
+        "scroll": Indicators(("Other elements are visible.",), ("The page did not scroll.",)),
     }
 )
 """The signs for each of the executor's methods. A manager may be given others."""
@@ -82,35 +82,34 @@ CRITERIA: Final = (
     ),
 )
 
+_PROCEED: Final = DecisionOption(
+    action=DecisionAction.PROCEED,
+    description="The last action had its effect.",
+    conditions=("the signs of success outweigh the signs of failure",),
+    consequences=("your action does the next step",),
+)
+_RETRY: Final = DecisionOption(
+    action=DecisionAction.RETRY,
+    description="The last action failed, and another way may work.",
+    conditions=("there is a sign of failure, and the element can still be used",),
+    consequences=("your action does the last step again, in another way",),
+)
+_ABORT: Final = DecisionOption(
+    action=DecisionAction.ABORT,
+    description="The last action failed, and nothing that you can do would help.",
+    conditions=("the page refuses the action, or what it needs does not exist",),
+    consequences=("the session ends: your reasoning says why",),
+)
 _FRAMEWORK: Final = DecisionFrameworkPrompt(
-    decision_options=(
-        DecisionOption(
-            action=DecisionAction.PROCEED,
-            description="The last action had its effect.",
-            conditions=("the signs of success outweigh the signs of failure",),
-            consequences=("your action does the next step",),
-        ),
-        DecisionOption(
-            action=DecisionAction.RETRY,
-            description="The last action failed, and another way may work.",
-            conditions=("a sign of failure is there, and the element can still be used",),
-            consequences=("your action does the last step again, in another way",),
-        ),
-        DecisionOption(
-            action=DecisionAction.ABORT,
-            description="The last action failed, and nothing that you can do would help.",
-            conditions=("the page refuses the action, or what it needs does not exist",),
-            consequences=("the session ends: your reasoning says why",),
-        ),
-    ),
+    decision_options=(_PROCEED, _RETRY, _ABORT),
     decision_criteria=(
         "What the page shows counts more than what was expected.",
         "A page that did not change is a sign of failure, unless the step was only to look.",
         "Do not retry in the same way more than twice.",
     ),
-    proceed_conditions=("the signs of success outweigh the signs of failure",),
-    retry_conditions=("a sign of failure is there, and the element can still be used",),
-    abort_conditions=("the page refuses the action, or what it needs does not exist",),
+    proceed_conditions=_PROCEED.conditions,
+    retry_conditions=_RETRY.conditions,
+    abort_conditions=_ABORT.conditions,
 )
 
 _ANALYSIS: Final = ResultAnalysisPrompt(

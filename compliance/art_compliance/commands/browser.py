@@ -95,6 +95,7 @@ def _describe(metadata: dict[str, Any], file: HtmlFile) -> list[str]:
         f"page: {sizes.get('current_html', 0):,} characters of HTML, {sizes.get('current_outline', 0):,} of outline",
         f"elements: {sizes.get('current_elements', 0):,}, of which {left_out:,} left out",
         f"redacted: {metadata['redactions']}",
+        f"masked fields: {sizes.get('current_masked', 0)}",
         f"fallbacks: {', '.join(metadata['fallbacks']) or 'none'}",
         *(f"warning: {one}" for one in metadata["warnings"]),
         "tokens, estimated at four characters each:",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import starmap, zip_longest
@@ -65,6 +66,8 @@ class _TurnComparison:
         self._places = decoded.places
         self._wrapped = decoded.wrapped
         self._has_ids = decoded.has_ids
+        self._wanted_keys, self._found_keys = [*map(_key, self._wanted)], [*map(_key, self._found)]
+        self._wanted_often, self._found_often = Counter(self._wanted_keys), Counter(self._found_keys)
         self._json_results = decoded.json_results
         self._repairs = set(repairs)
         self._ids: list[tuple[EntryCall, EntryCall]] = []
@@ -72,7 +75,7 @@ class _TurnComparison:
 
     def compare(self) -> Comparison:
         """The differences, and the repairs, those of calls and results included."""
-        matcher = SequenceMatcher(None, [_key(e) for e in self._wanted], [_key(e) for e in self._found], autojunk=False)
+        matcher = SequenceMatcher(None, self._wanted_keys, self._found_keys, autojunk=False)
         for _, low, high, start, end in matcher.get_opcodes():
             self._block(self._wanted[low:high], self._found[start:end])
         if self._ids_are_mapped():
@@ -100,15 +103,15 @@ class _TurnComparison:
         slot = _TEXT_SLOT[entry.role] if entry.texts else "call"
         shown = entry.texts[0] if entry.texts else ", ".join(call.id for call in entry.calls)
         if self._is_moved(entry):
-            twin = next(other for other in self._found if _key(other) == _key(entry))
+            twin = self._found[self._found_keys.index(_key(entry))]
             self._add("turns", f"the {entry.role} turn {quote(shown)} moved: the order changed", entry, twin)
         else:
             self._add(slot, f"the {entry.role} turn is lost: {quote(shown)}", entry, near[0] if near else None)
 
     def _is_moved(self, entry: Entry) -> bool:
         """Whether both have the turn equally often. Then it is neither lost nor invented."""
-        wanted, found = (sum(_key(e) == _key(entry) for e in side) for side in (self._wanted, self._found))
-        return wanted == found
+        key = _key(entry)
+        return self._wanted_often[key] == self._found_often[key]
 
     def _pair(self, wanted: Entry, found: Entry) -> None:
         if wanted.texts != found.texts and not self._joined(wanted, found):

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,13 @@ LONG = {"once", "unmeasured"}
 
 SPREAD = ("test_miniatures.py", "test_official_clients.py", "test_reference_adapters.py", "test_subjects.py")
 """Files with many long tests. Their tests go to any worker, but those with the same parameters share one."""
+
+
+SAMPLE = 7
+"""Of a test's rows, the first and each so many are a sample. It divides no number of dialects or adapters."""
+
+SAMPLED = pytest.StashKey[bool]()
+"""Whether a test is in the sample: it has no parameters, or some of these."""
 
 
 class ByFile(LoadScopeScheduling):
@@ -80,13 +88,39 @@ def unmeasured() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Pause coverage for tests that are marked `unmeasured`: one session runs them all."""
-    if not item.get_closest_marker("unmeasured"):
+    """Pause coverage, which doubles a test's time, for tests that run the same lines as others.
+
+    These are tests that are marked `unmeasured`, and most rows of a table whose test is not marked `measured`.
+    """
+    is_measured = item.get_closest_marker("measured") or item.stash[SAMPLED]
+    if Coverage.current() is None or (is_measured and not item.get_closest_marker("unmeasured")):
         return (yield)
     with unmeasured():
         return (yield)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option for a second Python, which needs every test function to run, but not every row of a table."""
+    parser.addoption("--sample", action="store_true", help="run each test function with a sample of its parameters")
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the files with the longest tests first, so that no worker is left alone with one at the end."""
+    sampled = set(every(SAMPLE, items))
+    for item in items:
+        item.stash[SAMPLED] = item in sampled
+    if config.getoption("sample"):
+        config.hook.pytest_deselected(items=[item for item in items if item not in sampled])
+        items[:] = [item for item in items if item in sampled]
     items.sort(key=lambda item: sum(mark.name in LONG for mark in item.iter_markers()), reverse=True)
+
+
+def every(nth: int, items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield each test function with its first parameters, and with every nth after them."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if seen[function] % nth == 0:
+            yield item
+        seen[function] += 1

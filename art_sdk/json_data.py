@@ -180,21 +180,24 @@ def _items(array: list[Any] | tuple[Any, ...]) -> list[Any]:
 
 
 def repeats_much(*values: object) -> bool:
-    """Whether the values have very many lists and objects, each counted as often as it occurs.
+    """Whether the values have very many lists and objects, each counted as often as it occurs, or very many levels.
 
     Where parts are shared, a few hundred of them can occur 10^60 times, and whatever copies or writes the value never
-    ends. `find_unsendable` and `to_plain` read each once.
+    ends; a list that contains itself has no last level. `find_unsendable` and `to_plain` read each once.
     """
     level, seen = _containers(values), 0
-    while level:
+    for _ in range(_DEEP):
+        if not level:
+            return False
         seen += sum(map(_width, level))
         if seen > _MANY:
-            return True
+            break
         level = _containers(gc.get_referents(*level))
-    return False
+    return True
 
 
 _MANY: Final = 50_000
+_DEEP: Final = 2_000
 
 
 def _containers(values: Iterable[object]) -> list[Any]:

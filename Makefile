@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint pytest pytest-again installed-again bench payloads cassettes record-local mutants torture libraries clean python
+.PHONY: certify test static mypy pyright lint pytest pytest-again thorough installed-again bench payloads cassettes record-local mutants torture libraries clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -51,6 +51,11 @@ pytest: $(VENV)/test
 # static checks, and without the tests that one Python is enough for.
 pytest-again: installed-again
 	$(BIN)/python -m $(PYTEST) -m "not once" --sample || { [ $$? -eq 1 ] && $(BIN)/python -m $(ALONE); }
+
+# Every miniature around every adapter that it can be around, and whole certifications of what `make test` judges in
+# part: after a check changed, and before a release.
+thorough: $(VENV)/test
+	$(BIN)/python -m $(PYTEST) --thorough -m thorough
 
 installed-again: $(VENV)/pytest
 

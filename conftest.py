@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -100,8 +100,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add an option for a second Python, which needs every test function to run, but not every row of a table."""
+    """Add options for how much is run."""
     parser.addoption("--sample", action="store_true", help="run each test function with a sample of its parameters")
+    parser.addoption("--thorough", action="store_true", help="run the tests that are marked 'thorough', too")
 
 
 @pytest.hookimpl(trylast=True)  # after -m and -k
@@ -111,9 +112,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         item.stash[SAMPLED] = item in sampled
     if config.getoption("sample"):
-        config.hook.pytest_deselected(items=[item for item in items if item not in sampled])
-        items[:] = [item for item in items if item in sampled]
+        _select(config, items, lambda item: item in sampled)
+    if not config.getoption("thorough"):
+        _select(config, items, lambda item: item.get_closest_marker("thorough") is None)
     items.sort(key=lambda item: sum(mark.name in LONG for mark in item.iter_markers()), reverse=True)
+
+
+def _select(config: pytest.Config, items: list[pytest.Item], is_run: Callable[[pytest.Item], bool]) -> None:
+    """Take out the other tests, as `-m` does."""
+    config.hook.pytest_deselected(items=[item for item in items if not is_run(item)])
+    items[:] = filter(is_run, items)
 
 
 def every(nth: int, items: list[pytest.Item]) -> Iterator[pytest.Item]:

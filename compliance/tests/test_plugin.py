@@ -133,12 +133,8 @@ def test_the_causes_left_out_are_said_to_be_in_the_report_that_the_option_writes
     names = ("options-survive", "tools-survive", "images-survive", "tool-means-tool-result", "outcome-is-right")
     laws = [argument for name in names for argument in ("--art-check", f"translation.{name}")]
     checks = (*laws, "--art-check", "wire.no-rule-is-broken", "--art-check", "wire.request-is-of-the-schema")
-    run("--art-adapter", "my_adapter:MyAdapter", *checks).stdout.fnmatch_lines(
-        ["  and * more causes; --art-report DIR writes all of them into report.json"]
-    )
-    run("--art-adapter", "my_adapter:MyAdapter", *checks, "--art-report", "out").stdout.fnmatch_lines(
-        ["  and * more causes; report.json has all of them"]
-    )
+    result = run("--art-adapter", "my_adapter:MyAdapter", *checks)
+    result.stdout.fnmatch_lines(["  and * more causes; --art-report DIR writes all of them into report.json"])
 
 
 def test_with_verbose_pytest_shows_each_failure(run, pytester):

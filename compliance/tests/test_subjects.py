@@ -45,6 +45,7 @@ class Toolless(OpenAIAdapter):
 
 
 @pytest.mark.once
+@pytest.mark.unmeasured
 def test_an_adapter_without_tools_is_certified_for_what_it_declares():
     report = certify(Toolless, search=QUICK)
     assert failed(report) == set()
@@ -142,6 +143,7 @@ class Naive:
 
 
 @pytest.mark.once
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("dialect", "history"),
     [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],

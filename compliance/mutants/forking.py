@@ -19,7 +19,7 @@ from msgspec import Struct
 WARM = ("hypothesis.strategies", "httpx2", "jsonschema_rs", "anyio", "h11", "vcr", "typer.testing", "rich", "art_sdk")
 """What tests import besides the suite itself; modules that are not installed are skipped."""
 
-SWITCHES = ("-q", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
+SWITCHES = ("-q", "--thorough", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
 """Loads only the plugins that the tests need, and explains no assertions: nobody reads the explanations."""
 
 TICK = 0.01

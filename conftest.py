@@ -23,11 +23,8 @@ SPREAD = ("test_miniatures.py", "test_official_clients.py", "test_reference_adap
 """Files with many long tests. Their tests go to any worker, but those with the same parameters share one."""
 
 
-SAMPLE = 7
-"""Of a test's rows, the first and each so many are a sample. It divides no number of dialects or adapters."""
-
-SAMPLED = pytest.StashKey[bool]()
-"""Whether a test is in the sample: it has no parameters, or some of these."""
+MEASURED = pytest.StashKey[bool]()
+"""Whether coverage measures a test: it is one of the first rows of its table, or of a sample of the others."""
 
 
 class ByFile(LoadScopeScheduling):
@@ -92,7 +89,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
     These are tests that are marked `unmeasured`, and most rows of a table whose test is not marked `measured`.
     """
-    is_measured = item.get_closest_marker("measured") or item.stash[SAMPLED]
+    is_measured = item.get_closest_marker("measured") or item.stash[MEASURED]
     if Coverage.current() is None or (is_measured and not item.get_closest_marker("unmeasured")):
         return (yield)
     with unmeasured():
@@ -108,13 +105,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the files with the longest tests first, so that no worker is left alone with one at the end."""
-    sampled = set(every(SAMPLE, items))
-    for item in items:
-        item.stash[SAMPLED] = item in sampled
-    if config.getoption("sample"):
-        _select(config, items, lambda item: item in sampled)
     if not config.getoption("thorough"):
         _select(config, items, lambda item: item.get_closest_marker("thorough") is None)
+    if config.getoption("sample"):
+        _select(config, items, set(sample(items, first=1)).__contains__)
+    measured = set(sample(items, first=10))
+    for item in items:
+        item.stash[MEASURED] = item in measured
     items.sort(key=lambda item: sum(mark.name in LONG for mark in item.iter_markers()), reverse=True)
 
 
@@ -124,11 +121,14 @@ def _select(config: pytest.Config, items: list[pytest.Item], is_run: Callable[[p
     items[:] = filter(is_run, items)
 
 
-def every(nth: int, items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield each test function with its first parameters, and with every nth after them."""
+def sample(items: list[pytest.Item], *, first: int) -> Iterator[pytest.Item]:
+    """Yield each test function with its first rows of parameters, and with every seventh of the others.
+
+    Seven divides no number of dialects or adapters: none of them is left out of every table.
+    """
     seen: Counter[str] = Counter()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        if seen[function] % nth == 0:
-            yield item
         seen[function] += 1
+        if seen[function] <= first or (seen[function] - first) % 7 == 0:
+            yield item

@@ -42,6 +42,7 @@ def test_every_rule_that_is_not_excluded_has_its_examples(dialect: str):
     assert sorted(load_examples(dialect)) == sorted(r.id for r in load_rules(dialect) if r.excluded is None)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
 def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]

@@ -32,6 +32,8 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _REQUEST_PATH: Final = re.compile(r"/(chat/completions|messages|models/[^/]+:(g|streamG)enerateContent)$")
 """What the adapters add to the base URL themselves."""
 
+_PORT: Final = re.compile(r":\d*$")
+
 _HOST_NAME: Final = re.compile(rb"[0-9A-Za-z._-]+")
 
 _SHOWN: Final = 100
@@ -139,7 +141,7 @@ def _is_host(host: str | None) -> bool:
 
 def is_host_of(url: str, provider_url: str) -> bool:
     """Whether the URL's host is the provider's own, or a name below it (a region's). Both are URLs that can be used."""
-    host, own = (one.partition("://")[2].partition("/")[0].partition(":")[0].lower() for one in (url, provider_url))
+    host, own = (_PORT.sub("", one.partition("://")[2].partition("/")[0]).lower() for one in (url, provider_url))
     return host == own or host.endswith(f".{own}")
 
 

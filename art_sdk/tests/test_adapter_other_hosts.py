@@ -44,6 +44,18 @@ def test_another_host_s_stream_is_whole_without_the_mark_or_without_the_finish(b
     assert ([call.id for call in called.message.tool_calls], called.finish) == (["a"], "tool_calls")
 
 
+@pytest.mark.parametrize(("url", "is_own"), [("http://[::1]:8000/v1", True), ("http://[::2]/v1", False)])
+def test_hosts_are_told_apart_by_their_whole_address(url: str, *, is_own: bool) -> None:
+    class Local(OpenAIAdapter):
+        default_base_url = "http://[::1]/v1"
+
+    reader = Local(api_key=KEY, base_url=url).stream_reader(
+        ResponseHead(200, SSE), CallInfo(thread_id="t", trace_id="r", model="m")
+    )
+    events = [*reader.feed(sse([TEXT, FINISH])), *reader.close()]
+    assert any(isinstance(event, ErrorEvent) for event in events) is is_own
+
+
 @pytest.mark.parametrize(
     "frames",
     [(), (TEXT,), (CALL,), ("[DONE]",), (TEXT, FINISH, TEXT), (TEXT, "[DONE]", FINISH), (TEXT, {"bytes": "data: {"})],

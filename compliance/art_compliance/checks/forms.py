@@ -210,12 +210,20 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "escapes in arguments": _called('{"a":"\\u2028\\u0000\\"\\\\n","b\\n":"\\ud83e\\uddea","":null}'),
     "a text of 60,000 characters": WrittenAnswer(content="\u00e9\u00e8 and more words\n\n" * 3000),
     "a text of blanks and line ends": WrittenAnswer(content="\n\n    \t\n        indented\r\n      \n"),
+    "a text between fences": WrittenAnswer(content='```json\n{"at": "here"}\n```'),
+    "a text that looks like a call": WrittenAnswer(content='{"name": "look", "arguments": {"at": "here"}}'),
+    "a text about the tags of reasoning": WrittenAnswer(content="Write <think> before it, and </think> after it."),
+    "a call of a tool that is not offered": WrittenAnswer(
+        tool_calls=(ToolCall("call_not_offered", FunctionCall("overlook", '{"at":"here"}')),), finish="tool_calls"
+    ),
 }
+"""Libraries take texts apart that look like something else: fences (https://github.com/vectorize-io/hindsight/issues/2542),
+calls (https://github.com/BerriAI/litellm/issues/6353), tags (https://github.com/vercel/ai/issues/4920)."""
 
 
 UNUSUAL_CHECKS: Final = _both(
     "unusual-answers-are-read",
-    "Many calls, large and deep arguments, numbers of every kind and long texts are read whole.",
+    "Many calls, large and deep arguments, numbers of every kind, long texts and texts like markup are read whole.",
     _unusual_answers_are_read,
 )
 

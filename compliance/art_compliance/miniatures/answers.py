@@ -216,10 +216,20 @@ def hides_the_status(adapter: Any) -> None:
     change_events(adapter, lambda events: _failed("something went wrong") if _has(events, "ERROR") else events)
 
 
+@miniature("response.error-answer-is-told")
+def forgets_the_providers_code(adapter: Any) -> None:
+    """ERROR has no provider_code, whatever the provider says."""
+    change_events(adapter, lambda events: [_without_code(event) for event in events])
+
+
 @miniature("response.key-is-shown-nowhere")
 def shows_the_key(adapter: Any) -> None:
     """The error shows the request with its headers."""
     change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
+
+
+def _without_code(event: dict[str, Any]) -> dict[str, Any]:
+    return {**event, "error": {**event["error"], "provider_code": None}} if event["type"] == "ERROR" else event
 
 
 def _ended(event: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, change_events, miniature
@@ -91,6 +93,30 @@ def rounds_fractions(adapter: Any) -> None:
     change_events(adapter, lambda events: _with_numbers(events, lambda digits: int(float(digits))))
 
 
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai",))
+def takes_fences_off(adapter: Any) -> None:
+    """A text between fences loses them."""
+    change_events(adapter, lambda events: _with_text(events, partial(_FENCES.sub, r"\1")))
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("anthropic",))
+def takes_tags_for_reasoning(adapter: Any) -> None:
+    """What stands between the tags of reasoning is left out of a text."""
+    change_events(adapter, lambda events: _with_text(events, partial(_THOUGHT.sub, "")))
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("gemini",))
+def takes_a_text_for_a_call(adapter: Any) -> None:
+    """A text that is an object with a name and arguments is given as a call, and not as a text."""
+    change_events(adapter, lambda events: _with_text(events, lambda text: "" if _CALL.fullmatch(text) else text))
+
+
+@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai",))
+def drops_calls_of_other_tools(adapter: Any) -> None:
+    """A call of a tool that is not offered is lost."""
+    change_events(adapter, _of_calls_to_look)
+
+
 @miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good")
 def takes_every_end_for_good(adapter: Any) -> None:
     """Every answer that is no error ends with `stop`."""
@@ -139,6 +165,32 @@ def _first_text_block(event: Any, blocks: list[str]) -> Any:
     if event.get("type") == "content_block_delta" and blocks.count("text") > 1:
         event["delta"] = {**event["delta"], **({"text": ""} if "text" in event["delta"] else {})}
     return event
+
+
+_FENCES: Final = re.compile(r"```\w*\n(.*)\n```", re.DOTALL)
+_THOUGHT: Final = re.compile("<think>.*?</think>", re.DOTALL)
+_CALL: Final = re.compile(r'\{"name": .*"arguments": .*\}')
+
+
+def _with_text(events: Events, change: Callable[[str], str]) -> Events:
+    """The text of an answer, changed as a whole: its first token has all of it."""
+    tokens = [event for event in events if event["type"] == "TOKEN"]
+    whole = "".join(event["text"] for event in tokens)
+    changed = change(whole)
+    if changed == whole:
+        return events
+    message = {**events[-1]["message"], "content": changed}
+    others = [event for event in events[:-1] if event not in tokens]
+    return [{**tokens[0], "text": changed}, *others, {**events[-1], "message": message}]
+
+
+def _of_calls_to_look(events: Events) -> Events:
+    kept = [event for event in events if "call" not in event or _is_look(event["call"])]
+    return [_with_calls(event, lambda calls: [call for call in calls if _is_look(call)]) for event in kept]
+
+
+def _is_look(call: dict[str, Any]) -> bool:
+    return bool(call["function"]["name"] == "look")
 
 
 def _of_ten_calls(events: Events) -> Events:

@@ -175,6 +175,25 @@ async def _never_cancelled(given: Any) -> Any:
             yield event
 
 
+@miniature("stream.cancelling-ends-the-call", around=("openai",))
+def asks_again_when_cancelled(adapter: Any) -> None:
+    """A call that is cancelled while it waits for its answer takes that for a lost connection, and asks once more."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        for tries in (1, 0):
+            try:
+                async for event in own(prompt, options):
+                    yield event
+            except asyncio.CancelledError:
+                if not tries:
+                    raise
+            else:
+                return
+
+    adapter.call = call
+
+
 def _with_message(event: EventData, more: EventData) -> EventData:
     message = event.get("message")
     return {**event, "message": {**message, **more}} if event["type"] == "END" and message else event

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import anyio
 import anyio.from_thread
@@ -37,6 +37,10 @@ PATIENCE: Final = 300.0
 
 MOST_EVENTS: Final = 200_000
 """An adapter that gives more events than this in one call never ends: the longest answers have some thousands."""
+
+
+Cancelled = Literal["cancelled", "ended before", "went on"]
+"""What came of a call that was to be cancelled."""
 
 
 class CannotDo(Exception):
@@ -151,15 +155,17 @@ class Caller:
         closing: Future[float] = self._portal.start_task_soon(_close_early_async, result)
         return await_bounded(closing, self._limit)
 
-    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool = True) -> bool:
-        """Cancels the call while it waits for its second token, or for its first. Returns whether that ended it.
+    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> Cancelled:
+        """Cancels the call while it waits for its second token, or for its first. Returns what came of it.
 
-        Raises CannotDo.
+        The one is a scope that is cancelled, and cancels its task until that ends. The other is `Task.cancel`, which
+        cancels once. Raises CannotDo.
         """
         result = self._begin(prompt, options, "call")
         if not _is_async(result):
             raise CannotDo("the call is not asynchronous")
-        cancelling: Future[bool] = self._portal.start_task_soon(_cancel_early, result, after_token)
+        cancel = _cancel_scope if after_token else _cancel_task
+        cancelling: Future[Cancelled] = self._portal.start_task_soon(cancel, result)
         return await_bounded(cancelling, self._limit)
 
     def count_tasks(self) -> int:
@@ -167,10 +173,11 @@ class Caller:
         return self._portal.call(lambda: len(anyio.get_running_tasks()))
 
     def _start(self, prompt: Any, options: Any, method: str) -> Future[Answered]:
+        began = time.perf_counter()
         result = self._begin(prompt, options, method)
         if _is_async(result):
-            return self._portal.start_task_soon(_drain, result)
-        return start_bounded(lambda: _collect(result))
+            return self._portal.start_task_soon(_drain, result, began)
+        return start_bounded(lambda: _collect(result, began))
 
     def _begin(self, prompt: Any, options: Any, method: str) -> Any:
         """Starts the call. It may need a running event loop, even if it is a plain function."""
@@ -210,10 +217,13 @@ def _is_async(result: Any) -> bool:
 
 
 class _Reading:
-    """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many."""
+    """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many.
 
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
+    `began` is when the call began, if not now: it may do all its work before it returns anything.
+    """
+
+    def __init__(self, began: float | None) -> None:
+        self._began = time.perf_counter() if began is None else began
         self._events: list[dict[str, Any]] = []
         self._at: list[float] = []
 
@@ -228,8 +238,8 @@ class _Reading:
         return Answered(tuple(self._events), tuple(self._at))
 
 
-def _collect(result: Any) -> Answered:
-    reading = _Reading()
+def _collect(result: Any, began: float | None = None) -> Answered:
+    reading = _Reading(began)
     for event in result:
         reading.add(event)
     return reading.answered
@@ -241,12 +251,12 @@ async def _collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any) 
 
 
 @stopping
-async def _drain(result: Any) -> Answered:
+async def _drain(result: Any, began: float | None = None) -> Answered:
     if inspect.isawaitable(result):
         result = await result
     if not hasattr(result, "__aiter__"):
-        return _collect(result)
-    reading = _Reading()
+        return _collect(result, began)
+    reading = _Reading(began)
     async for event in result:
         reading.add(event)
     return reading.answered
@@ -296,23 +306,53 @@ _NOT_CLOSABLE: Final = "the events cannot be closed: call does not return a gene
 
 
 @stopping
-async def _cancel_early(result: Any, after_token: bool) -> bool:  # noqa: FBT001 - the portal takes no keywords
-    has_token, ended = anyio.Event(), False
+async def _cancel_scope(result: Any) -> Cancelled:
+    has_token = anyio.Event()
+    came: Cancelled = "cancelled"
 
     async def read() -> None:
-        nonlocal result, ended
-        if inspect.isawaitable(result):
-            result = await result
-        async for event in result:
-            if _is_token(event):
-                has_token.set()
-        ended = True
+        nonlocal came
+        await _read_all(result, has_token.set)
+        came = "went on" if group.cancel_scope.cancel_called else "ended before"
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
-        if after_token:
-            with anyio.move_on_after(1):
-                await has_token.wait()
+        with anyio.move_on_after(1):
+            await has_token.wait()
         await anyio.sleep(BREATH)
         group.cancel_scope.cancel()
-    return not ended
+    return came
+
+
+@stopping
+async def _cancel_task(result: Any) -> Cancelled:
+    task = asyncio.ensure_future(_read_all(result, _ignore))
+    if await _ends(task, BREATH):
+        task.result()  # raises what the call raised
+        return "ended before"
+    task.cancel()
+    if await _ends(task, _OBEYS) and task.cancelled():
+        return "cancelled"
+    while not await _ends(task, BREATH):  # the suite goes on without it
+        task.cancel()
+    return "went on"
+
+
+_OBEYS: Final = 2.0
+"""Seconds in which a task that was cancelled may end on a busy machine; most end at once."""
+
+
+async def _ends(task: asyncio.Future[None], seconds: float) -> bool:
+    return bool((await asyncio.wait({task}, timeout=seconds))[0])
+
+
+async def _read_all(result: Any, on_token: Callable[[], None]) -> None:
+    if inspect.isawaitable(result):
+        result = await result
+    async for event in result:
+        if _is_token(event):
+            on_token()
+
+
+def _ignore() -> None:
+    """Nobody waits for the token."""

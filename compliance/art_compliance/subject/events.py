@@ -225,6 +225,8 @@ def _read(value: Any, kind: str) -> Any:
     return value if type(value) in _PLAIN else _read_other(value, kind)
 
 
+_MISSING: Final = object()
+
 _PLAIN: Final = frozenset({str, type(None), bool, float})
 """The types of most values, which stay as they are: a long answer has thousands."""
 
@@ -235,7 +237,8 @@ def _read_other(value: Any, kind: str) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return _sayable(value) if isinstance(value, int) else value
     if isinstance(value, BaseException):
-        return {**{name: getattr(value, name, None) for name in _ERROR_FACTS}, "shown": _show(value)}
+        known = ((name, getattr(value, name, _MISSING)) for name in _ERROR_FACTS)
+        return {**{name: fact for name, fact in known if fact is not _MISSING}, "shown": _show(value)}
     if _is_mapping(value):
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
@@ -248,9 +251,6 @@ def _read_other(value: Any, kind: str) -> Any:
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping)
-
-
-_MISSING: Final = object()
 
 
 def _read_fields(value: Any, kind: str) -> Any:

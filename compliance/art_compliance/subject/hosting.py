@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY, Access
-from art_compliance.subject.calling import Caller, CannotDo, close_in_own_loop, read_in_own_loop
+from art_compliance.subject.calling import Caller, Cancelled, CannotDo, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.counting import count_open
 from art_compliance.subject.deadlines import LIMIT, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.declarations import Declarations, read_declarations
@@ -256,8 +256,8 @@ class Host:
         """Closes the call after its first token: how many seconds that took. Raises CannotDo."""
         return self._attempt(lambda: self._caller.close_early(prompt, options, method=method))
 
-    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> bool | Refused | Crashed:
-        """Cancels the call while it waits, and says whether that ended it. Raises CannotDo."""
+    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> Cancelled | Refused | Crashed:
+        """Cancels the call while it waits, and says what came of it. Raises CannotDo."""
         return self._attempt(lambda: self._caller.cancel_early(prompt, options, after_token=after_token))
 
     def shown(self) -> str:

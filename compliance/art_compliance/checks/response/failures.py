@@ -49,6 +49,7 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
             error = reply.error or {}
             faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
             faults += _wrong_advice(error, status)
+            faults += _lost_code(error, body)
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
@@ -59,6 +60,21 @@ def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:
     if error.get("is_retryable") is not helps:
         advice = "trying again may help" if helps else "trying again cannot help"
         yield Problem(f"is_retryable is {show(error.get('is_retryable'))}; {advice}")
+
+
+def _lost_code(error: dict[str, Any], body: bytes) -> Iterator[Problem]:
+    """That an ERROR with a field for the provider's code has another one than the answer. It may have no such field."""
+    if "provider_code" not in error:
+        return
+    said = json.loads(body)
+    fault = said["error"] if is_object(said.get("error")) else said
+    codes = [str(fault[name]) for name in _CODES if fault.get(name) is not None]
+    if codes and str(error["provider_code"]) not in codes:
+        yield Problem(f"provider_code is {show(error['provider_code'])}; the answer says {' and '.join(codes)}")
+
+
+_CODES: Final = ("code", "type", "status")
+"""The fields in which providers say what kind of error it is."""
 
 
 @check(

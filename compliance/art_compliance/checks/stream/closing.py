@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
-from art_compliance.checks.answerers import half_of
+from msgspec.structs import replace
+
+from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import STREAMS, require_asked_for, script
@@ -56,19 +58,40 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
         yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
         yield from _wrong_cancelling(trial, "cancelled while it waits for the answer's head", token=False)
+    with trial.subject.answering(_busy):
+        came = yield from _wrong_cancelling(trial, _WAITING, token=False, may_end=True)
+        if came == "cancelled" and _asks_again(trial):
+            yield Problem(f"{_WAITING}, the call asked again nevertheless")
 
 
-def _wrong_cancelling(trial: Trial, when: str, *, token: bool) -> Iterator[Problem]:
+_WAITING: Final = "cancelled while it waits to ask again"
+_WAIT: Final = 1
+
+
+def _busy(asked: Asked) -> Response:
+    return replace(refusing(503)(asked), headers=(("retry-after", str(_WAIT)),))
+
+
+def _asks_again(trial: Trial) -> bool:
+    before, ends = trial.subject.request_count, time.monotonic() + _WAIT + 2 * _AT_ONCE
+    while trial.subject.request_count == before and time.monotonic() < ends:
+        time.sleep(_AT_ONCE / 10)
+    return trial.subject.request_count > before
+
+
+def _wrong_cancelling(trial: Trial, when: str, *, token: bool, may_end: bool = False) -> Generator[Problem, None, Any]:
+    """What is wrong with a call that is cancelled, and what came of it. One that never asks again ends before that."""
     try:
-        was_cancelled = trial.subject.attempt("cancel_early", **_asking(trial), after_token=token)
+        came = trial.subject.attempt("cancel_early", **_asking(trial), after_token=token)
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
-    if isinstance(was_cancelled, (Refused, Crashed)):
-        yield Problem(f"{when}, the call raised {raised(was_cancelled)}")
-        return
-    if not was_cancelled:
+    if isinstance(came, (Refused, Crashed)):
+        yield Problem(f"{when}, the call raised {raised(came)}")
+        return came
+    if came == "went on" or (came == "ended before" and not may_end):
         yield Problem(f"{when}, the call went on to its end")
     yield from still_connected(trial)
+    return came
 
 
 def _asking(trial: Trial) -> dict[str, Any]:

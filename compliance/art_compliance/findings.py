@@ -104,4 +104,13 @@ def note_of_more(check: str, whose: str) -> Finding:
 
 
 class HarnessError(Exception):
-    """The suite cannot do its work: a bad name, file, setting or environment. It is never the adapter's failure."""
+    """The suite cannot do its work: a bad name, file, setting or environment. Only `NotMade` is the adapter's."""
+
+
+class NotMade(HarnessError):
+    """An adapter ended its process, or did not answer, before it was made: it has failed."""
+
+
+def not_made(name: str, why: object) -> NotMade:
+    """An error about the adapter of that name."""
+    return NotMade(f"{name}: it was not made: {why}")

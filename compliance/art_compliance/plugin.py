@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-key-from", metavar="VARIABLE", help="the environment variable with the provider's key")
     group.addoption("--art-base-url", metavar="URL", help="with --art-record: the provider's URL, if not the usual one")
     group.addoption("--art-model", metavar="NAME", help="with --art-record: the model, if not the adapter's default")
-    group.addoption("--art-isolated", action="store_true", help="run the adapter in a process of its own")
+    group.addoption("--art-in-process", action="store_true", help="run the adapter in this process, for debuggers")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 
@@ -95,7 +95,12 @@ def _has_result(report: Any) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Gives every worker of pytest-xdist the same seed."""
+    """Gives every worker of pytest-xdist the same seed, and the name of the adapter's factory."""
     from art_compliance.pytest_plugin.seed import seed_of  # noqa: PLC0415 - only under pytest-xdist
 
     node.workerinput["art_seed"] = seed_of(node.config)
+    if node.config.getoption("--art-adapter"):
+        from art_compliance.pytest_plugin.run import find_run  # noqa: PLC0415 - only when it is used
+
+        run = find_run(node.config)
+        node.workerinput["art_factory"] = run.factory_name if run else ""

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 from art_compliance.checks import Check
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, NotMade
 from art_compliance.pytest_plugin.items import run_as_test
-from art_compliance.pytest_plugin.options import leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.options import fail, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
@@ -35,10 +35,12 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     """The adapter, opened for the whole test session."""
     config = request.config
     dialect = option(config, "--art-dialect")
-    isolated = option(config, "--art-isolated")
+    isolated = not option(config, "--art-in-process")
     try:
         with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
             yield Session(subject, seed_of(config), search_of(config), selection_of(config))
+    except NotMade as error:
+        fail(str(error))
     except HarnessError as error:
         leave(str(error))
 

@@ -32,7 +32,7 @@ def record_into(folder: Path, adapter: str = "openai", *names: str, **order: Any
 
 
 def replayed(folder: Path, make: Any, *names: str) -> Any:
-    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder))
+    return certify(make, selection=Selection(checks=REPLAY, scenarios=names, cassettes=folder), isolated=False)
 
 
 def findings(report: Any, check: str) -> str:

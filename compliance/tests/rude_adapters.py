@@ -127,6 +127,11 @@ class RaisesWhatIsNoException(GoodToGreet):
         yield {}
 
 
+class AlwaysRaisesWhatIsNoException(OpenAIAdapter):
+    def translate(self, prompt: Any, options: Any) -> Any:
+        raise KeyboardInterrupt("stop, all of you")
+
+
 class Nests(OpenAIAdapter):
     def translate(self, prompt: Any, options: Any) -> Any:
         value: Any = {}
@@ -152,6 +157,18 @@ class LeavesAProcess(OpenAIAdapter):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+
+
+class LeavesAtImport(OpenAIAdapter):
+    """Once in a process, whatever is made there later."""
+
+    has_started = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        if not LeavesAtImport.has_started:
+            subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        LeavesAtImport.has_started = True
 
 
 class LeavesAThread(OpenAIAdapter):

@@ -23,7 +23,7 @@ def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_every_reference_adapter_is_judged_and_reported(art, tmp_path: Path):
-    result = art("certify", "--built-in", "--seed", "3", *FEW)
+    result = art("certify", "--built-in", "--in-process", "--seed", "3", *FEW)
     assert result.exit_code == 0
     assert result.output.count("a filtered run never certifies") == len(BUILT_IN)
     assert "report: art-report/report.json" in result.output
@@ -41,7 +41,7 @@ def test_a_failing_adapter_ends_with_1_and_a_suite_that_cannot_work_with_2(art, 
         "from art_sdk import GeminiAdapter\n"
         "Wrong = trims_user_text.of(GeminiAdapter)\n"
     )
-    result = art("certify", "wrong_adapter:Wrong", "--scenario", "outer-blanks", "--verbose")
+    result = art("certify", "wrong_adapter:Wrong", "--in-process", "--scenario", "outer-blanks", "--verbose")
     assert result.exit_code == 1
     assert "FAIL translation.user-text-survives" in result.output
     assert "payload /contents/0/parts/0" in result.output
@@ -68,7 +68,7 @@ class Loud:
 
 def test_what_an_adapter_prints_in_a_whole_run_is_kept_in_a_file(art, tmp_path: Path):
     (tmp_path / "loud.py").write_text(LOUD_ADAPTER)
-    result = art("certify", "loud:Loud")
+    result = art("certify", "loud:Loud", "--in-process")
     assert result.exit_code == 2
     written = (tmp_path / "art-report" / "output.txt").read_text(encoding="utf-8")
     assert {"printed", "logged", "to standard error"} <= set(written.splitlines())
@@ -78,7 +78,7 @@ def test_what_an_adapter_prints_in_a_whole_run_is_kept_in_a_file(art, tmp_path: 
 
 def test_what_an_adapter_prints_in_a_filtered_run_is_shown(art, tmp_path: Path):
     (tmp_path / "loud.py").write_text(LOUD_ADAPTER)
-    result = art("certify", "loud:Loud", "--check", "translation.is-total")
+    result = art("certify", "loud:Loud", "--in-process", "--check", "translation.is-total")
     assert "printed" in result.output
     assert not (tmp_path / "art-report" / "output.txt").exists()
 
@@ -88,7 +88,7 @@ def test_a_silent_adapter_leaves_no_file_not_even_an_older_one(art, tmp_path: Pa
     (tmp_path / "art-report" / "output.txt").write_text("older")
     quiet = "".join(line for line in LOUD_ADAPTER.splitlines(keepends=True) if "print" not in line)
     (tmp_path / "silent.py").write_text(quiet.replace(".warning(", ".debug("))
-    result = art("certify", "silent:Loud")
+    result = art("certify", "silent:Loud", "--in-process")
     assert "printed meanwhile" not in result.output
     assert not (tmp_path / "art-report" / "output.txt").exists()
 
@@ -104,7 +104,7 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
             }
         )
     )
-    result = art("certify", "openai", "--scenarios-from", "mine", "--scenario", "my-prompt")
+    result = art("certify", "openai", "--in-process", "--scenarios-from", "mine", "--scenario", "my-prompt")
     assert result.exit_code == 1
     assert "the outcome is exact; expected refused:PROMPT_TRANSLATION_FAILED" in result.output
     assert "on      my-prompt: What my agent really builds." in result.output
@@ -116,7 +116,10 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
         (("certify",), "name an adapter"),
         (("certify", "openai", "--check", "x"), "there is no check 'x'; art checks lists them all"),
         (("certify", "openai", "--scenario", "x"), "there is no scenario 'x'; art scenarios lists them all"),
-        (("certify", "openai", "--scenario", "one-question", "--report", "/dev/null/x"), "cannot write /dev/null/x"),
+        (
+            ("certify", "openai", "--in-process", "--scenario", "one-question", "--report", "/dev/null/x"),
+            "cannot write /dev/null/x",
+        ),
         (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario, agent, contributors"),
     ],
 )

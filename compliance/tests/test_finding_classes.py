@@ -43,7 +43,9 @@ def wrong(miniature: str) -> Any:
 
 
 def certified(make: Any, check: str, scenario: str = "") -> Report:
-    report = certify(make, selection=Selection(checks=(check,), scenarios=(scenario,) if scenario else ()), seed=1)
+    report = certify(
+        make, selection=Selection(checks=(check,), scenarios=(scenario,) if scenario else ()), seed=1, isolated=False
+    )
     assert not report.harness_errors
     return report
 

@@ -17,11 +17,11 @@ from made_cassettes import KEY, access, findings
 
 def test_the_real_provider_is_called_only_on_request(provider):
     few = ("one-question", "answer-text")
-    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)))
+    report = certify(OpenAIAdapter, selection=Selection(scenarios=few, live=access(provider)), isolated=False)
     assert [result.verdict for result in report.results if result.check.startswith("live.")] == ["pass"] * 2
     assert report.levels["live"].is_passed
     assert len(provider.seen()) == 2
-    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few)).levels
+    assert "live" not in certify(OpenAIAdapter, selection=Selection(scenarios=few), isolated=False).levels
 
 
 def test_a_real_providers_error_is_reported_without_the_key(provider):
@@ -31,7 +31,9 @@ def test_a_real_providers_error_is_reported_without_the_key(provider):
         )
 
     with provider.answering(refuse):
-        report = certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)))
+        report = certify(
+            OpenAIAdapter, selection=Selection(scenarios=("one-question",), live=access(provider)), isolated=False
+        )
     message = findings(report, "live.call-is-answered")
     assert "Incorrect API key provided: [api key], of REDACTED" in message  # the adapter itself hides its key
     assert KEY not in msgspec.json.encode(report).decode()
@@ -44,7 +46,12 @@ def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
         return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
 
     with pytest.raises(HarnessError, match="the factory raised ValueError when it was given the key") as caught:
-        certify(make, dialect="openai-chat", selection=Selection(scenarios=("one-question",), live=Access(key=KEY)))
+        certify(
+            make,
+            dialect="openai-chat",
+            selection=Selection(scenarios=("one-question",), live=Access(key=KEY)),
+            isolated=False,
+        )
     assert KEY not in repr(caught.getrepr(style="long"))
 
 
@@ -83,6 +90,6 @@ def test_a_wrong_event_of_a_real_answer_is_found(what: str, provider):
         return adapter
 
     asked = Selection(checks=("live.call-is-answered",), scenarios=("one-question",), live=access(provider))
-    report = certify(make, dialect="openai-chat", selection=asked)
+    report = certify(make, dialect="openai-chat", selection=asked, isolated=False)
     assert message in findings(report, "live.call-is-answered")
     assert KEY not in msgspec.json.encode(report).decode()

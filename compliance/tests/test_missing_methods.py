@@ -29,7 +29,7 @@ class WithoutEndpoint(OpenAIAdapter):
     ],
 )
 def test_a_missing_method_is_named(make, missing, check):
-    report = certify(make, selection=Selection(checks=(check,)))
+    report = certify(make, selection=Selection(checks=(check,)), isolated=False)
     found = [finding.message for result in report.results for finding in result.findings]
     assert found
     assert all(f"{make.__name__} must define {missing}" in message for message in found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 
 import pytest
 
@@ -43,6 +44,14 @@ FEW = ("--art-scenario", "one-question", "--art-scenario", "parallel-calls")
 def run(pytester: pytest.Pytester):
     """Run pytest in this process. A run that stops with code 2 is no Ctrl-C that should stop these tests, too."""
     return lambda *arguments: pytester.runpytest_inprocess(
+        "-q", "-p", "no:cacheprovider", "--art-in-process", *arguments, no_reraise_ctrlc=True
+    )
+
+
+@pytest.fixture
+def run_apart(pytester: pytest.Pytester):
+    """As `run`, with the adapter in a process of its own, as it usually is."""
+    return lambda *arguments: pytester.runpytest_inprocess(
         "-q", "-p", "no:cacheprovider", *arguments, no_reraise_ctrlc=True
     )
 
@@ -72,6 +81,29 @@ def test_two_workers_find_what_one_finds(run, run_with_two_workers):
     assert together.ret == 0
     assert together.parseoutcomes() == alone.parseoutcomes()
     together.stdout.fnmatch_lines(["*adapter conformance*", "gemini  (white box, gemini-generate)"])
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_an_adapter_that_ends_its_process_has_failed(run_apart, pytester):
+    pytester.makepyfile(m="import os; os._exit(0)")
+    result = run_apart("--art-adapter", "m:X", *FEW)
+    assert result.ret == 1
+    assert "m:X: it was not made: its process ended with exit code 0" in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_an_adapter_under_pytest_has_a_process_of_its_own(run_apart, pytester):
+    pytester.makepyfile(
+        m="import os\nfrom art_sdk import OpenAIAdapter\nclass X(OpenAIAdapter):\n"
+        "    def __init__(self, **settings):\n        super().__init__(**settings)\n"
+        f"        assert os.getpid() != {os.getpid()}"
+    )
+    result = run_apart("--art-adapter", "m:X", "--art-scenario", "one-question", "--art-report", "out")
+    assert result.ret == 0
+    report = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))["reports"][0]
+    assert report["in_process"] is None
 
 
 def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
@@ -171,8 +203,8 @@ def test_a_filtered_run_never_certifies(run):
 
 def test_the_failures_alone_can_be_run_again(pytester):
     pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
-    first = pytester.runpytest_inprocess("-q", "--art-adapter", "my_adapter:MyAdapter", *FEW)
-    again = pytester.runpytest_inprocess("-q", "--art-adapter", "my_adapter:MyAdapter", "--lf", *FEW)
+    arguments = ("-q", "--art-in-process", "--art-adapter", "my_adapter:MyAdapter", *FEW)
+    first, again = (pytester.runpytest_inprocess(*arguments, *more) for more in ((), ("--lf",)))
     assert first.parseoutcomes()["failed"] == again.parseoutcomes()["failed"] > 0
     assert "passed" not in again.parseoutcomes()
 

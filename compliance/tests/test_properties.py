@@ -59,7 +59,9 @@ def test_a_known_defect_shrinks_to_at_most_three_messages(name: str):
     profile = Profile(name="exam", examples=100, seconds=10.0, shrink_seconds=1.5)
     judged = ("nothing-is-lost", "every-prompt-has-an-outcome", "nothing-is-invented")
     laws = Selection(checks=tuple(f"properties.{law}" for law in judged), scenarios=(WHOLE,))
-    found = failures(certify(miniature.of(OpenAIAdapter), selection=laws, seed=7, search=Search(profile=profile)))
+    found = failures(
+        certify(miniature.of(OpenAIAdapter), selection=laws, seed=7, search=Search(profile=profile), isolated=False)
+    )
     assert found
     least = min(len(finding.example.prompt) for finding in found.values())
     assert least <= 3
@@ -74,11 +76,15 @@ def test_the_same_seed_makes_the_same_prompts_and_another_seed_others():
 def test_a_failing_prompt_is_kept_and_tried_first(tmp_path: Path):
     wrong, search = trims_user_text.of(GeminiAdapter), Search(profile=PROFILES["quick"], kept=tmp_path)
     lost = Selection(checks=("properties.nothing-is-lost",))
-    first = failures(certify(wrong, selection=lost, seed=2, search=search))["properties.nothing-is-lost"]
+    first = failures(certify(wrong, selection=lost, seed=2, search=search, isolated=False))[
+        "properties.nothing-is-lost"
+    ]
     (path,) = tmp_path.rglob("properties.nothing-is-lost-*.json")
     assert json.loads(path.read_text(encoding="utf-8"))["prompt"] == first.example.prompt
     nothing_made = Search(profile=Profile(name="none", examples=1, seconds=0.0, shrink_seconds=0.0), kept=tmp_path)
-    again = failures(certify(wrong, selection=lost, seed=99, search=nothing_made))["properties.nothing-is-lost"]
+    again = failures(certify(wrong, selection=lost, seed=99, search=nothing_made, isolated=False))[
+        "properties.nothing-is-lost"
+    ]
     assert again.example.prompt == first.example.prompt
 
 
@@ -179,7 +185,7 @@ def test_a_generated_prompt_says_what_it_needs(prompt: list[dict[str, Any]], opt
 @pytest.mark.unmeasured
 def test_an_adapter_that_refuses_all_prompts_has_shown_nothing():
     selection = Selection(checks=PROPERTIES.checks, scenarios=(WHOLE,))
-    report = certify(Refuser, selection=selection, search=QUICK, seed=1)
+    report = certify(Refuser, selection=selection, search=QUICK, seed=1, isolated=False)
     shown = {result.check: result.verdict for result in report.results if result.check.startswith("properties.")}
     assert shown.pop("properties.other-processes-agree") == "pass"
     assert set(shown.values()) == {"not applicable"}
@@ -200,7 +206,9 @@ def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
     class Local(OpenAIAdapter):
         pass
 
-    found = certify(Local, selection=Selection(checks=("properties.other-processes-agree",)), search=QUICK, seed=1)
+    found = certify(
+        Local, selection=Selection(checks=("properties.other-processes-agree",)), search=QUICK, seed=1, isolated=False
+    )
     (result,) = [one for one in found.results if one.check.startswith("properties")]
     assert result.verdict == "not applicable"
     assert "cannot be pickled for another process" in (result.reason or "")

@@ -32,7 +32,7 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
-        --model --seed --profile --report --verbose -v --isolated --time-limit --sensitivity
+        --model --seed --profile --report --verbose -v --in-process --time-limit --sensitivity
     """,
     "checks": "",
     "corpus": "",
@@ -56,7 +56,7 @@ COMMANDS = {
 }
 
 PYTEST_OPTIONS = """
-    --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-isolated --art-key-from --art-model
+    --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-in-process --art-key-from --art-model
     --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
 """
 

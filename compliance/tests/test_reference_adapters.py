@@ -70,7 +70,7 @@ UNHURRIED = structs.replace(PROFILES["quick"], seconds=60.0)
     params=[pytest.param(name, marks=() if name == ON_EVERY_PYTHON else pytest.mark.once) for name in SILENT],
 )
 def report(request):
-    return certify(request.param, seed=1, search=Search(profile=UNHURRIED))
+    return certify(request.param, seed=1, search=Search(profile=UNHURRIED), isolated=False)
 
 
 def test_every_stage_but_the_live_one_is_among_them():

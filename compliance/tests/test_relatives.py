@@ -23,15 +23,18 @@ def test_an_adapter_that_loses_the_reasoning_of_a_tool_loop_is_not_certified():
         provider = ChatProvider(reasoning=("reasoning_content",))
 
     lost = "response.signatures-go-back"
-    assert {one.check for one in certify(Forgets, selection=Selection(checks=(lost,))).failures} == {lost}
+    assert {one.check for one in certify(Forgets, selection=Selection(checks=(lost,)), isolated=False).failures} == {
+        lost
+    }
 
 
 def test_an_adapter_to_one_relative_is_judged_as_that_one_and_not_as_another():
     judged = Selection(checks=("wire.no-rule-is-broken", "wire.request-is-of-the-schema"))
-    assert {one.check for one in certify(OpenRouterAdapter, dialect="mistral-chat", selection=judged).failures} == {
-        *judged.checks
-    }
-    refused = certify(DeepSeekAdapter, dialect="openrouter-chat", selection=judged).failures
+    assert {
+        one.check
+        for one in certify(OpenRouterAdapter, dialect="mistral-chat", selection=judged, isolated=False).failures
+    } == {*judged.checks}
+    refused = certify(DeepSeekAdapter, dialect="openrouter-chat", selection=judged, isolated=False).failures
     assert {one.scenario for one in refused} == {"five-stops", "six-stops"}  # DeepSeek accepts sixteen
 
 

@@ -31,12 +31,15 @@ def named(report: Report, name: str) -> Report:
 
 @pytest.fixture(scope="module")
 def good() -> Report:
-    return named(certify(OpenAIAdapter, selection=SELECTION, seed=1), "mine")
+    return named(certify(OpenAIAdapter, selection=SELECTION, seed=1, isolated=False), "mine")
 
 
 @pytest.fixture(scope="module")
 def bad() -> Report:
-    return named(certify(find_miniature("trims-user-text").of(OpenAIAdapter), selection=SELECTION, seed=1), "mine")
+    return named(
+        certify(find_miniature("trims-user-text").of(OpenAIAdapter), selection=SELECTION, seed=1, isolated=False),
+        "mine",
+    )
 
 
 def without(report: Report, check: str) -> Report:

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 import rude_adapters
 from art_compliance import Report, Selection, certify
 from art_compliance.commands import app
-from art_compliance.findings import HarnessError
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
 from rude_adapters import STOPPING
@@ -37,7 +36,7 @@ SOON = 60.0
 
 def judged(make: Callable[..., Any] | str, **more: Any) -> Report:
     """A short run, in which a call may take two seconds."""
-    return certify(make, isolated=True, selection=CHECKS, seed=1, call_seconds=2.0, **more)
+    return certify(make, selection=CHECKS, seed=1, call_seconds=2.0, **more)
 
 
 def messages(report: Report) -> str:
@@ -68,6 +67,12 @@ def test_an_adapter_that_misbehaves_is_judged_to_the_end(make: Callable[..., Any
     assert report.stopped is None
 
 
+@pytest.mark.parametrize("make", [rude_adapters.AlwaysRaisesWhatIsNoException, rude_adapters.Nests])
+def test_an_adapter_that_misbehaves_from_the_first_call_on_has_failed(make: Callable[..., Any]):
+    report = judged(make)
+    assert ([one.verdict for one in report.results], report.harness_errors) == (["fail"], [])
+
+
 PATCHES_AT_IMPORT = """
 from rude_adapters import Patches
 
@@ -80,12 +85,28 @@ def test_what_a_module_does_when_it_is_imported_does_not_reach_the_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "rude_at_import.py").write_text(PATCHES_AT_IMPORT, encoding="utf-8")
-    (tmp_path / "ends_at_import.py").write_text("import os; os._exit(0)", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert judged("rude_at_import:Imported").failures
     assert "rude_at_import" not in sys.modules
-    with pytest.raises(HarnessError, match="its process cannot make it: its process ended with exit code 0"):
-        judged("ends_at_import:Gone")
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import os; os._exit(0)", "its process ended with exit code 0"),
+        ("raise SystemExit(0)", "importing 'never' raised SystemExit: 0"),
+        ("def Made(**_): raise SystemExit(0)", "it tried to exit the program: SystemExit: 0"),
+    ],
+)
+def test_an_adapter_that_exits_before_it_is_made_has_failed(
+    code: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "never.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    report = judged("never:Made")
+    assert (report.adapter.kind, report.is_certified) == ("not made", False)
+    assert messages(report) == f"never:Made: it was not made: {why}"
+    assert str(report.stopped).endswith("of the checks that were planned were not run")
 
 
 def test_a_good_adapter_passes_in_a_process_of_its_own_as_in_this_one():
@@ -97,16 +118,26 @@ def test_a_good_adapter_passes_in_a_process_of_its_own_as_in_this_one():
     assert (apart.in_process, here.in_process) == (None, "no process of its own was asked for")
 
 
-def test_what_an_adapter_leaves_behind_is_ended_and_named():
-    with open_subject(rude_adapters.LeavesAProcess, name="leaves", isolated=True) as subject:
+@pytest.mark.parametrize(
+    ("make", "left"),
+    [
+        (rude_adapters.LeavesAProcess, ["processes that it started are still there"]),
+        (rude_adapters.LeavesAThread, ["its process does not end after the adapter was closed"]),
+        (OpenAIAdapter, []),
+    ],
+)
+def test_what_an_adapter_leaves_behind_is_ended_and_named(make: Callable[..., Any], left: list[str]):
+    with open_subject(make, name="leaves", isolated=True) as subject:
+        assert subject.leave() == left
+        assert subject.leave() == []
+        assert "threads" in subject.use("count_open")  # it is made again
         assert subject.stops == []
-    assert subject.left == ["processes that it started are still there"]
-    with open_subject(rude_adapters.LeavesAThread, name="leaves", isolated=True) as subject:
-        assert subject.stops == []
-    assert subject.left == ["its process does not end after the adapter was closed"]
-    with open_subject(OpenAIAdapter, name="clean", isolated=True) as subject:
-        assert subject.stops == []
-    assert subject.left == []
+
+
+def test_what_stays_behind_at_the_end_fails_a_check():
+    selection = Selection(checks=("load.nothing-stays-behind",))
+    report = certify(rude_adapters.LeavesAtImport, selection=selection, seed=1)
+    assert messages(report) == "when the adapter is closed, processes that it started are still there"
 
 
 def test_a_process_that_answers_twice_is_ended():
@@ -132,7 +163,7 @@ def test_a_run_ends_when_its_time_is_up():
 def test_the_command_reports_what_was_judged_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     options = ("--check", "response.answer-is-read", "--profile", "quick")
-    result = CliRunner().invoke(app, ["certify", "rude_adapters:Ends", "--isolated", *options])
+    result = CliRunner().invoke(app, ["certify", "rude_adapters:Ends", *options])
     assert result.exit_code == 1, result.output
     assert "stopped: its process ended with exit code 0" in " ".join(result.output.split())
     (report,) = msgspec.json.decode((tmp_path / "art-report" / "report.json").read_bytes())["reports"]

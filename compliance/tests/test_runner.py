@@ -33,7 +33,9 @@ FEW = Selection(scenarios=("one-question",))
 
 def test_results_are_reported_as_they_come():
     seen: list[tuple[int, int]] = []
-    report = certify("openai", selection=FEW, on_result=lambda result, number, total: seen.append((number, total)))
+    report = certify(
+        "openai", selection=FEW, on_result=lambda result, number, total: seen.append((number, total)), isolated=False
+    )
     assert [number for number, _ in seen] == list(range(1, len(report.results) + 1))
     assert {total for _, total in seen} == {len(report.results)}
 
@@ -48,7 +50,7 @@ def test_the_same_seed_plants_the_same_canaries_and_another_seed_others():
                 sent.append(json.dumps(payload))
                 return payload
 
-        certify(Watched, selection=FEW, seed=seed)
+        certify(Watched, selection=FEW, seed=seed, isolated=False)
         return sorted(sent)
 
     assert payloads(1) == payloads(1)
@@ -60,7 +62,7 @@ def test_where_preflight_fails_nothing_else_is_run():
         def translate(self, prompt: Any, options: Any) -> Any:
             raise OSError("no")
 
-    report = certify(Broken)
+    report = certify(Broken, isolated=False)
     assert {result.check for result in report.results} == {"preflight.greeting-translates", "preflight.answer-is-read"}
     assert [result.verdict for result in report.harness_errors] == ["harness error"] * 2
     assert not report.is_certified
@@ -201,7 +203,7 @@ def test_zero_of_zero_is_never_a_pass():
 
 
 def test_a_filtered_run_never_certifies():
-    report = certify("openai", selection=FEW)
+    report = certify("openai", selection=FEW, isolated=False)
     assert not report.failures
     assert not report.is_certified
     assert "a filtered run never certifies" in as_text(summarize(report))
@@ -213,7 +215,7 @@ def test_every_check_is_run_on_some_scenario():
 
 
 def test_the_report_names_what_was_judged_and_by_what(tmp_path: Path):
-    path = write_reports([certify("gemini", selection=FEW, seed=5)], tmp_path / "new" / "folder")
+    path = write_reports([certify("gemini", selection=FEW, seed=5, isolated=False)], tmp_path / "new" / "folder")
     told = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
     assert told["seed"] == 5
     assert told["is_certified"] is False
@@ -233,7 +235,7 @@ def test_many_findings_are_shortened_and_the_rest_is_in_the_report():
         )
         for n in range(5)
     )
-    report = certify("openai", selection=FEW)
+    report = certify("openai", selection=FEW, isolated=False)
     failed = [
         Result(
             check="translation.is-total",

@@ -50,7 +50,7 @@ ON_NO_SCENARIO = (
 def reports_of(name: str) -> tuple[Report, Report]:
     search = Search(profile=PROFILES["quick"])
     selections = (Selection(scenarios=SCENARIOS), Selection(checks=ON_NO_SCENARIO))
-    return tuple(certify(name, seed=1, selection=one, search=search) for one in selections)
+    return tuple(certify(name, seed=1, selection=one, search=search, isolated=False) for one in selections)
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -81,12 +81,14 @@ def test_the_rules_of_a_service_fail_an_adapter_that_does_not_know_them():
     class Stops(XAIAdapter):
         capabilities = XAIAdapter.capabilities | {"stop"}
 
-    found = {one.scenario: one.findings[0].message for one in certify(AnyArguments, selection=WIRE).failures}
+    found = {
+        one.scenario: one.findings[0].message for one in certify(AnyArguments, selection=WIRE, isolated=False).failures
+    }
     assert {name: said.partition(":")[0] for name, said in found.items()} == {
         "broken-arguments": "ollama.arguments",
         "image-by-url": "ollama.image-data",
     }
-    (stop,) = certify(Stops, selection=WIRE).failures
+    (stop,) = certify(Stops, selection=WIRE, isolated=False).failures
     assert (stop.scenario, stop.findings[0].provider_text) == (
         "one-stop",
         "Model … does not support parameter stop.",
@@ -99,4 +101,4 @@ def test_reasoning_in_the_field_of_another_server_is_not_certified():
 
     lost = "response.thinking-stands-apart"
     chosen = Selection(scenarios=("answer-with-reasoning",), checks=(lost,))
-    assert {one.check for one in certify(Forgets, selection=chosen).failures} == {lost}
+    assert {one.check for one in certify(Forgets, selection=chosen, isolated=False).failures} == {lost}

@@ -48,6 +48,18 @@ def test_sent_refused_crashed_and_answered_are_distinguished():
         assert answered.kinds == ("TOKEN", "METADATA", "END")
 
 
+def test_a_call_takes_the_time_in_which_it_returns_its_events_too():
+    class Collects(OwnAdapter):
+        def call(self, prompt: Any, options: Any) -> Any:
+            time.sleep(0.01)
+            return list(super().call(prompt, options))
+
+    with open_subject(Collects, name="collects") as subject:
+        answered = subject.call(HELLO, OPTIONS)
+    assert isinstance(answered, Answered)
+    assert answered.at[0] >= 0.01
+
+
 def test_a_call_that_sends_nothing_is_a_crash():
     class Silent(OwnAdapter):
         def call(self, prompt: Any, options: Any) -> Any:
@@ -152,10 +164,10 @@ class Quitting(OwnAdapter):
         (Quitting, "it tried to exit the program: SystemExit: enough"),
     ],
 )
-def test_an_adapter_that_hangs_or_exits_is_a_harness_error(make: Any, message: str):
-    report = certify(make, call_seconds=0.2)
-    assert not report.is_certified
-    assert message in report.harness_errors[0].findings[0].message
+def test_an_adapter_that_hangs_or_exits_has_failed(make: Any, message: str):
+    report = certify(make, call_seconds=0.2, isolated=False)
+    assert (len(report.results), report.harness_errors) == (1, [])
+    assert message in report.failures[0].findings[0].message
 
 
 def test_an_asynchronous_translate_is_a_harness_error():
@@ -163,5 +175,5 @@ def test_an_asynchronous_translate_is_a_harness_error():
         async def translate(self, prompt: Any, options: Any) -> Any:
             return {}
 
-    report = certify(Asynchronous)
+    report = certify(Asynchronous, isolated=False)
     assert "translate must return JSON data, but returned a coroutine" in report.harness_errors[0].findings[0].message

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from art_compliance import HarnessError, Selection, certify
+from art_compliance.run.summary import summarize
 from art_compliance.subject.factories import find_factory
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
@@ -33,14 +34,14 @@ def test_a_name_finds_the_class_of_an_adapter():
 def test_an_unknown_declaration_is_an_error(attribute: str, value: Any, message: str):
     make = type("Declares", (OwnAdapter,), {attribute: value})
     with pytest.raises(HarnessError, match=message):
-        certify(make, selection=SIMPLE)
+        certify(make, selection=SIMPLE, isolated=False)
 
 
 @pytest.mark.parametrize("attribute", ["capabilities", "losses"])
 def test_a_single_name_is_not_a_set_of_names(attribute: str):
     make = type("OneName", (OwnAdapter,), {attribute: "system"})
     with pytest.raises(HarnessError, match=f"{attribute} must be a set of names, is a str"):
-        certify(make)
+        certify(make, isolated=False)
 
 
 @pytest.mark.parametrize(
@@ -52,20 +53,22 @@ def test_a_single_name_is_not_a_set_of_names(attribute: str):
 )
 def test_a_misspelt_dialect_is_an_error(declared: Any, message: str):
     with pytest.raises(HarnessError, match=message):
-        certify(type("Misspelt", (OwnAdapter,), {"dialect": declared}))
+        certify(type("Misspelt", (OwnAdapter,), {"dialect": declared}), isolated=False)
 
 
 def test_an_instance_is_not_a_factory():
     with pytest.raises(HarnessError, match="an OwnAdapter is not a factory; give the adapter's class or a function"):
-        certify(OwnAdapter(api_key="k"))  # type: ignore[arg-type]
+        certify(OwnAdapter(api_key="k"), isolated=False)  # type: ignore[arg-type]
 
 
-def test_a_factory_that_exits_is_an_error():
+def test_a_factory_that_exits_has_failed():
     def make(**_: Any) -> Any:
         sys.exit(0)
 
-    with pytest.raises(HarnessError, match="the factory raised Stopped: it tried to exit the program: SystemExit: 0"):
-        certify(make)
+    report = certify(make, isolated=False)
+    (failed,) = report.failures
+    assert failed.findings[0].message.endswith("make: it was not made: it tried to exit the program: SystemExit: 0")
+    assert any(line.text.endswith("(not made)") for line in summarize(report))
 
 
 def test_the_adapter_is_closed_at_the_end():
@@ -76,7 +79,7 @@ def test_the_adapter_is_closed_at_the_end():
             closed.append("yes")
             await super().aclose()
 
-    certify(Closing, selection=ONE_CHECK)
+    certify(Closing, selection=ONE_CHECK, isolated=False)
     assert closed == ["yes"]
 
 
@@ -91,9 +94,9 @@ def test_an_adapter_that_cannot_be_closed_or_inspected_is_an_error():
             raise OSError("no")
 
     with pytest.raises(HarnessError, match="aclose raised OSError: busy"):
-        certify(Unclosable, selection=ONE_CHECK)
+        certify(Unclosable, selection=ONE_CHECK, isolated=False)
     with pytest.raises(HarnessError, match="inspecting the adapter raised OSError: no"):
-        certify(Shy, selection=ONE_CHECK)
+        certify(Shy, selection=ONE_CHECK, isolated=False)
 
 
 def test_a_dialect_that_only_instances_know_decides_the_base_url():

@@ -180,7 +180,7 @@ def test_an_adapter_is_the_same_in_its_own_process():
         assert [one.call(HELLO, OPTIONS).text for one in (apart, here)] == [apart.call(HELLO, OPTIONS).text] * 2  # type: ignore[union-attr]
         assert (apart.kind, apart.provider, apart.class_name) == (here.kind, here.provider, here.class_name)
         assert "threads" in apart.use("count_open")
-    assert apart.left == here.left == []
+        assert apart.leave() == here.leave() == []
 
 
 def test_what_an_adapter_prints_in_its_own_process_is_printed_here(capsys: pytest.CaptureFixture[str]):

@@ -34,7 +34,7 @@ def failed(report: Report) -> set[str]:
     ],
 )
 def test_a_good_adapter_passes_however_it_is_reached(make: Any, kind: str, dialect: str | None):
-    report = certify(make, selection=SIMPLE)
+    report = certify(make, selection=SIMPLE, isolated=False)
     assert (report.adapter.kind, report.adapter.dialect) == (kind, dialect)
     assert failed(report) == set()
     assert report.levels["core"].passed > 20
@@ -47,7 +47,7 @@ class Toolless(OpenAIAdapter):
 @pytest.mark.once
 @pytest.mark.unmeasured
 def test_an_adapter_without_tools_is_certified_for_what_it_declares():
-    report = certify(Toolless, search=QUICK)
+    report = certify(Toolless, search=QUICK, isolated=False)
     assert failed(report) == set()
     assert {name for name, count in report.levels.items() if count.is_applicable} == {
         "core",
@@ -71,11 +71,11 @@ class Shouting(TranslateOnly):
 
 def test_a_black_box_that_loses_the_system_message_is_found_by_its_requests():
     selection = Selection(scenarios=SIMPLE.scenarios, checks=("translation.system-text-survives",))
-    assert failed(certify(Lossy, selection=selection)) == {"translation.system-text-survives"}
+    assert failed(certify(Lossy, selection=selection, isolated=False)) == {"translation.system-text-survives"}
 
 
 def test_a_changed_text_in_an_unknown_format_is_found():
-    assert failed(certify(Shouting, selection=SIMPLE)) == {"translation.canary-texts-stand-whole"}
+    assert failed(certify(Shouting, selection=SIMPLE, isolated=False)) == {"translation.canary-texts-stand-whole"}
 
 
 def test_an_adapter_that_declares_nothing_is_judged_on_everything():
@@ -87,7 +87,7 @@ def test_an_adapter_that_declares_nothing_is_judged_on_everything():
             return OpenAIAdapter(api_key="k").translate(parse_prompt(prompt), parse_options(options))
 
     asked = ("translation.repairs-are-declared", "translation.result-status-survives")
-    report = certify(Bare, dialect="openai-chat", selection=Selection(checks=asked))
+    report = certify(Bare, dialect="openai-chat", selection=Selection(checks=asked), isolated=False)
     assert failed(report) == {*asked}
     assert report.adapter.losses == ()
 
@@ -103,8 +103,8 @@ class Forging(OwnAdapter):
 def test_an_adapter_cannot_change_the_prompt_that_it_is_judged_by():
     seen = ("translation.system-text-survives", "translation.leaves-its-arguments-alone")
     selection = Selection(scenarios=("one-question", "two-leading-systems"), checks=seen)
-    assert failed(certify(Forging, selection=selection)) == {*seen}
-    assert failed(certify(OwnAdapter, selection=selection)) == set()
+    assert failed(certify(Forging, selection=selection, isolated=False)) == {*seen}
+    assert failed(certify(OwnAdapter, selection=selection, isolated=False)) == set()
 
 
 def test_an_adapter_that_refuses_almost_everything_passes_no_level_of_tools_or_streams():
@@ -116,12 +116,12 @@ def test_an_adapter_that_refuses_almost_everything_passes_no_level_of_tools_or_s
                 raise Refusal("not this")
             return super().translate(prompt, options)
 
-    levels = certify(Refuser, search=QUICK).levels
+    levels = certify(Refuser, search=QUICK, isolated=False).levels
     assert {name for name, count in levels.items() if count.is_applicable} == {"core", "resilience", "properties"}
 
 
 def test_a_run_without_a_known_dialect_says_so():
-    assert "format-free checks" in as_text(summarize(certify(TranslateOnly, selection=SIMPLE)))
+    assert "format-free checks" in as_text(summarize(certify(TranslateOnly, selection=SIMPLE, isolated=False)))
 
 
 def test_declared_repairs_are_allowed_where_exact_is():
@@ -129,7 +129,9 @@ def test_declared_repairs_are_allowed_where_exact_is():
         def map_call_ids(self, call_ids: Any) -> Any:
             return {call_id: f"m{number:08}" for number, call_id in enumerate(call_ids)}
 
-    assert failed(certify(Mapping, selection=Selection(checks=("translation.outcome-is-right",)))) == set()
+    assert (
+        failed(certify(Mapping, selection=Selection(checks=("translation.outcome-is-right",)), isolated=False)) == set()
+    )
 
 
 class Naive:
@@ -149,6 +151,6 @@ class Naive:
     [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],
 )
 def test_a_naive_adapter_fails_checks_but_never_breaks_the_judge(dialect: str, history: str):
-    report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}), search=QUICK)
+    report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}), search=QUICK, isolated=False)
     assert report.harness_errors == []
     assert len({result.check for result in report.failures}) > 5

@@ -16,7 +16,7 @@ SELECTION = Selection(scenarios=("one-question", "outer-blanks"), checks=("trans
 
 @pytest.fixture(scope="module")
 def failed() -> Report:
-    return certify(find_miniature("trims-user-text").of(OpenAIAdapter), selection=SELECTION, seed=1)
+    return certify(find_miniature("trims-user-text").of(OpenAIAdapter), selection=SELECTION, seed=1, isolated=False)
 
 
 def styles(report: Report) -> dict[str, str]:
@@ -35,7 +35,7 @@ def test_a_finding_that_quotes_a_verdict_is_plain(failed: Report):
 
 
 def test_a_certificate_is_good_news_and_a_filtered_run_is_no_news():
-    filtered = certify(OpenAIAdapter, selection=SELECTION)
+    filtered = certify(OpenAIAdapter, selection=SELECTION, isolated=False)
     assert styles(filtered) == {}
     assert styles(structs.replace(filtered, is_filtered=False)) == {"certified": "good"}
 

@@ -27,7 +27,11 @@ WIDTHS = (None, 200, 120, 80, 60, 40)
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return certify(OpenAIAdapter, selection=Selection(scenarios=("one-question",), checks=("translation.is-total",)))
+    return certify(
+        OpenAIAdapter,
+        selection=Selection(scenarios=("one-question",), checks=("translation.is-total",)),
+        isolated=False,
+    )
 
 
 def failing(report: Report, results: list[Result]) -> Report:

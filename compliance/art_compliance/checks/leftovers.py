@@ -9,7 +9,7 @@ from typing import Final
 from art_compliance.checks.base import check
 from art_compliance.checks.load import ask_number, echo
 from art_compliance.checks.trial import Trial
-from art_compliance.findings import Problem
+from art_compliance.findings import HarnessError, Problem
 from art_compliance.subject.calling import CannotDo
 from art_sdk.json_data import is_object
 
@@ -31,6 +31,16 @@ def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
             return
         for name, count in left.items():
             yield Problem(f"after {_MANY} {what} there are {count} more {name} than before")
+    yield from _left_when_closed(trial)
+
+
+def _left_when_closed(trial: Trial) -> Iterator[Problem]:
+    """What was started once, when the adapter was imported or made, does not grow: it is seen at the end."""
+    try:
+        left = trial.subject.leave()
+    except HarnessError as error:
+        left = [str(error)]
+    yield from (Problem(f"when the adapter is closed, {what}") for what in left)
 
 
 class _NotClosed(Exception):

@@ -1,4 +1,7 @@
-"""Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run."""
+"""Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run.
+
+One that hangs, exits or raises what is no Exception is not made wrongly for the suite: it has failed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
-from art_compliance.checks.requirements import is_json
+from art_compliance.checks.requirements import is_json, require_polite
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
@@ -23,6 +26,7 @@ from art_compliance.subject.observations import Sent
 def greeting_translates(trial: Trial) -> Iterator[Problem]:
     """The simplest prompt there is."""
     seen = trial.observation
+    require_polite(seen)
     if not isinstance(seen, Sent):
         yield Problem(str(seen))
     elif not is_json(seen.payload):
@@ -38,6 +42,7 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """The suite can reach the adapter's provider, and the adapter its answer."""
     reply = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
+    require_polite(reply)
     is_known = trial.subject.dialect is not None
     reason = why_unread(reply)
     if not isinstance(reply, Answered) or (is_known and reason is not None):

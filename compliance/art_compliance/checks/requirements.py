@@ -17,6 +17,10 @@ class NotApplicable(Exception):
         self.judged = judged
 
 
+class Misbehaved(Exception):
+    """The suite cannot work with an adapter for what that did, as the text says: the adapter has failed."""
+
+
 class LeftTo(NotApplicable):
     """Another check, named by its id, reports the cause of what this one would find."""
 
@@ -49,6 +53,12 @@ def why_unsent(seen: Observation) -> str | None:
             return f"refused: {seen.code}"
         case Crashed():
             return "it crashed: see translation.is-total"
+
+
+def require_polite(seen: Observation | Reply) -> None:
+    """Raises Misbehaved for what would have stopped the suite."""
+    if isinstance(seen, Crashed) and seen.is_rude:
+        raise Misbehaved(str(seen))
 
 
 def require_sent(seen: Observation) -> Sent:

@@ -56,7 +56,9 @@ def certify_command(
     profile: Annotated[str, typer.Option(help="How long to search: quick, default or thorough.")] = "default",
     report: Annotated[Path, typer.Option(help="The folder to write report.json into.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
-    isolated: Annotated[bool, typer.Option("--isolated", help="Run the adapter in a process of its own.")] = False,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run the adapter in this process, as debuggers need it.")
+    ] = False,
     time_limit: Annotated[float, typer.Option(help="The seconds that one adapter's run may take.")] = MOST_SECONDS,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Only count which faults this run would find.")
@@ -85,7 +87,7 @@ def certify_command(
         selection=selection,
         seed=seed,
         search=search,
-        isolated=isolated,
+        isolated=not in_process,
         seconds=time_limit,
     )
     workers = min(count_cores(), len(names)) if selection.is_whole else 1  # a part takes less time than a process

@@ -72,7 +72,7 @@ def make_node(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
 def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
     """Runs one check as a test: it passes, or skips with the reason, or fails with the findings."""
     result = session.run(check, scenario)
-    attach(item, result, RunFacts(describe(session.subject), session.rerun))
+    attach(item, result, RunFacts(describe(session.subject), session.rerun, session.subject.in_process))
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
     if result.verdict != "pass":

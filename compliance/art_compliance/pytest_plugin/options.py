@@ -40,6 +40,11 @@ def search_of(config: pytest.Config) -> Search:
     return Search(profile=find_profile(option(config, "--art-profile")), kept=config.rootpath / ".art")
 
 
+def fail(message: str) -> NoReturn:
+    """Ends pytest with exit code 1 and the message: the adapter has failed before anything else can be run."""
+    pytest.exit(message, returncode=pytest.ExitCode.TESTS_FAILED)
+
+
 def leave(message: str) -> NoReturn:
     """Ends pytest with exit code 2 and the message."""
     pytest.exit(f"harness: {message}", returncode=HARNESS_EXIT)

@@ -18,10 +18,11 @@ _RUN: Final = "art_run"
 
 
 class RunFacts(NamedTuple):
-    """Which adapter a result belongs to, and how to run its checks again."""
+    """Which adapter a result belongs to, how to run its checks again, and `Report.in_process`."""
 
     adapter: Adapter
     rerun: Rerun
+    in_process: str | None
 
 
 def attach(item: pytest.Item, result: Result, facts: RunFacts) -> None:

@@ -9,17 +9,17 @@ from typing import Any, Final
 
 import pytest
 
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, NotMade
 from art_compliance.generating.profiles import Search
 from art_compliance.pytest_plugin.items import Catalogue, make_node
-from art_compliance.pytest_plugin.options import HARNESS_EXIT, leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.options import HARNESS_EXIT, fail, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.results import results_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.failing import describe_failure
 from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import Plan, Selection, with_own_cassettes
-from art_compliance.subject.factories import Factory, find_factory, name_of
+from art_compliance.subject.factories import Factory, Named, find_factory
 from art_compliance.subject.opening import open_subject
 
 _NAME: Final = "art-run"
@@ -32,6 +32,8 @@ def start_run(config: pytest.Config) -> None:
         run = _make_run(config)
         if not hasattr(config, "workerinput"):
             run.run_preflight()
+    except NotMade as error:
+        fail(str(error))
     except HarnessError as error:
         leave(str(error))
     config.pluginmanager.register(run, _NAME)
@@ -56,17 +58,20 @@ class Run:
         seed: int,
         search: Search,
         isolated: bool,
+        factory_name: str = "",
     ) -> None:
+        """`factory_name` says which cassettes of the suite are the adapter's; `run_preflight` finds it, too."""
         self._make = make
         self._name = name
         self._dialect = dialect
         self._isolated = isolated
-        self._selection = selection
         self._seed = seed
         self._search = search
         self._stack = ExitStack()
         self._session: Session | None = None
-        self.plan: Plan = selection.plan()
+        self._selection = selection
+        self.plan: Plan = []
+        self._plan_for(factory_name)
 
     def run_preflight(self) -> None:
         """Runs preflight before anything is collected: a failure there is one message, not a thousand."""
@@ -75,9 +80,16 @@ class Run:
                 if check.stage.stops_the_run:
                     result = self.session().run(check, scenario)
                     if result.verdict in ("harness error", "fail"):
-                        leave(as_text(describe_failure(result, self.session().rerun)))
+                        end = fail if result.verdict == "fail" else leave
+                        end(as_text(describe_failure(result, self.session().rerun)))
+            self._plan_for(self.session().subject.factory_name)
         finally:
             self.close()
+
+    def _plan_for(self, factory_name: str) -> None:
+        self.factory_name = factory_name
+        self._selection = with_own_cassettes(self._selection, factory_name)
+        self.plan = self._selection.plan()
 
     def session(self) -> Session:
         """The open session. Raises HarnessError."""
@@ -115,7 +127,8 @@ class Run:
 
 def _make_run(config: pytest.Config) -> Run:
     name = option(config, "--art-adapter")
-    make = find_factory(name)
+    isolated = not option(config, "--art-in-process")
+    make = Named(name) if isolated else find_factory(name)
     if not option(config, "--art-record"):
         _require_no_recording_options(config)
     elif not hasattr(config, "workerinput"):
@@ -126,10 +139,11 @@ def _make_run(config: pytest.Config) -> Run:
         make,
         name,
         dialect=option(config, "--art-dialect"),
-        selection=with_own_cassettes(selection_of(config), name_of(make)),
+        selection=selection_of(config),
         seed=seed_of(config),
         search=search_of(config),
-        isolated=option(config, "--art-isolated"),
+        isolated=isolated,
+        factory_name=getattr(config, "workerinput", {}).get("art_factory", ""),
     )
 
 

@@ -52,6 +52,7 @@ def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
             is_filtered=not selection.is_whole or len(results) != len(planned),
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),
+            in_process=facts.in_process,
         )
 
 

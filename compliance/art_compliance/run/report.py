@@ -25,6 +25,9 @@ from art_sdk import ART_STANDARD_VERSION
 REPORT_VERSION: Final = 2
 """The version of `report.json`'s form. Version 2 has the classes of findings, and what each level demands."""
 
+NOT_MADE: Final = "not made"
+"""The kind of an adapter whose process ended, or did not answer, before it was made: nothing else is known of it."""
+
 _ALL: Final = tuple(CLASSES)
 DEMANDS: Final[Mapping[Level, tuple[FindingClass, ...]]] = {
     "core": _ALL,

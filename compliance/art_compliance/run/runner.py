@@ -13,12 +13,12 @@ from typing import Final
 from msgspec import Struct, structs
 
 from art_compliance.checks import Check, NotApplicable, Trial
-from art_compliance.checks.requirements import LeftTo, is_json
-from art_compliance.findings import Example, Finding, HarnessError, Verdict
+from art_compliance.checks.requirements import LeftTo, Misbehaved, is_json
+from art_compliance.findings import Example, Finding, HarnessError, NotMade, Verdict
 from art_compliance.generating.profiles import Search
 from art_compliance.resources import data_folder
 from art_compliance.run.causes import shape_of
-from art_compliance.run.report import Adapter, Report, Result, make_report
+from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.selection import FOLDER, Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
@@ -58,15 +58,7 @@ class Session:
         self._live = live
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
-        usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
-        self.rerun = Rerun(
-            adapter=subject.name,
-            seed=seed,
-            dialect=subject.requested_dialect,
-            scenarios_from=str(selection.extra) if selection.extra else None,
-            cassettes=None if selection.cassettes in usual else str(selection.cassettes),
-            profile=search.profile.name,
-        )
+        self.rerun = _rerun(subject.name, seed, subject.requested_dialect, selection, search)
         self.stopped: str | None = None
         """Why the run ended before its time, if it did."""
         self._failed: set[str] = set()
@@ -113,6 +105,8 @@ class Session:
         except NotApplicable as error:
             left_to = error.check if isinstance(error, LeftTo) else None
             return _Judgement("not applicable", reason=str(error), judged=error.judged, left_to=left_to)
+        except Misbehaved as error:
+            return _Judgement("fail", (_contract_finding(check, str(error)),))
         except Exception:  # noqa: BLE001 - a bug of the suite must not look like the adapter's
             return _Judgement("harness error", reason=traceback.format_exc())
         if not any(finding.severity == "reject" for finding in outcome.findings):
@@ -147,13 +141,29 @@ class Session:
         return self._trials[scenario.id]
 
 
+def _rerun(name: str, seed: int, dialect: str | None, selection: Selection, search: Search) -> Rerun:
+    usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
+    return Rerun(
+        adapter=name,
+        seed=seed,
+        dialect=dialect,
+        scenarios_from=str(selection.extra) if selection.extra else None,
+        cassettes=None if selection.cassettes in usual else str(selection.cassettes),
+        profile=search.profile.name,
+    )
+
+
 def _with_stop(check: Check, judgement: _Judgement, stops: list[str]) -> _Judgement:
     """A check during which the adapter did not return, or ended its process, has failed, whatever it looks at."""
     if not stops or (judgement.verdict == "fail" and any(stops[0] in one.message for one in judgement.findings)):
         return judgement
-    finding = Finding(check=check.id, finding_class="contract", message=f"while this was checked: {stops[0]}")
+    finding = _contract_finding(check, f"while this was checked: {stops[0]}")
     findings = [one for one in judgement.findings if one.severity != "reject" or judgement.verdict == "fail"]
     return _Judgement("fail", (*findings, finding), judged=judgement.judged)
+
+
+def _contract_finding(check: Check, message: str) -> Finding:
+    return Finding(check=check.id, finding_class="contract", message=message)
 
 
 def certify(
@@ -163,16 +173,17 @@ def certify(
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int | None = None,
     search: Search = Search(),  # noqa: B008 - frozen
-    isolated: bool = False,
+    isolated: bool = True,
     seconds: float = MOST_SECONDS,
     call_seconds: float | None = None,
     on_result: Callable[[Result, int, int], None] | None = None,
 ) -> Report:
     """Judges an adapter, given as a factory or by name, and returns the report.
 
-    `isolated` runs the adapter in a process of its own, where it can be made in one. `call_seconds` is what one call
-    may take. `on_result` is called with each result, its number and the total. Where preflight fails, nothing else
-    runs; neither after the adapter did not return, or ended its process, `MOST_STOPS` times, nor after `seconds`.
+    The adapter runs in a process of its own, where it can be made in one, unless it is not to be `isolated`.
+    `call_seconds` is what one call may take. `on_result` is called with each result, its number and the total. Where
+    preflight fails, nothing else runs; neither after the adapter did not return, or ended its process, `MOST_STOPS`
+    times, nor after `seconds`.
     Raises HarnessError for what is not the adapter's fault.
     """
     factory = Named(make) if isinstance(make, str) else make
@@ -181,9 +192,13 @@ def certify(
     started, began = datetime.now(UTC), time.perf_counter()
     results: list[Result] = []
     with _opening(results) as stack:
-        subject = stack.enter_context(
-            open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
-        )
+        try:
+            subject = stack.enter_context(
+                open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
+            )
+        except NotMade as error:
+            rerun = _rerun(name, known_seed, dialect, selection, search)
+            return _report_of_none(str(error), rerun, selection, started, time.perf_counter() - began)
         selection = with_own_cassettes(selection, subject.factory_name)
         plan = selection.plan()
         live = None
@@ -210,6 +225,28 @@ def certify(
     )
 
 
+def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datetime, seconds: float) -> Report:
+    """The report of an adapter that was never made, which fails the first check."""
+    (check, scenario), *rest = selection.plan()
+    failed = Result(
+        check=check.id,
+        scenario=scenario.id,
+        purpose=scenario.purpose,
+        level=check.level(scenario, is_refused=False),
+        verdict="fail",
+        findings=(_contract_finding(check, why),),
+    )
+    return make_report(
+        Adapter(name=rerun.adapter, kind=NOT_MADE, dialect=None, capabilities=(), losses=(), repairs=()),
+        [failed],
+        rerun=rerun,
+        is_filtered=not selection.is_whole,
+        started=started,
+        seconds=seconds,
+        stopped=f"{why}; {_not_run(len(rest))}",
+    )
+
+
 @contextmanager
 def _opening(results: list[Result]) -> Generator[ExitStack]:
     """What is opened until the block ends. Where a check has failed, a harness error in closing it adds nothing."""
@@ -223,24 +260,29 @@ def _opening(results: list[Result]) -> Generator[ExitStack]:
 
 def _run_all(session: Session, plan: Plan, ends: float) -> Iterator[Result]:
     """All results, up to the end of a stage that stops the run, to the end of the time, or of the adapter."""
-    is_bad = False
+    bad: Result | None = None
     for number, (check, scenario) in enumerate(plan):
-        if is_bad and not check.stage.stops_the_run:
+        if bad is not None and (not check.stage.stops_the_run or bad.verdict == "fail"):  # a failure says it all
             return
         session.stopped = _why_stopped(session, ends, left=len(plan) - number)
         if session.stopped is not None:
             return
         result = session.run(check, scenario)
-        is_bad = is_bad or (check.stage.stops_the_run and result.verdict in ("harness error", "fail"))
+        if check.stage.stops_the_run and result.verdict in ("harness error", "fail"):
+            bad = result
         yield result
 
 
 def _why_stopped(session: Session, ends: float, *, left: int) -> str | None:
     """Why the run ends here, with so many checks left; None if it goes on."""
-    rest = f"{left:,} of the checks that were planned were not run"
+    rest = _not_run(left)
     if session.subject.is_given_up:
         return f"{session.subject.stops[-1]}, and not for the first time; {rest}"
     return f"the run's time is up; {rest}" if time.perf_counter() > ends else None
+
+
+def _not_run(count: int) -> str:
+    return f"{count:,} of the checks that were planned were not run"
 
 
 def describe(subject: Subject) -> Adapter:

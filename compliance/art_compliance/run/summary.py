@@ -11,7 +11,7 @@ from art_compliance.findings import CLASSES
 from art_compliance.run.brief import describe_in_brief
 from art_compliance.run.failing import describe_every_failure, describe_in_full
 from art_compliance.run.lines import Line, counted, rows_of
-from art_compliance.run.report import LevelCount, Report
+from art_compliance.run.report import NOT_MADE, LevelCount, Report
 from art_compliance.subject.opening import IN_PROCESS
 
 LONGEST: Final = 80
@@ -48,7 +48,8 @@ def summarize(
 def describe_counts(report: Report) -> Iterator[Line]:
     """The adapter, one line per class of findings if there are any, one line per level, and the verdict."""
     adapter = report.adapter
-    yield Line(f"{adapter.name}  ({adapter.kind}, {adapter.dialect or 'unknown dialect: format-free checks only'})")
+    format_ = () if adapter.kind == NOT_MADE else (adapter.dialect or "unknown dialect: format-free checks only",)
+    yield Line(f"{adapter.name}  ({', '.join((adapter.kind, *format_))})")
     if report.failures:
         yield from _describe_classes(report)
     yield from (_describe_level(level, count) for level, count in report.levels.items())

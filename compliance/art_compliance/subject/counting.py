@@ -7,6 +7,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 
 def count_open() -> dict[str, int]:
@@ -20,13 +21,34 @@ def count_open() -> dict[str, int]:
     return counted
 
 
+def lives_in_session(leader: int) -> bool:
+    """Whether a process of the session of this leader still runs; yes where the system does not tell.
+
+    One that has ended and was not waited for runs no more: in a container, nobody may wait for orphans.
+    """
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - names alone
+    except OSError:
+        return True
+    return any(session == leader and state != "Z" for state, _, session in map(_stat_of, names))
+
+
 def _is_ours(name: str) -> bool:
     """Whether this process started that one, or, where it leads its session, one of the session did."""
-    if not name.isdecimal() or int(name) == os.getpid():
-        return False
+    _, parent, session = _stat_of(name)
+    return name != str(os.getpid()) and os.getpid() in (parent, session)
+
+
+def _stat_of(name: str) -> tuple[str, int, int]:
+    """State, parent and session of the process of that number; of what is none, nothing that a process has."""
+    if not name.isdecimal():
+        return _NONE
     try:
         stat = Path("/proc", name, "stat").read_text(encoding="utf-8", errors="replace")
+        state, parent, _, session, *_ = stat.rpartition(")")[2].split()
     except OSError:  # it has ended meanwhile
-        return False
-    _, parent, _, session, *_ = stat.rpartition(")")[2].split()
-    return os.getpid() in (int(parent), int(session))
+        return _NONE
+    return state, int(parent), int(session)
+
+
+_NONE: Final = "", -1, -1

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, not_made
 from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
 
@@ -69,10 +69,14 @@ def with_article(value: object) -> str:
 def _import(name: str, module_name: str) -> Any:
     try:
         return importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
         looked = f" (looked in the working directory and {len(sys.path)} places of sys.path)" if is_missing else ""
         raise HarnessError(f"{name}: importing {module_name!r} failed: {describe_error(error)}{looked}") from error
+    except BaseException as error:
+        raise not_made(name, f"importing {module_name!r} raised {describe_error(error)}") from error
 
 
 def _installed() -> dict[str, str]:

@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY, Access
 from art_compliance.subject.calling import Caller, Cancelled, CannotDo, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.counting import count_open
-from art_compliance.subject.deadlines import LIMIT, await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import LIMIT, Stopped, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.declarations import Declarations, read_declarations
 from art_compliance.subject.environment import environment_with
 from art_compliance.subject.events import Answered, event_data
@@ -115,7 +115,7 @@ class Host:
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
         if (depth := _why_unwritable(payload)) is not None:
-            return Crashed(f"translate returned a payload that is {depth}")
+            return Crashed(f"translate returned a payload that is {depth}", is_rude=True)
         request = self._request(payload, arguments[1])
         if request is None:
             return Sent(payload)
@@ -403,6 +403,8 @@ def _make(order: Order, dialect: Dialect | None) -> Any:
     try:
         model = own.model or _model(order, dialect)
         return run_bounded(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model))
+    except Stopped as error:
+        raise not_made(order.name, error) from error
     except Exception as error:
         if order.access is not None:  # the error's text may contain the key
             raise order.error(f"the factory raised {type(error).__name__} when it was given the key") from None

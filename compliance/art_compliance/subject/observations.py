@@ -42,11 +42,16 @@ class Refused(Struct, frozen=True):
 
 
 class Crashed(Struct, frozen=True):
-    """Any other exception, and where it was raised."""
+    """Any other exception, and where it was raised.
+
+    `is_rude` says that it would have stopped a program that does not expect it: the adapter hangs, tried to exit,
+    raised what is no Exception, or nested data beyond what Python can write.
+    """
 
     error: str
     where: str = ""
     timed_out: bool = False
+    is_rude: bool = False
 
     def __str__(self) -> str:
         return f"it raised {self.error}, at {self.where}" if self.where else self.error
@@ -88,6 +93,6 @@ def observe_error(error: Exception) -> Refused | Crashed:
         known = status if isinstance(status, int) else None
         return Refused(str(code), getattr(error, "message", None) or str(error), known)
     if isinstance(error, Stopped):
-        return Crashed(str(error), timed_out=isinstance(error, TimedOut))
+        return Crashed(str(error), timed_out=isinstance(error, TimedOut), is_rude=True)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Crashed(describe_error(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")

@@ -20,9 +20,10 @@ from typing import Any, Final
 
 import msgspec
 
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, NotMade, not_made
 from art_compliance.quoting import shorten
 from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.counting import lives_in_session
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.hosting import Facts, Order
 from art_compliance.subject.messages import Channel, Closed, unpack
@@ -30,8 +31,8 @@ from art_compliance.subject.packing import NoProcess, pack_factory
 from art_compliance.subject.reaching import MOST_STOPS, why_stopped
 from art_sdk.json_data import is_object
 
-START: Final = 60.0
-"""Seconds that the process may take to start and to make the adapter."""
+START: Final = 40.0
+"""Seconds that the process may take to start and to make the adapter: one that never does ends within a minute."""
 
 GRACE: Final = 3.0
 """Seconds after its own limit within which the process must answer."""
@@ -39,19 +40,24 @@ GRACE: Final = 3.0
 _END: Final = 10.0
 """Seconds that it may take to end after its adapter was closed."""
 
+_LINGER: Final = 2.0
+"""Seconds after its end within which helpers of its own, such as Python's resource tracker, may end, too."""
+
 
 class Far:
     """An adapter in a process of its own, which is started again if it ends: see `Reach`."""
 
     def __init__(self, order: Order) -> None:
-        """Raises NoProcess, and HarnessError if the adapter cannot be made."""
+        """Raises NoProcess, NotMade, and HarnessError if the adapter cannot be made."""
         self._job = _job_of(order)
         self._lock = threading.Lock()
         self._order = order
         self.stops: list[str] = []
-        self.left: list[str] = []
         self._process = _Process(self._job)
-        self.facts = self._opened()
+        try:
+            self.facts = self._opened()
+        except (Stopped, Closed) as error:
+            raise not_made(order.name, self._lost(error)) from error
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
         """As `Reach.use`."""
@@ -61,10 +67,8 @@ class Far:
     def _use(self, verb: str, arguments: dict[str, Any]) -> Any:
         if len(self.stops) >= MOST_STOPS:
             raise Stopped(f"it is not used any more: {self.stops[-1]}")
-        if not self._process.is_alive:
-            self._process = _Process(self._job)
-            self._opened()
         try:
+            self._start_again()
             found = self._process.ask([verb, arguments], self._limit(arguments))
         except (CannotDo, HarnessError):
             raise
@@ -78,18 +82,42 @@ class Far:
             self.stops.append(why)
         return found
 
+    def _start_again(self) -> None:
+        """Makes the adapter in a new process if its own has ended. Raises Stopped and Closed if that fails."""
+        if self._process.is_alive:
+            return
+        self._process = _Process(self._job)
+        try:
+            self._opened()
+        except HarnessError as error:
+            raise Stopped(f"it cannot be made again: {error}") from error
+
     def close(self) -> None:
         """As `Reach.close`; also ends the process, and whatever it started."""
         try:
-            if self._process.is_alive:
-                self._process.ask(["close", {}], self._order.limit + GRACE)
+            self._ask_to_close()
         except (Stopped, Closed) as error:
             is_first = not self.stops
             why = self._lost(error)
             if is_first:  # no check has failed for it
                 raise self._order.error(f"closing it: {why}") from error
         finally:
-            self.left = self._process.leave()
+            self._process.leave()
+
+    def leave(self) -> list[str]:
+        """As `Reach.leave`."""
+        with self._lock:
+            try:
+                self._ask_to_close()
+            except (Stopped, Closed) as error:
+                raise self._lost(error) from error
+            finally:
+                left = self._process.leave()
+            return left
+
+    def _ask_to_close(self) -> None:
+        if self._process.is_alive:
+            self._process.ask(["close", {}], self._order.limit + GRACE)
 
     def _opened(self) -> Facts:
         try:
@@ -97,10 +125,6 @@ class Far:
         except CannotDo as error:
             self._process.end()
             raise NoProcess(str(error)) from error
-        except (Stopped, Closed) as error:
-            why = self._process.explain(error)
-            self._process.end()
-            raise self._order.error(f"its process cannot make it: {why}") from error
         except HarnessError:
             self._process.end()
             raise
@@ -170,6 +194,8 @@ class _Process:
                 raise CannotDo(why)
             case "harness":
                 raise HarnessError(why)
+            case "not made":
+                raise NotMade(why)
             case _:
                 raise Stopped(why)
 
@@ -207,7 +233,7 @@ class _Process:
     def end(self) -> None:
         """Ends the process and whatever it started."""
         self.is_alive = False
-        self._kill_group()
+        self._signal_group(signal.SIGKILL)
         self._process.wait()
         self._socket.close()
         self._said.close()
@@ -222,14 +248,23 @@ class _Process:
             except subprocess.TimeoutExpired:
                 left.append("its process does not end after the adapter was closed")
             else:
-                left += ["processes that it started are still there"] if self._kill_group() else []
+                left += ["processes that it started are still there"] if self._lingers() else []
         self.end()
         return left
 
-    def _kill_group(self) -> bool:
-        """Ends everything in the process's group. Returns whether there was anything."""
+    def _lingers(self) -> bool:
+        """Whether anything of the process's group is there when its time is up."""
+        ends = time.monotonic() + _LINGER
+        while is_there := self._signal_group(0) and lives_in_session(self._process.pid):
+            if time.monotonic() > ends:
+                break
+            time.sleep(0.02)
+        return is_there
+
+    def _signal_group(self, number: int) -> bool:
+        """Sends a signal to everything in the process's group. Returns whether there was anything."""
         try:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._process.pid, number)
         except (ProcessLookupError, PermissionError):
             return False
         return True

@@ -21,18 +21,23 @@ MOST_STOPS: Final = 2
 class Reach(Protocol):
     """A way to one adapter.
 
-    `stops` says of each call that did not return, or that ended the process, what it did; `left` what is left of an
-    adapter that was closed, which is known of a process of its own only.
+    `stops` says of each call that did not return, or that ended the process, what it did.
     """
 
     facts: Facts
     stops: list[str]
-    left: list[str]
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
         """What a method of `Host` gives for these arguments, which are JSON data and stay as they are.
 
         Raises Stopped for an adapter that is not used any more, and what `Host` raises.
+        """
+        ...
+
+    def leave(self) -> list[str]:
+        """Closes the adapter and ends its process: what is left then. The next use makes it again.
+
+        What is in this process stays open, and leaves nothing. Raises Stopped and HarnessError if it cannot be closed.
         """
         ...
 
@@ -48,11 +53,14 @@ class Near:
         self._host = make_host(order, portal)
         self.facts = self._host.facts
         self.stops: list[str] = []
-        self.left: list[str] = []
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
         """As `Reach.use`."""
         return getattr(self._host, verb)(**json.loads(json.dumps(arguments)))
+
+    def leave(self) -> list[str]:
+        """As `Reach.leave`."""
+        return []
 
     def close(self) -> None:
         """As `Reach.close`."""

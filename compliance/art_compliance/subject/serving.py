@@ -19,7 +19,7 @@ from typing import Any, Final
 import anyio.from_thread
 import msgspec
 
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.deadlines import run_here
@@ -97,6 +97,8 @@ def _answer(channel: Channel, number: int, printed: Printed, work: Callable[[], 
         answer = {"is": "given", "given": pack(work())}
     except CannotDo as error:
         answer = {"is": "cannot", "why": str(error)}
+    except NotMade as error:
+        answer = {"is": "not made", "why": str(error)}
     except HarnessError as error:
         answer = {"is": "harness", "why": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever it is, the suite reports it

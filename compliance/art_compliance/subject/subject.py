@@ -133,10 +133,12 @@ class Subject:
         """What each call did that did not return, or that ended the adapter's process."""
         return self._reach.stops
 
-    @property
-    def left(self) -> list[str]:
-        """What the adapter left behind in its process when it was closed."""
-        return self._reach.left
+    def leave(self) -> list[str]:
+        """Closes the adapter: what it leaves behind. It is made again for the next use. Raises HarnessError, Stopped.
+
+        An adapter in the suite's own process stays as it is, and leaves nothing.
+        """
+        return self._reach.leave()
 
     @property
     def is_given_up(self) -> bool:

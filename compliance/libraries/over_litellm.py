@@ -61,7 +61,8 @@ class LiteLLM:
             answer = litellm.stream_chunk_builder(chunks)
         else:
             answer = await litellm.acompletion(**request, max_retries=0)
-            yield answer.choices[0].message.content or ""
+            said = answer.choices[0].message
+            yield said.content or (said.provider_specific_fields or {}).get("refusal") or ""
         message, usage = answer.choices[0].message, answer.usage
         reason = finish_of(answer.choices[0].finish_reason, calls=bool(message.tool_calls))
         for call in message.tool_calls or ():

@@ -77,7 +77,7 @@ class PydanticAI:
         calls, usage = answer.tool_calls, answer.usage
         reason = finish_of(answer.finish_reason, calls=bool(calls))
         for call in calls:
-            yield call_event(call.tool_call_id, call.tool_name, call.args or "")
+            yield call_event(call.tool_call_id, call.tool_name, "" if call.args is None else call.args)
         yield {
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,

@@ -169,6 +169,21 @@ def kept(message: dict[str, Any], **extensions: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
+    ("wanted", "found", "is_same"),
+    [
+        ('{"a": NaN, "b": 1}', '{"a":NaN,"b":1}', True),
+        ('{"a": NaN, "b": 1}', '{"a":NaN,"b":2}', False),
+        ('{"a": NaN}', '{"a":Infinity}', False),
+        ('{"a": NaN}', '{"a":"NaN"}', False),
+        ('{"a": 1', '{"a":1', False),
+    ],
+)
+def test_of_texts_that_are_nearly_json_spaces_mean_nothing(wanted: str, found: str, is_same: bool):  # noqa: FBT001
+    one, other = ([user("a"), assistant(None, call("1", text)), result("1", "r")] for text in (wanted, found))
+    assert (compared(one, other).differences == ()) is is_same
+
+
+@pytest.mark.parametrize(
     ("wanted", "found", "slots"),
     [
         (kept(assistant("b"), openai_chat={"a": 1}), kept(assistant("b"), openai_chat={"a": 1}), []),

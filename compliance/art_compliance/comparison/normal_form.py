@@ -172,7 +172,12 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal. Integers, floats and booleans differ, and so do 0.0 and -0.0."""
+    """Whether two JSON values are equal. Integers, floats and booleans differ, and so do 0.0 and -0.0.
+
+    Marked texts that are not JSON are equal if they differ in the spaces around `NaN` and `Infinity` alone.
+    """
+    if is_marked(one) and is_marked(other) and one[:1] == other[:1] == (NOT_JSON,):
+        return bool(_nearly_json(one[1]) == _nearly_json(other[1]))
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
@@ -180,6 +185,14 @@ def same_json(one: Any, other: Any) -> bool:
     if type(one) is float and type(other) is float:
         return one == other and copysign(1.0, one) == copysign(1.0, other)
     return type(one) is type(other) and bool(one == other)
+
+
+def _nearly_json(text: str) -> Any:
+    """The value of a text that would be JSON without `NaN` or `Infinity`, else the text."""
+    try:
+        return json.loads(text, object_pairs_hook=tuple, parse_constant=lambda name: (name,))
+    except (ValueError, RecursionError):
+        return text
 
 
 def is_json_of(text: str, value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,12 +22,12 @@ from art_sdk import (
     MistralAdapter,
     OllamaAdapter,
     OpenRouterAdapter,
-    ResponseHead,
     XAIAdapter,
     fold,
     parse_options,
 )
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
+from built_in import read
 
 Make = Callable[..., Any]
 USER = {"role": "user", "content": "hello"}
@@ -208,13 +207,14 @@ THOUGHT: dict[str, tuple[type[BaseAdapter], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("make", "said"), THOUGHT.values(), ids=THOUGHT)
 def test_reasoning_is_read_and_goes_back_as_it_came(
-    make: type[BaseAdapter], said: dict[str, Any], translate: Make
+    make: type[BaseAdapter], said: dict[str, Any], translate: Make, *, streamed: bool
 ) -> None:
     adapter = make(api_key="no-key")
-    body = json.dumps({"choices": [{"message": said, "finish_reason": "stop"}]}).encode()
-    completion = fold(adapter.read_response(ResponseHead(200, {}), body, INFO))
+    answer = [{"choices": [{"delta" if streamed else "message": said, "finish_reason": "stop"}]}]
+    completion = fold(read(adapter, answer, streamed=streamed, info=INFO))
     assert (completion.message.content, completion.thinking) == ("hi", "hm")
     assert translate(adapter, [USER, completion.message, USER])["messages"][1] == {"role": "assistant", **said}
 

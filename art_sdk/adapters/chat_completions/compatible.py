@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
-from art_sdk.adapters.chat_completions.provider import ChatProvider, require_provider
-from art_sdk.adapters.settings import hides_settings, is_host_of, require_name, require_words
-from art_sdk.errors import InvalidConfig
+from art_sdk.adapters.chat_completions.provider import ChatProvider, require_path, require_provider
+from art_sdk.adapters.settings import hides_settings, require_name, require_words
 
 _IMAGES: Final = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "gif"))
 _URL: Final = "give the server's URL with its version, such as http://127.0.0.1:8000/v1"
-_WITHOUT_PATH: Final = (
-    "https://api.deepseek.com",  # api-docs.deepseek.com/quick_start/your_first_api_call
-    "https://api.perplexity.ai",  # docs.perplexity.ai/docs/sonar/openai-compatibility
-)
-"""Base URLs that their providers document as they are: without a version, and without any path."""
 
 
 class OpenAICompatibleAdapter(ChatCompletionsAdapter):
@@ -57,6 +50,4 @@ class OpenAICompatibleAdapter(ChatCompletionsAdapter):
         self.image_types = require_words(image_types, "image_types", _IMAGES, self.provider_name)
         self.provider = require_provider(provider, self.provider_name)
         super().__init__(base_url=base_url, **settings)
-        if not urlsplit(base_url).path and not any(is_host_of(self.base_url, known) for known in _WITHOUT_PATH):
-            advice = f"{_URL}, or end it with a slash if there is none"
-            raise InvalidConfig(f"{self.provider_name}: base_url {self.base_url!r} has no path; {advice}")
+        require_path(base_url or "", _URL, self.provider_name)

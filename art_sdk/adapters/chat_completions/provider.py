@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from art_sdk.adapters.capabilities import Capability
 from art_sdk.adapters.limits import CountRule, NameRule
+from art_sdk.adapters.settings import is_host_of
 from art_sdk.errors import InvalidConfig
 from art_sdk.json_data import json_type
 
@@ -74,3 +77,16 @@ def require_provider(provider: object, name: str) -> ChatProvider:
     if provider is not None and not isinstance(provider, ChatProvider):
         raise InvalidConfig(f"{name}: provider must be a ChatProvider, is {json_type(provider)}")
     return provider or ChatProvider()
+
+
+_WITHOUT_PATH: Final = (
+    "https://api.deepseek.com",  # api-docs.deepseek.com/quick_start/your_first_api_call
+    "https://api.perplexity.ai",  # docs.perplexity.ai/docs/sonar/openai-compatibility
+)
+"""Base URLs that their providers document as they are: without a version, and without any path."""
+
+
+def require_path(url: str, advice: str, name: str) -> None:
+    """Raises InvalidConfig for a URL without a path, unless its provider documents it so; a slash is a path."""
+    if not urlsplit(url).path and not any(is_host_of(url, known) for known in _WITHOUT_PATH):
+        raise InvalidConfig(f"{name}: base_url {url!r} has no path; {advice}, or end it with a slash if there is none")

@@ -52,6 +52,8 @@ def test_elements_have_their_text_state_and_depth():
         '<p style="color:red;VISIBILITY : hidden">x</p>',
         '<p style="opacity:0">x</p>',
         '<p style="font-size:0px">x</p>',
+        '<p style="opacity:0.0!important">x</p><p style="opacity:.0;color:red">x</p>',
+        '<p style="display/**/:none">x</p><p style="visibility:\\68 idden">x</p><p style="d\\isplay:none">x</p>',
         "<div hidden><div><p>x</p></div></div>",
         '<input type="hidden" value="x">',
         "<dialog>x</dialog>",
@@ -65,7 +67,9 @@ def test_hidden_elements_are_left_out(hidden: str):
 
 
 def test_a_style_that_only_resembles_hiding_is_shown():
-    assert lines('<p style="opacity:0.5">x</p><dialog open>y</dialog>') == ["<p>x", "<dialog open>y"]
+    styles = "opacity:0.5", "--bg-opacity:0", "opacity:05", "display:none-such", "/*display:none", "\\110000"
+    assert [lines(f'<p style="{style}">x</p>') for style in styles] == [["<p>x"]] * len(styles)
+    assert lines("<dialog open>y</dialog>") == ["<dialog open>y"]
 
 
 def test_a_link_has_all_the_text_inside_it():

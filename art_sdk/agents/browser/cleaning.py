@@ -95,7 +95,7 @@ _TOKEN: Final = re.compile(
     rf"|<[!?/][^>]*(?:>|\Z)",  # an instruction, or what HTML takes for a comment
     re.DOTALL | re.IGNORECASE,
 )
-_ATTRIBUTE: Final = re.compile(r"[\s/]*[^\s/>=]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]*))?")
+_ATTRIBUTE: Final = re.compile(r"[^\s/>=]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]*))?")
 
 
 class _Rewriting:
@@ -210,7 +210,7 @@ def _bound_attributes(token: re.Match[str]) -> str:
         if len(kept) == ATTRIBUTE_LIMIT:
             break
         kept.append(attribute[0])
-    return f"<{token['start']} {''.join(kept)}>"
+    return f"<{token['start']} {' '.join(kept)}>"
 
 
 FORMATTING: Final = name_set("a b big code em font i nobr s small strike strong tt u")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,10 +15,11 @@ SKIPPED: Final = name_set(
 """Elements whose content is no text of the page."""
 
 _HIDING: Final = re.compile(
-    r"display:none|visibility:(?:hidden|collapse)|(?:opacity|font-size):0(?:px|%|em|rem)?(?:;|!|$)"
+    r"(?<![\w-])(?:display:none|visibility:(?:hidden|collapse)|(?:opacity|font-size):(?=[.\d])0*+\.?+0*+(?:px|%|r?em|pt)?)"
+    r"(?![\w.%-])"
 )
-
-
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(.))", re.DOTALL)
 _HIDING_ATTRIBUTES: Final = name_set("hidden aria-hidden style type")
 
 
@@ -31,9 +33,17 @@ def is_hidden(tag: str, given: Mapping[str, str | None]) -> bool:
         "hidden" in given
         or given.get("aria-hidden") == "true"
         or (tag == "input" and (given.get("type") or "").strip().lower() == "hidden")
-        or _HIDING.search(_without_space(given.get("style") or "")) is not None
+        or _HIDING.search(_plain(given.get("style") or "")) is not None
     )
 
 
-def _without_space(style: str) -> str:
-    return "".join(style.lower().split())
+def _plain(style: str) -> str:
+    """The style in small letters, without comments, escapes and spaces."""
+    text = style.lower()
+    if "/*" in text or "\\" in text:
+        text = _ESCAPE.sub(_unescaped, _COMMENT.sub("", text))
+    return "".join(text.split())
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(min(int(escape[1], 16), sys.maxunicode)) if escape[1] else escape[2]

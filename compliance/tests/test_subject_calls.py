@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance import certify
+from art_compliance import certify, load_scenarios
 from art_compliance.provider import Asked, Response
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject import calling
@@ -46,6 +46,11 @@ def test_sent_refused_crashed_and_answered_are_distinguished():
         answered = subject.call(HELLO, OPTIONS)
         assert isinstance(answered, Answered)
         assert answered.kinds == ("TOKEN", "METADATA", "END")
+
+
+def test_the_longest_answer_may_come_letter_by_letter():
+    texts = [one.answer.content or "" for one in load_scenarios() if one.answer is not None]
+    assert 200_000 < max(map(len, texts)) < calling.MOST_EVENTS
 
 
 def test_a_call_takes_the_time_in_which_it_returns_its_events_too():

@@ -35,8 +35,8 @@ BREATH: Final = 0.03
 PATIENCE: Final = 300.0
 """Seconds that a call which was given up may go on blocking the event loop before the next one."""
 
-MOST_EVENTS: Final = 200_000
-"""An adapter that gives more events than this in one call never ends: the longest answers have some thousands."""
+MOST_EVENTS: Final = 500_000
+"""An adapter that gives more events than this in one call never ends: it may give the longest text letter by letter."""
 
 
 Cancelled = Literal["cancelled", "ended before", "went on"]

@@ -213,6 +213,21 @@ def test_signs_depend_on_the_method_and_can_be_replaced():
     assert other.last_action_validation.expected_outcome == "z"
 
 
+def test_a_rule_adds_criteria_whose_weights_are_scaled():
+    def speed(method: str) -> list[ValidationCriteria]:
+        return [ValidationCriteria(criterion=f"{method} time", evaluation_method="m", weight=1.0, description="d")]
+
+    section = act(after(1), action(1, include_validation=True), rules=[speed]).content.validation_section
+    assert section is not None
+    criteria = section.last_action_validation.validation_criteria
+    assert [(one.criterion, one.weight) for one in criteria] == [
+        ("effect", 0.25),
+        ("errors", 0.15),
+        ("readiness", 0.1),
+        ("click time", 0.5),
+    ]
+
+
 @pytest.mark.parametrize("weights", [(0.5, 0.4), (1.5, -0.5), (0.5, 0.5, 0.5)])
 def test_the_weights_of_criteria_sum_to_one(weights: tuple[float, ...]):
     criteria = [

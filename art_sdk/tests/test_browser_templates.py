@@ -46,10 +46,11 @@ def test_the_collection_is_a_copy():
 
 def test_a_custom_template_takes_the_place_of_the_default():
     made = manager()
-    made.update_prompt_template("schema", custom(made, "My schema: " + ALL))
+    made.update_prompt_template("schema", custom(made, "My schema: " + ALL, locale="en-GB"))
     assert text_of(made).startswith("My schema: Answer with")
     new = made.get_prompt_templates().schema_template
-    assert (new.version, new.last_modified.isoformat()) == ("1.0.1", "2026-05-04T12:00:00+00:00")
+    assert (new.version, new.locale) == ("1.0.1", "en-GB")
+    assert new.last_modified.isoformat() == "2026-05-04T12:00:00+00:00"
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ from art_sdk.agents.browser.quality import (
 from art_sdk.agents.browser.reading import read_model
 from art_sdk.agents.browser.redaction import Redactor
 from art_sdk.agents.browser.schema import basic_schema, check_reply, read_reply
-from art_sdk.agents.browser.validation_section import INDICATORS, Indicators
+from art_sdk.agents.browser.validation_section import INDICATORS, Indicators, ValidatorRule
 
 __all__ = [
     "DEFAULT_CACHE_TTL_MS",
@@ -169,6 +169,7 @@ __all__ = [
     "ValidationCriteria",
     "ValidationFailed",
     "ValidationSection",
+    "ValidatorRule",
     "basic_schema",
     "check_reply",
     "read_model",

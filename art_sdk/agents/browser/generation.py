@@ -48,7 +48,7 @@ from art_sdk.agents.browser.section_order import SECTION_ORDER
 from art_sdk.agents.browser.tools import Tools
 from art_sdk.agents.browser.trace import Trace
 from art_sdk.agents.browser.untrusted import UNTRUSTED_TAG, untrusted
-from art_sdk.agents.browser.validation_section import validation_section
+from art_sdk.agents.browser.validation_section import criteria_for, validation_section
 
 NO_HISTORY: Final = History((), (), ())
 
@@ -228,13 +228,15 @@ class Generation:
         lines += [f"new message: {one}" for one in (state.changes.messages[:3] if state.changes else ())]
         lines += [f"the executor's error: {self.facts.last_error}"] if self.facts.last_error else []
         redact = self.tools.redactor.redact
+        method = last.executor_method.lower() if last else ""
         return validation_section(
             step_name=redact(shown(last.step_name)) if last else f"step {(self.plan.completed or 0) + 1}",
             expected=None if self.plan.expected is None else redact(self.plan.expected),
             actual=redact("\n".join(lines)) or "The page is not known.",
-            method=last.executor_method.lower() if last else "",
+            method=method,
             with_analysis=self.tools.config.validation_config.enable_result_analysis and not self.trace.skip_if_late(),
             indicators=self.tools.indicators,
+            criteria=criteria_for(method, self.tools.rules),
         )
 
     def _last_step(self) -> StepExecutionSummary | None:

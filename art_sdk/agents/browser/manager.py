@@ -50,7 +50,7 @@ from art_sdk.agents.browser.templates import TemplateStore
 from art_sdk.agents.browser.tools import Summarize, Tools
 from art_sdk.agents.browser.trace import Trace
 from art_sdk.agents.browser.untrusted import as_letters, session_nonce
-from art_sdk.agents.browser.validation_section import INDICATORS, Indicators
+from art_sdk.agents.browser.validation_section import INDICATORS, Indicators, ValidatorRule
 from art_sdk.contributors import (
     BuildOptions,
     DynamicContributorContext,
@@ -70,6 +70,7 @@ class _Services(TypedDict, total=False):
     validator: IPromptValidator | None
     contributors: Sequence[SystemPromptContributor]
     indicators: Mapping[str, Indicators]
+    rules: Sequence[ValidatorRule]
     metadata_keys: frozenset[str]
     summarize: Summarize | None
     falls_back: bool
@@ -84,7 +85,8 @@ class AIPromptManager:
 
     `schemas` and `contexts` are the agent's schema and context managers. Beyond these, by keyword: `executor`;
     `secrets`, which stand in no prompt; `guard`; `audit`, which takes an entry per prompt and per change of a
-    template; `validator`; `contributors` to the system message; `indicators` per method of the executor;
+    template; `validator`; `contributors` to the system message; `indicators` per method of the executor; `rules` that
+    add criteria for the last action;
     `metadata_keys` that a prompt may have; `summarize`, for steps that are left out; `falls_back=False` to raise where
     a fallback would be used; and `clock`, `timer`, `id_factory` and `nonce_factory`, which tests fix.
 
@@ -125,6 +127,7 @@ class AIPromptManager:
             redactor=self._redactor,
             validator=self._validator,
             indicators=services.get("indicators", INDICATORS),
+            rules=tuple(services.get("rules", ())),
             metadata_keys=services.get("metadata_keys", METADATA_KEYS),
             system_texts=self._system_texts,
             summarize=services.get("summarize"),

@@ -137,7 +137,7 @@ class TemplateVariable(Model, frozen=True, kw_only=True):
 
 
 class PromptTemplate(Model, frozen=True, kw_only=True):
-    """A Mustache text with the names that it uses. `version` is a semantic version."""
+    """A Mustache text with the names that it uses. `version` is a semantic version, `locale` the text's language."""
 
     template_id: str
     name: str
@@ -146,6 +146,7 @@ class PromptTemplate(Model, frozen=True, kw_only=True):
     variables: tuple[TemplateVariable, ...]
     version: Annotated[str, Meta(pattern=r"^\d{1,9}\.\d{1,9}\.\d{1,9}$")]
     last_modified: datetime
+    locale: str | None = None
 
 
 class PromptTemplateCollection(Model, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from art_sdk.agents.browser.options import AIPromptManagerConfig
 from art_sdk.agents.browser.quality import IPromptValidator
 from art_sdk.agents.browser.redaction import Redactor
 from art_sdk.agents.browser.templates import TemplateStore
-from art_sdk.agents.browser.validation_section import Indicators
+from art_sdk.agents.browser.validation_section import Indicators, ValidatorRule
 
 SystemTexts = Callable[[str], Awaitable[Sequence[str]]]
 """Makes one or two system messages around the text of the system template."""
@@ -28,6 +28,7 @@ class Tools:
     redactor: Redactor
     validator: IPromptValidator
     indicators: Mapping[str, Indicators]
+    rules: Sequence[ValidatorRule]
     metadata_keys: frozenset[str]
     system_texts: SystemTexts
     summarize: Summarize | None

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
+from msgspec import structs
+
 from art_sdk.agents.browser.errors import ValidationFailed
 from art_sdk.agents.browser.models import (
     ActionValidationPrompt,
@@ -130,6 +132,13 @@ class ValidatorRule(Protocol):
     def __call__(self, method: str) -> Sequence[ValidationCriteria]:
         """The criteria for a method of the executor. The weights of all are scaled to sum to 1."""
         ...
+
+
+def criteria_for(method: str, rules: Sequence[ValidatorRule]) -> tuple[ValidationCriteria, ...]:
+    """The criteria for a method of the executor: the given ones and those of the rules, weights scaled to sum to 1."""
+    criteria = [*CRITERIA, *(one for rule in rules for one in rule(method))]
+    total = sum(one.weight for one in criteria)
+    return tuple(structs.replace(one, weight=one.weight / total) for one in criteria) if rules else CRITERIA
 
 
 def check_criteria(criteria: Sequence[ValidationCriteria]) -> None:

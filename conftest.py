@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import pkgutil
 import sys
 import threading
 from collections import Counter
@@ -15,6 +17,9 @@ import pytest
 from coverage import Coverage
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
+
+import art_compliance
+import art_sdk
 
 LONG = {"once", "unmeasured"}
 """The marks of most long tests."""
@@ -60,12 +65,21 @@ def pytest_collection() -> Iterator[None]:
     While some 20,000 tests are collected, it would look through all of them hundreds of times, and each time that a
     test collects garbage, once more.
     """
+    if Coverage.current() is not None:
+        import_all()
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def import_all() -> None:
+    """Import every module while coverage measures, and not in the first test that needs it, where it may pause."""
+    for package in (art_compliance, art_sdk):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
 
 
 @contextmanager

@@ -331,8 +331,11 @@ async def _cancel_task(result: Any) -> Cancelled:
         task.result()  # raises what the call raised
         return "ended before"
     task.cancel()
-    if await _ends(task, _OBEYS) and task.cancelled():
-        return "cancelled"
+    if await _ends(task, _OBEYS):
+        if task.cancelled():
+            return "cancelled"
+        task.result()  # likewise
+        return "went on"
     while not await _ends(task, BREATH):  # the suite goes on without it
         task.cancel()
     return "went on"

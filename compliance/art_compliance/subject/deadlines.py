@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import wraps
 from queue import SimpleQueue
 from threading import Thread
@@ -33,15 +34,16 @@ class _Worker:
     """A thread that runs one task after another. It is idle when a task ends; a thread that hangs is abandoned."""
 
     def __init__(self) -> None:
-        self._tasks: SimpleQueue[Task] = SimpleQueue()
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         Thread(target=self._work, name="adapter", daemon=True).start()
 
-    def give(self, task: Task) -> None:
+    def give(self, task: Task | None) -> None:
+        """Runs the task; None ends the thread."""
         self._tasks.put(task)
 
     def _work(self) -> None:
-        while True:
-            self._tasks.get()()
+        while (task := self._tasks.get()) is not None:
+            task()
             _idle.append(self)
 
 
@@ -51,6 +53,13 @@ _idle: deque[_Worker] = deque()
 The last one that became idle works next. Otherwise each call would meet a thread that is new to it, and what a
 debugger or coverage keeps per thread would look like a leak of the adapter.
 """
+
+
+def end_idle() -> None:
+    """Ends the threads that wait for a task: none of them outlives the adapters."""
+    with suppress(IndexError):
+        while True:
+            _idle.pop().give(None)
 
 
 def start_bounded(work: Callable[[], T]) -> Future[T]:

@@ -10,7 +10,7 @@ import anyio.from_thread
 
 from art_compliance.provider import LoopbackProvider
 from art_compliance.subject.access import TEST_KEY, Access
-from art_compliance.subject.deadlines import LIMIT
+from art_compliance.subject.deadlines import LIMIT, end_idle
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.hosting import Order
 from art_compliance.subject.packing import NoProcess
@@ -65,7 +65,10 @@ def open_subject(
         try:
             yield subject
         finally:
-            reach.close()
+            try:
+                reach.close()
+            finally:
+                end_idle()
 
 
 def _reach(order: Order, stack: ExitStack, *, isolated: bool) -> tuple[Reach, str | None]:

@@ -376,6 +376,11 @@ def failures(report: Report) -> dict[str, str]:
     return {f"{one.check} {one.scenario}": one.findings[0].message for one in report.failures}
 
 
+ABANDONED = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""A cancelled call leaves generators of the client to the garbage collector, which may find one that still runs."""
+
+
+@ABANDONED
 @pytest.mark.thorough
 def test_an_official_client_is_certified_as_a_black_box():
     report = certify(OpenAIClient, search=QUICK, isolated=False)
@@ -387,6 +392,7 @@ SHARED = ("load", "properties")
 """The stages that judge what the wrappers have in common: their connections, and what they refuse."""
 
 
+@ABANDONED
 @pytest.mark.once
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("client", [AnthropicClient, GeminiClient, OpenAIClient])

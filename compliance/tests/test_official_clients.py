@@ -395,7 +395,14 @@ SHARED = ("load", "properties")
 @ABANDONED
 @pytest.mark.once
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("client", [AnthropicClient, GeminiClient, OpenAIClient])
+@pytest.mark.parametrize(
+    "client",
+    [
+        AnthropicClient,
+        pytest.param(GeminiClient, marks=pytest.mark.thorough),
+        pytest.param(OpenAIClient, marks=pytest.mark.thorough),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client reports a new one
 def test_an_official_client_passes_every_check_of_its_own_code(client: type):
     selection = Selection(checks=tuple(name for name, one in CHECKS.items() if one.stage.name not in SHARED))

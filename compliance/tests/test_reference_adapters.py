@@ -61,14 +61,20 @@ ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""
 
 
+OF_A_FAMILY = ("deepseek", "groq", "openrouter")
+"""Their code is OpenAI's adapter's, with other data: `make test` certifies them in part, `make thorough` whole."""
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    marks = {"once": name != ON_EVERY_PYTHON, "thorough": name in OF_A_FAMILY}
+    return [getattr(pytest.mark, mark) for mark, has_it in marks.items() if has_it]
+
+
 UNHURRIED = structs.replace(PROFILES["quick"], seconds=60.0)
 """A busy machine makes fewer prompts in a second, and not every kind of them."""
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=() if name == ON_EVERY_PYTHON else pytest.mark.once) for name in SILENT],
-)
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=marks_of(name)) for name in SILENT])
 def report(request):
     return certify(request.param, seed=1, search=Search(profile=UNHURRIED), isolated=False)
 
@@ -95,6 +101,7 @@ def test_recordings_of_the_strict_provider_alone_prove_nothing_about_a_real_one(
 
 def test_every_reference_adapter_is_among_them():
     assert set(BUILT_IN) == SILENT.keys() | set(SERVERS)
+    assert set(OF_A_FAMILY) <= set(SERVERS)
 
 
 def test_a_reference_adapter_passes_every_check_of_every_stage(report):

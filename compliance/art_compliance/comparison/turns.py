@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import starmap, zip_longest
 from typing import Any, Final
 
@@ -25,6 +26,9 @@ from art_compliance.dialects import Decoded
 from art_compliance.quoting import describe_change, describe_json_change, quote, quote_difference, show, with_article
 from art_sdk.adapters.capabilities import Loss, Repair
 from art_sdk.json_data import is_object
+
+_Key = tuple[object, ...]
+"""What makes two turns the same: role, texts, names of the called tools."""
 
 _TEXT_SLOT: Final[dict[str, Slot]] = {
     "system": "system-text",
@@ -67,7 +71,6 @@ class _TurnComparison:
         self._wrapped = decoded.wrapped
         self._has_ids = decoded.has_ids
         self._wanted_keys, self._found_keys = [*map(_key, self._wanted)], [*map(_key, self._found)]
-        self._wanted_often, self._found_often = Counter(self._wanted_keys), Counter(self._found_keys)
         self._json_results = decoded.json_results
         self._repairs = set(repairs)
         self._ids: list[tuple[EntryCall, EntryCall]] = []
@@ -110,8 +113,14 @@ class _TurnComparison:
 
     def _is_moved(self, entry: Entry) -> bool:
         """Whether both have the turn equally often. Then it is neither lost nor invented."""
+        wanted, found = self._often
         key = _key(entry)
-        return self._wanted_often[key] == self._found_often[key]
+        return wanted[key] == found[key]
+
+    @cached_property
+    def _often(self) -> tuple[Counter[_Key], Counter[_Key]]:
+        """How often each turn is wanted, and found: counted where something differs."""
+        return Counter(self._wanted_keys), Counter(self._found_keys)
 
     def _pair(self, wanted: Entry, found: Entry) -> None:
         if wanted.texts != found.texts and not self._joined(wanted, found):
@@ -297,5 +306,5 @@ def _describe_image(image: Image) -> str:
     return f"{image.mime_type} {quote(image.data)} after {image.after} texts"
 
 
-def _key(entry: Entry) -> tuple[object, ...]:
+def _key(entry: Entry) -> _Key:
     return entry.role, entry.texts, tuple(call.name for call in entry.calls)

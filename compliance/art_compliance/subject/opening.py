@@ -43,6 +43,7 @@ def open_subject(
     adapter cannot be made, inspected or closed.
     """
     with LoopbackProvider() as server, ExitStack() as stack:
+        stack.callback(end_idle)
         order = Order(
             make=make,
             name=name,
@@ -65,10 +66,7 @@ def open_subject(
         try:
             yield subject
         finally:
-            try:
-                reach.close()
-            finally:
-                end_idle()
+            reach.close()
 
 
 def _reach(order: Order, stack: ExitStack, *, isolated: bool) -> tuple[Reach, str | None]:

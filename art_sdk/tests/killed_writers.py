@@ -35,7 +35,7 @@ def write(store: SQLiteStore, writer: int, out: int) -> None:
 
 
 def start(store: SQLiteStore, writer: int) -> tuple[int, int]:
-    heard, out = os.pipe()
+    answers, out = os.pipe()
     child = os.fork()
     if child == 0:
         try:
@@ -43,20 +43,20 @@ def start(store: SQLiteStore, writer: int) -> tuple[int, int]:
         finally:
             os._exit(1)
     os.close(out)
-    return child, heard
+    return child, answers
 
 
-def kill(child: int, heard: int, acknowledged: int) -> int:
+def kill(child: int, answers: int, acknowledged: int) -> int:
     """Kills the writer after so many acknowledgements, and returns how many it gave."""
-    said = b""
-    while said.count(b"\n") < acknowledged:
-        said += os.read(heard, 100)
+    answered = b""
+    while answered.count(b"\n") < acknowledged:
+        answered += os.read(answers, 100)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    while more := os.read(heard, 10_000):
-        said += more
-    os.close(heard)
-    return said.count(b"\n")
+    while more := os.read(answers, 10_000):
+        answered += more
+    os.close(answers)
+    return answered.count(b"\n")
 
 
 def main(path: str, kills: int) -> None:
@@ -69,10 +69,10 @@ def main(path: str, kills: int) -> None:
     for writer in range(kills):
         running.append((writer, *start(store, writer)))
         if len(running) == 2 or writer == kills - 1:
-            oldest, child, heard = running.pop(0)
-            given[oldest] = kill(child, heard, 1 + oldest % 3)
-    for writer, child, heard in running:
-        given[writer] = kill(child, heard, 1)
+            oldest, child, answers = running.pop(0)
+            given[oldest] = kill(child, answers, 1 + oldest % 3)
+    for writer, child, answers in running:
+        given[writer] = kill(child, answers, 1)
     check(store, given)
 
 

@@ -190,10 +190,10 @@ def test_a_stream_may_be_cut_anywhere(subject: Subject):
     @settings(CALM, max_examples=15)
     @given(st.data())
     def is_the_same(data: st.DataObject) -> None:
-        told = data.draw(chunkings(body))
-        cut = Response(200, content_type=kind, steps=tuple(Send(piece) for piece in told if piece))
-        heard: Any = subject.call(prompt, options, lambda _: cut)
-        assert list(differences(heard, whole)) == []
+        pieces = data.draw(chunkings(body))
+        cut = Response(200, content_type=kind, steps=tuple(Send(piece) for piece in pieces if piece))
+        answered: Any = subject.call(prompt, options, lambda _: cut)
+        assert list(differences(answered, whole)) == []
 
     is_the_same()
 
@@ -213,9 +213,9 @@ def test_whatever_went_wrong_the_next_good_answer_is_read(subject: Subject):
         for name in (*schedule, None):
             fault = FAULTS[name] if name is not None and kind in FAULTS[name].on else None
             make = fault.make if fault else lambda said, asked: asked.answer(said)
-            heard: Any = subject.call(prompt, options, lambda asked, make=make: make(written, asked))
-            assert heard.kinds[-1] == "END"
-            assert (heard.error is None) is (fault is None), (name, json.dumps(heard.events, default=str))
-        assert heard.text == written.content
+            answered: Any = subject.call(prompt, options, lambda asked, make=make: make(written, asked))
+            assert answered.kinds[-1] == "END"
+            assert (answered.error is None) is (fault is None), (name, json.dumps(answered.events, default=str))
+        assert answered.text == written.content
 
     recovers()

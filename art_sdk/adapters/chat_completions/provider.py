@@ -89,4 +89,6 @@ _WITHOUT_PATH: Final = (
 def require_path(url: str, advice: str, name: str) -> None:
     """Raises InvalidConfig for a URL without a path, unless its provider documents it so; a slash is a path."""
     if not urlsplit(url).path and not any(is_host_of(url, known) for known in _WITHOUT_PATH):
-        raise InvalidConfig(f"{name}: base_url {url!r} has no path; {advice}, or end it with a slash if there is none")
+        raise InvalidConfig(
+            f"{name}: base_url {url!r} has no path; {advice}, or end it with a slash if the API has none"
+        )

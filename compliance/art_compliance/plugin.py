@@ -17,13 +17,14 @@ _FAILED: Final = "failed checks"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("art", "LLM provider adapter conformance")
+    group.addoption("--art", action="store_true", help="certify the adapter that [tool.art] in pyproject.toml names")
     group.addoption("--art-adapter", metavar="MODULE:ATTR", help="certify this adapter (its class or factory)")
     group.addoption("--art-dialect", metavar="NAME", help="its wire format, if the adapter does not declare one")
     group.addoption("--art-check", metavar="ID", action="append", default=[], help="run only this check (repeatable)")
     group.addoption("--art-scenario", metavar="ID", action="append", default=[], help="only this scenario (repeatable)")
     group.addoption("--art-scenarios-from", metavar="DIR", help="also run the scenarios in this folder")
     group.addoption("--art-seed", metavar="N", type=int, help="the seed of all random choices (default: random)")
-    group.addoption("--art-profile", metavar="NAME", default="default", help="quick, default or thorough")
+    group.addoption("--art-profile", metavar="NAME", help="quick, default (unless set) or thorough")
     group.addoption("--art-cassettes", metavar="DIR", help="recorded calls to replay (default: ./cassettes)")
     group.addoption("--art-record", action="store_true", help="first record these calls from the real provider")
     group.addoption("--art-key-from", metavar="VARIABLE", help="the environment variable with the provider's key")
@@ -34,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not config.getoption("--art-adapter"):
+    if not _is_run(config):
         return
     try:
         from art_compliance.pytest_plugin.run import start_run  # noqa: PLC0415 - only when it is used
@@ -43,6 +44,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
         pytest.exit(explain_missing(error), returncode=2)
     start_run(config)
+
+
+def _is_run(config: pytest.Config) -> bool:
+    """Whether the command line asks for checks without a test file."""
+    return bool(config.getoption("--art-adapter") or config.getoption("--art"))
+
+
+@pytest.fixture(scope="session")
+def art_adapter(request: pytest.FixtureRequest) -> Any:
+    """The factory of the adapter under test: that of `[tool.art]` unless your test file or conftest defines its own."""
+    from art_compliance.findings import HarnessError  # noqa: PLC0415 - only when it is used
+    from art_compliance.pytest_plugin.options import default_factory, leave  # noqa: PLC0415 - likewise
+
+    try:
+        return default_factory(request.config)
+    except HarnessError as error:
+        leave(str(error))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -99,7 +117,7 @@ def pytest_configure_node(node: Any) -> None:
     from art_compliance.pytest_plugin.seed import seed_of  # noqa: PLC0415 - only under pytest-xdist
 
     node.workerinput["art_seed"] = seed_of(node.config)
-    if node.config.getoption("--art-adapter"):
+    if _is_run(node.config):
         from art_compliance.pytest_plugin.run import find_run  # noqa: PLC0415 - only when it is used
 
         run = find_run(node.config)

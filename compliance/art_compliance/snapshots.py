@@ -19,7 +19,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.observations import Sent
-from art_compliance.suite import art_adapter, art_session
+from art_compliance.suite import art_session
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -88,4 +88,4 @@ def test_payload(
     assert seen.payload == snapshot(extension_class=PayloadExtension)
 
 
-__all__ = ["art_adapter", "art_session", "test_payload"]
+__all__ = ["art_session", "test_payload"]

@@ -5,6 +5,8 @@ from art_compliance.suite import *
 @pytest.fixture(scope="session")
 def art_adapter():
     return MyAdapter          # the factory, not an instance
+
+The fixture may also be in a conftest.py. Without one, the adapter is that of `[tool.art]` in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import pytest
 from art_compliance.checks import Check
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.pytest_plugin.items import run_as_test
-from art_compliance.pytest_plugin.options import fail, leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.options import dialect_of, fail, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
 from art_compliance.scenarios import Scenario
@@ -25,18 +27,12 @@ from art_compliance.subject.opening import open_subject
 
 
 @pytest.fixture(scope="session")
-def art_adapter() -> Factory:
-    """The factory of the adapter under test. Define your own in your test file or conftest."""
-    leave("define a session-scoped fixture art_adapter that returns your adapter's factory")
-
-
-@pytest.fixture(scope="session")
 def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterator[Session]:
     """The adapter, opened for the whole test session."""
     config = request.config
-    dialect = option(config, "--art-dialect")
     isolated = not option(config, "--art-in-process")
     try:
+        dialect = dialect_of(config)
         with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
             yield Session(subject, seed_of(config), search_of(config), selection_of(config))
     except NotMade as error:
@@ -50,4 +46,4 @@ def test_adapter(check: Check, scenario: Scenario, art_session: Session, request
     run_as_test(request.node, art_session, check, scenario)
 
 
-__all__ = ["art_adapter", "art_session", "test_adapter"]
+__all__ = ["art_session", "test_adapter"]

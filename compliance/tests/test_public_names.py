@@ -20,8 +20,8 @@ NAMES = {
         DecodeFailed Decoded Exchange Finding HarnessError PROFILES Profile Report Result Scenario Search Selection
         StrictProvider WrittenAnswer certify decode judge judge_rules judge_scenario load_scenarios
     """,
-    "art_compliance.suite": "art_adapter art_session test_adapter",
-    "art_compliance.snapshots": "art_adapter art_session test_payload",
+    "art_compliance.suite": "art_session test_adapter",
+    "art_compliance.snapshots": "art_session test_payload",
     "art_compliance.strategies": """
         BREAKS FLAVORS RESULTS Request answers arguments_for blank_texts broken_prompts call_ids chunkings dialogues
         exchanges fault_schedules json_schemas json_values options plain_ids plain_tool_names prompts requests results
@@ -56,8 +56,8 @@ COMMANDS = {
 }
 
 PYTEST_OPTIONS = """
-    --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-in-process --art-key-from --art-model
-    --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
+    --art --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-in-process --art-key-from
+    --art-model --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
 """
 
 SIGNATURES = {
@@ -123,4 +123,4 @@ def test_every_command_and_option_has_a_help_text():
 
 def test_the_pytest_plugin_has_these_options(pytester: pytest.Pytester):
     shown = pytester.runpytest_inprocess("--help").stdout.str()
-    assert sorted(set(re.findall(r"^  (--art-[a-z-]+)", shown, re.MULTILINE))) == PYTEST_OPTIONS.split()
+    assert sorted(set(re.findall(r"^  (--art(?:-[a-z]+)*)(?![a-z-])", shown, re.MULTILINE))) == PYTEST_OPTIONS.split()

@@ -21,6 +21,7 @@ from art_compliance.run.recorder import Order, RecordingResult, choose, record
 from art_compliance.run.report import Report
 from art_compliance.run.runner import certify
 from art_compliance.run.selection import FOLDER, Selection, find_cassettes
+from art_compliance.run.settings import read_settings
 from art_compliance.run.summary import summarize
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subject.access import Access
@@ -34,7 +35,7 @@ def record_command(
         typer.Option(help="Scenario ids, with commas between; a short standard list by default."),
     ] = None,
     scenarios_from: ScenariosFrom = None,
-    into: Annotated[Path, typer.Option(help="The folder of cassettes in your repository.")] = FOLDER,
+    into: Annotated[Path | None, typer.Option(help="Your folder of cassettes; ./cassettes if none is set.")] = None,
     key_from: Annotated[str, typer.Option(help="The environment variable with the provider's key.")] = "",
     base_url: Annotated[str | None, typer.Option(help="The provider's URL, if not the usual one.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, if not the adapter's default.")] = None,
@@ -47,14 +48,17 @@ def record_command(
     ] = False,
 ) -> None:
     """Call an adapter with scenarios, and keep requests and answers in <into>/<provider>/<scenario>.yaml."""
-    names = find_names(adapters, built_in=built_in)
+    settings = read_settings()
+    names = find_names(adapters, settings, built_in=built_in)
     source = _source(local_engine=local_engine, strict=from_strict_provider)
     access = None if from_strict_provider else _access(key_from, base_url, model, source)
     if local_engine and not engine:
         raise HarnessError('name the engine and its version with --engine, such as --engine "llama-server 1.2"')
     chosen = choose(_split(scenarios), scenarios_from)
-    order = Order(scenarios=chosen, into=into, source=source, access=access, engine=engine)
-    missing = [name for name in names if _print_recorded(name, record(name, order, dialect=dialect))]
+    folder = into or settings.cassettes or FOLDER
+    order = Order(scenarios=chosen, into=folder, source=source, access=access, engine=engine)
+    dialects = {name: dialect or settings.dialect_for(name) for name in names}
+    missing = [name for name in names if _print_recorded(name, record(name, order, dialect=dialects[name]))]
     raise typer.Exit(FAILS if missing else 0)
 
 
@@ -71,14 +75,16 @@ def replay_command(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
 ) -> None:
     """Repeat recorded calls, answered from their cassettes: no key, no network. Exits with 1 if one has changed."""
-    names = find_names(adapters, built_in=built_in)
+    settings = read_settings()
+    names = find_names(adapters, settings, built_in=built_in)
     selection = Selection(
         checks=tuple(name for name, check in CHECKS.items() if check.stage.replays_cassettes),
         scenarios=_split(scenarios),
         extra=scenarios_from,
-        cassettes=find_cassettes(cassettes),
+        cassettes=find_cassettes(cassettes or settings.cassettes),
     )
-    failed = [name for name in names if _replay(name, selection, dialect, verbose=verbose)]
+    dialects = {name: dialect or settings.dialect_for(name) for name in names}
+    failed = [name for name in names if _replay(name, selection, dialects[name], verbose=verbose)]
     raise typer.Exit(FAILS if failed else 0)
 
 
@@ -98,7 +104,7 @@ def _has_played(report: Report) -> bool:
 
 
 def doctor_command(
-    folder: Annotated[Path, typer.Argument(help="The folder of cassettes to check.")] = FOLDER,
+    folder: Annotated[Path | None, typer.Argument(help="The folder of cassettes; ./cassettes if none is set.")] = None,
     days: Annotated[int, typer.Option(help="The age in days that a real provider's answer may have.")] = doctor.OLD,
     report: Annotated[Path, typer.Option(help="The folder with report.json of the last run.")] = Path("art-report"),
     scenarios_from: ScenariosFrom = None,
@@ -106,6 +112,7 @@ def doctor_command(
     """List what is wrong with cassettes, and what to do about it. Exits with 1 if something is wrong."""
     known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
     facts = doctor.gather_facts(known, days=days, replayed=_replayed(report / "report.json"))
+    folder = folder or read_settings().cassettes or FOLDER
     complaints = list(doctor.examine(folder, facts))
     for complaint in complaints:
         say(str(complaint))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -28,6 +28,7 @@ from art_compliance.run.reproducing import write_repros
 from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
+from art_compliance.run.settings import Settings, read_settings
 from art_compliance.run.summary import summarize
 from art_compliance.subject.factories import find_factory
 
@@ -53,7 +54,7 @@ def certify_command(
     base_url: Annotated[str | None, typer.Option(help="With --live: the provider's URL, if not the usual one.")] = None,
     model: Annotated[str | None, typer.Option(help="With --live: the model, if not the adapter's default.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of all random choices; random if not given.")] = None,
-    profile: Annotated[str, typer.Option(help="How long to search: quick, default or thorough.")] = "default",
+    profile: Annotated[str | None, typer.Option(help="How long to search: quick, default or thorough.")] = None,
     report: Annotated[Path, typer.Option(help="The folder to write report.json into.")] = Path("art-report"),
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
     in_process: Annotated[
@@ -65,25 +66,27 @@ def certify_command(
     ] = False,
 ) -> None:
     """Run every check on every scenario, and write report.json. Exits with 1 if a check fails."""
-    names = find_names(adapters, built_in=built_in)
+    settings = read_settings()
+    names = find_names(adapters, settings, built_in=built_in)
     selection = Selection(
         checks=tuple(check or ()),
         scenarios=tuple(scenario or ()),
         extra=scenarios_from,
-        cassettes=find_cassettes(cassettes),
+        cassettes=find_cassettes(cassettes or settings.cassettes),
         live=find_access(key_from, base_url, model) if live else None,
     )
     if sensitivity:
-        _print_sensitivity(names, dialect, selection, seed or 0)
+        _print_sensitivity({name: dialect or settings.dialect_for(name) for name in names}, selection, seed or 0)
         return
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
-    search = Search(profile=find_profile(profile), kept=KEPT)
+    search = Search(profile=find_profile(profile or settings.profile), kept=KEPT)
     repros = report if len(names) == 1 else None
     kept = Kept(report / NAME) if selection.is_whole and selection.live is None else None
     show = partial(_show, verbose=verbose, repros=repros)
     run = partial(
-        certify,
+        _run,
         dialect=dialect,
+        settings=settings,
         selection=selection,
         seed=seed,
         search=search,
@@ -101,6 +104,10 @@ def certify_command(
     write_repros(reports, report)
     say(f"report: {path}")
     raise typer.Exit(_exit_code(reports))
+
+
+def _run(name: str, *, dialect: str | None, settings: Settings, **how: Any) -> Report:
+    return certify(name, dialect=dialect or settings.dialect_for(name), **how)
 
 
 def _certify(names: list[str], run: Callable[..., Report], kept: Kept | None) -> Generator[Report]:
@@ -149,8 +156,8 @@ def _show(report: Report, *, verbose: bool, repros: Path | None) -> Report:
     return report
 
 
-def _print_sensitivity(names: list[str], dialect: str | None, selection: Selection, seed: int) -> None:
-    for name in names:
+def _print_sensitivity(names: Mapping[str, str | None], selection: Selection, seed: int) -> None:
+    for name, dialect in names.items():
         with _progress() as progress:
             task = progress.add_task(name, total=len(MINIATURES), now="")
             show = partial(_advance, progress, task)

@@ -11,6 +11,7 @@ import typer
 
 from art_compliance.findings import HarnessError
 from art_compliance.run.recorder import require_key
+from art_compliance.run.settings import Settings
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
 
@@ -19,11 +20,17 @@ DialectOfAdapter = Annotated[str | None, typer.Option(help="The wire format, if 
 ScenariosFrom = Annotated[Path | None, typer.Option(help="A folder with scenarios of your own.")]
 
 
-def find_names(adapters: list[str] | None, *, built_in: bool) -> list[str]:
-    """The adapters to work on, also from the working directory. Raises HarnessError if there is none."""
-    names = [*(adapters or ()), *(BUILT_IN if built_in else ())]
+def find_names(adapters: list[str] | None, settings: Settings, *, built_in: bool) -> list[str]:
+    """The adapters to work on, also from the working directory: those of the settings if none is named.
+
+    Raises HarnessError if there is none.
+    """
+    names = [*(adapters or ()), *(BUILT_IN if built_in else ())] or [*settings.adapters]
     if not names:
-        raise HarnessError(f"name an adapter (module:Class, or one of {', '.join(BUILT_IN)}), or use --built-in")
+        raise HarnessError(
+            f"name an adapter (module:Class, or one of {', '.join(BUILT_IN)}), use --built-in, "
+            'or list yours in pyproject.toml: [tool.art] adapters = ["module:Class"]'
+        )
     sys.path.insert(0, "")  # a console script does not see the working directory
     return names
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import pytest
 
+from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.selection import Selection, find_cassettes
+from art_compliance.run.settings import Settings, read_settings
+from art_compliance.subject.factories import Factory, find_factory
+
+_SETTINGS: Final = pytest.StashKey[Settings]()
 
 HARNESS_EXIT: Final = 2
 """pytest's exit code when the suite cannot do its work."""
@@ -25,19 +31,76 @@ def folder_option(config: pytest.Config, name: str) -> Path | None:
     return Path(folder) if folder else None
 
 
+def settings_of(config: pytest.Config) -> Settings:
+    """What `pyproject.toml` in the working directory says. Raises HarnessError."""
+    if _SETTINGS not in config.stash:
+        config.stash[_SETTINGS] = read_settings(config.invocation_params.dir)
+    return config.stash[_SETTINGS]
+
+
+def adapter_of(config: pytest.Config) -> str:
+    """The name of the adapter to certify. Raises HarnessError if the settings name none, or several."""
+    named: str | None = option(config, "--art-adapter")
+    if named:
+        return named
+    match settings_of(config).adapters:
+        case ():
+            raise HarnessError(
+                "--art certifies the adapter that pyproject.toml names, and it names none: write "
+                '[tool.art] adapters = ["module:Class"], or use --art-adapter module:Class'
+            )
+        case (name,):
+            return name
+        case names:
+            raise HarnessError(
+                f"pytest certifies one adapter at a time, and pyproject.toml names {len(names)}: "
+                f"choose one with --art-adapter, such as {names[0]}"
+            )
+
+
+def default_factory(config: pytest.Config) -> Factory:
+    """The factory for test files that define no fixture `art_adapter`. Raises HarnessError if nothing names one."""
+    if not (option(config, "--art-adapter") or settings_of(config).adapters):
+        raise HarnessError(
+            "define a session-scoped fixture art_adapter that returns your adapter's factory, "
+            'or name it in pyproject.toml: [tool.art] adapters = ["module:Class"]'
+        )
+    add_working_directory(config)
+    return find_factory(adapter_of(config))
+
+
+def add_working_directory(config: pytest.Config) -> None:
+    """The console script `pytest` does not put the working directory on `sys.path`."""
+    here = str(config.invocation_params.dir)
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def dialect_of(config: pytest.Config, adapter: str = "") -> str | None:
+    """The dialect of the adapter, if the command line or the settings name it. Raises HarnessError."""
+    named: str | None = option(config, "--art-dialect")
+    return named or settings_of(config).dialect_for(adapter)
+
+
+def cassettes_of(config: pytest.Config) -> Path | None:
+    """The folder of cassettes that the command line or the settings name. Raises HarnessError."""
+    return folder_option(config, "--art-cassettes") or settings_of(config).cassettes
+
+
 def selection_of(config: pytest.Config) -> Selection:
     """What the command line selects. Raises HarnessError."""
     return Selection(
         checks=tuple(option(config, "--art-check")),
         scenarios=tuple(option(config, "--art-scenario")),
         extra=folder_option(config, "--art-scenarios-from"),
-        cassettes=find_cassettes(folder_option(config, "--art-cassettes")),
+        cassettes=find_cassettes(cassettes_of(config)),
     )
 
 
 def search_of(config: pytest.Config) -> Search:
     """How long to search for failing prompts. Raises HarnessError."""
-    return Search(profile=find_profile(option(config, "--art-profile")), kept=config.rootpath / ".art")
+    profile = option(config, "--art-profile") or settings_of(config).profile
+    return Search(profile=find_profile(profile), kept=config.rootpath / ".art")
 
 
 def fail(message: str) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from art_compliance.cassettes import BadCassette
 from art_compliance.findings import HarnessError
-from art_compliance.pytest_plugin.options import folder_option, option
+from art_compliance.pytest_plugin.options import cassettes_of, dialect_of, folder_option, option
 from art_compliance.run.recorder import Order, choose, record, require_key
 from art_compliance.run.selection import FOLDER
 from art_compliance.subject.access import Access
@@ -24,7 +24,7 @@ def record_cassettes(config: pytest.Config, make: Factory, name: str) -> None:
     """
     order = _order(config)
     try:
-        recorded = list(record(make, order, dialect=option(config, "--art-dialect"), name=name))
+        recorded = list(record(make, order, dialect=dialect_of(config, name), name=name))
     except BadCassette as error:
         raise HarnessError(str(error)) from error
     failed = [f"{one.scenario}: {one.why}" for one in recorded if one.path is None and not one.is_refused]
@@ -38,7 +38,7 @@ def _order(config: pytest.Config) -> Order:
         raise HarnessError("--art-record needs a key: name its environment variable with --art-key-from")
     return Order(
         scenarios=choose(tuple(option(config, "--art-scenario")), folder_option(config, "--art-scenarios-from")),
-        into=folder_option(config, "--art-cassettes") or FOLDER,
+        into=cassettes_of(config) or FOLDER,
         source="provider",
         access=Access(
             key=require_key(os.environ.get(variable), variable),

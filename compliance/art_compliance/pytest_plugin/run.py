@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator
 from contextlib import ExitStack
 from typing import Any, Final
@@ -12,7 +11,17 @@ import pytest
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.generating.profiles import Search
 from art_compliance.pytest_plugin.items import Catalogue, make_node
-from art_compliance.pytest_plugin.options import HARNESS_EXIT, fail, leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.options import (
+    HARNESS_EXIT,
+    adapter_of,
+    add_working_directory,
+    dialect_of,
+    fail,
+    leave,
+    option,
+    search_of,
+    selection_of,
+)
 from art_compliance.pytest_plugin.results import results_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.failing import describe_failure
@@ -27,7 +36,7 @@ _NAME: Final = "art-run"
 
 def start_run(config: pytest.Config) -> None:
     """Makes the run that the command line describes, and runs preflight. Ends pytest with exit code 2 if it cannot."""
-    _add_working_directory(config)
+    add_working_directory(config)
     try:
         run = _make_run(config)
         if not hasattr(config, "workerinput"):
@@ -126,7 +135,7 @@ class Run:
 
 
 def _make_run(config: pytest.Config) -> Run:
-    name = option(config, "--art-adapter")
+    name = adapter_of(config)
     isolated = not option(config, "--art-in-process")
     make = Named(name) if isolated else find_factory(name)
     if not option(config, "--art-record"):
@@ -138,7 +147,7 @@ def _make_run(config: pytest.Config) -> Run:
     return Run(
         make,
         name,
-        dialect=option(config, "--art-dialect"),
+        dialect=dialect_of(config, name),
         selection=selection_of(config),
         seed=seed_of(config),
         search=search_of(config),
@@ -151,10 +160,3 @@ def _require_no_recording_options(config: pytest.Config) -> None:
     for name in ("--art-key-from", "--art-base-url", "--art-model"):
         if option(config, name):
             raise HarnessError(f"{name} needs --art-record: without it, no provider is called")
-
-
-def _add_working_directory(config: pytest.Config) -> None:
-    """The console script `pytest` does not put the working directory on `sys.path`."""
-    here = str(config.invocation_params.dir)
-    if here not in sys.path:
-        sys.path.insert(0, here)

@@ -57,8 +57,6 @@ Payload = dict[str, Any]
 
 _encode: Final = msgspec.json.Encoder(enc_hook=as_plain_data).encode
 
-_ACCEPTS_A_STREAM: Final = {"accept": "text/event-stream"}
-
 
 class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
     """One provider's adapter, and the factory that the conformance suite takes.
@@ -170,7 +168,7 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        accept = _ACCEPTS_A_STREAM if options.stream else {}
+        accept = {"accept": self.stream_type} if options.stream else {}
         written = {**self.protocol_headers, **accept, **self._headers, **hide_values(self.auth_headers())}
         headers = {name.lower(): value for name, value in written.items()}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))

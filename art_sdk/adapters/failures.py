@@ -74,13 +74,18 @@ class FailureReader:
             cause=cause,
         )
 
-    def read_stream_error(self, head: ResponseHead, data: bytes, cause: Exception) -> LLMProviderError:
-        """The error that a provider sends in a stream that began with a status of 2xx."""
-        return self._read_error_in_answer(head, data, cause, ", then sent an error in the stream")
+    def read_stream_error(
+        self, head: ResponseHead, data: bytes, cause: Exception, *, code: str | None = None
+    ) -> LLMProviderError:
+        """The error that a provider sends in a stream that began with a status of 2xx; `code` is not in its data."""
+        return self._read_error_in_answer(head, data, cause, ", then sent an error in the stream", code)
 
-    def _read_error_in_answer(self, head: ResponseHead, data: bytes, cause: Exception, how: str) -> LLMProviderError:
+    def _read_error_in_answer(
+        self, head: ResponseHead, data: bytes, cause: Exception, how: str, code: str | None = None
+    ) -> LLMProviderError:
         """The error of an answer that began well. Trying again may help as after a status that says the same."""
         words = self._words(head, data)
+        words = words if code is None else words._replace(code=self._scrub(code))
         codes = {code.lower() for code in (*read_codes(data), words.code or "")}
         return self._error(
             f"{self._provider} answered {head.status}{how}{_quote(words)}",
@@ -159,6 +164,8 @@ RETRYABLE_CODES: Final = frozenset(
         *("ratelimitreached", "timeout"),  # Azure's 429: recorded; its 408: langgenius/dify-official-plugins#2199
         *("deadline_exceeded", "internal", "resource_exhausted", "unavailable"),
         # Google's names of 504, 500, 429, 503: google.rpc.Code
+        *("internalserverexception", "modelstreamerrorexception", "serviceunavailableexception", "throttlingexception"),
+        # Bedrock's in a stream, where its types say "retry your request" or have a status above: botocore 1.44
         *map(str, RETRYABLE_STATUSES),  # OpenRouter's codes are statuses: openrouter.ai/docs/api-reference/errors
     }
 )

@@ -20,7 +20,7 @@ from art_sdk.adapters.answers import Answer, CallInfo, Ending, EventWriter, Piec
 from art_sdk.adapters.failures import FailureReader, has_error
 from art_sdk.errors import LLMProviderError
 from art_sdk.http.exchange import StreamReader
-from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.framing import BadFrame, Frame, Frames, ServerSentEvents
 from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
 from art_sdk.http.transport import HttpRequest, ResponseHead
@@ -28,7 +28,11 @@ from art_sdk.stream import StreamEvent
 
 
 class ErrorInStream(ValueError):
-    """The provider sent an error instead of the next part of the answer."""
+    """The provider sent an error instead of the next part of the answer. `code` is its code, if not in its data."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class StoppedEarly(ValueError):
@@ -59,6 +63,8 @@ class AnswerReader:
     """
 
     request_id_header: ClassVar[str] = "x-request-id"
+    stream_type: ClassVar[str] = "text/event-stream"
+    """The content type of the provider's streams."""
     size_limits: SizeLimits = SizeLimits()
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
@@ -68,6 +74,10 @@ class AnswerReader:
     def answer_stream(self, head: ResponseHead, info: CallInfo) -> AnswerStream:
         """What reads the frames of a good streamed answer; needed by an adapter that declares `streaming`."""
         raise NotImplementedError(f"{type(self).__name__} must define answer_stream")
+
+    def stream_frames(self) -> Frames:
+        """What parses the bytes of the provider's streams: server-sent events, if a subclass does not say otherwise."""
+        return ServerSentEvents(self.size_limits.of_event())
 
     def read_response(self, head: ResponseHead, body: bytes, info: CallInfo) -> Iterator[StreamEvent]:
         """The events of an unstreamed answer, good or bad."""
@@ -89,10 +99,9 @@ class AnswerReader:
         """
         if not 200 <= head.status < 300:
             return self.whole_reader(head, info)
-        if not is_event_stream(head):
+        if not _is_of_type(head, self.stream_type):
             return NoStreamReader(self._failures, head, info)
-        frames = ServerSentEvents(self.size_limits.of_event())
-        return FrameReader(self.answer_stream(head, info), frames, self._failures, head, info)
+        return FrameReader(self.answer_stream(head, info), self.stream_frames(), self._failures, head, info)
 
     def whole_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
         """A reader for the body of an unstreamed answer, or of a refusal."""
@@ -177,12 +186,12 @@ class NoStreamReader(_BodyReader):
 
 
 class FrameReader(StreamReader):
-    """Reads server-sent events."""
+    """Reads the frames of a streamed answer."""
 
     def __init__(
         self,
         answer: AnswerStream,
-        frames: ServerSentEvents,
+        frames: Frames,
         failures: FailureReader,
         head: ResponseHead,
         info: CallInfo,
@@ -228,6 +237,8 @@ class FrameReader(StreamReader):
     def _pieces(self, frame: Frame | BadFrame) -> Iterable[Piece]:
         if isinstance(frame, BadFrame):
             raise ValueError(frame.reason)  # noqa: TRY004 - the bytes are at fault, not their type
+        if frame.is_error:
+            raise ErrorInStream(f"an error of the type {frame.event}", code=frame.event)
         if frame.event == "error":
             raise ErrorInStream("an event of the type error")
         return self._answer.take(frame)
@@ -239,7 +250,8 @@ class FrameReader(StreamReader):
     def _break(self, data: bytes, cause: Exception) -> list[StreamEvent]:
         """The last events of a stream that its own bytes ended."""
         if isinstance(cause, ErrorInStream) or has_error(data):
-            return self._stop(self._failures.read_stream_error(self._head, data, cause))
+            code = cause.code if isinstance(cause, ErrorInStream) else None
+            return self._stop(self._failures.read_stream_error(self._head, data, cause, code=code))
         is_retryable = isinstance(cause, StoppedEarly)
         return self._stop(self._failures.read_broken_stream(self._head, data, cause, is_retryable=is_retryable))
 
@@ -248,10 +260,10 @@ class FrameReader(StreamReader):
         return list(self._writer.fail(error, self._answer.extensions()))
 
 
-def is_event_stream(head: ResponseHead) -> bool:
-    """Whether the content type is that of an event stream, or missing."""
+def _is_of_type(head: ResponseHead, wanted: str) -> bool:
+    """Whether the content type is this one, or missing."""
     kind = head.headers.get("content-type", "")
-    return not kind or kind.partition(";")[0].strip().lower() == "text/event-stream"
+    return not kind or kind.partition(";")[0].strip().lower() == wanted
 
 
 def fields_of(frame: Frame) -> dict[str, Any] | None:

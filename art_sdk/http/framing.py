@@ -8,7 +8,7 @@ An event or a line beyond its bound makes a `BadFrame`, too.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from art_sdk.http.size_limits import NO_BOUND, Bound
 
@@ -16,10 +16,26 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Frame(NamedTuple):
-    """One event: its data, and its type, which is `message` by default."""
+    """One event: its data, and its type, which is `message` by default.
+
+    `is_error`: the framing itself marks it as an error, whose code is its type.
+    """
 
     data: str
     event: str = "message"
+    is_error: bool = False
+
+
+class Frames(Protocol):
+    """Parses the bytes of a stream into frames."""
+
+    def feed(self, chunk: bytes) -> list[Frame | BadFrame]:
+        """The frames that these bytes complete."""
+        ...
+
+    def close(self) -> bytes:
+        """The start of a frame whose end did not come."""
+        ...
 
 
 class BadFrame(NamedTuple):

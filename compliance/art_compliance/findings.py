@@ -27,7 +27,12 @@ CLASSES: Final[Mapping[FindingClass, str]] = {
 }
 """The names of the classes as reports show them, in the order in which they are shown."""
 
-Verdict = Literal["pass", "fail", "not applicable", "harness error"]
+Verdict = Literal["pass", "fail", "known", "provisional", "not applicable", "harness error"]
+"""What came of a check on a scenario. Two are failures that do not count against the adapter:
+
+- `known`: the baseline has it.
+- `provisional`: the check is newer than the requirement set.
+"""
 
 
 class Example(Struct, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-base-url", metavar="URL", help="with --art-record: the provider's URL, if not the usual one")
     group.addoption("--art-model", metavar="NAME", help="with --art-record: the model, if not the adapter's default")
     group.addoption("--art-in-process", action="store_true", help="run the adapter in this process, for debuggers")
+    group.addoption("--art-preview", action="store_true", help="also count checks newer than the requirement set")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 
@@ -102,7 +103,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _has_results(terminalreporter: pytest.TerminalReporter) -> bool:
     """Whether a check was run, in this process or in a worker."""
     stats: Any = terminalreporter.stats
-    reports = (report for outcome in ("passed", "failed", "skipped", _FAILED) for report in stats.get(outcome, ()))
+    reports = (
+        report for outcome in ("passed", "failed", "skipped", "xfailed", _FAILED) for report in stats.get(outcome, ())
+    )
     return any(map(_has_result, reports))
 
 

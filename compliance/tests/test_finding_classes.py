@@ -129,7 +129,7 @@ def test_results_are_counted_by_class_and_notes_are_not_counted():
 def test_the_report_names_the_class_of_every_finding(tmp_path: Path):
     report = certified(wrong("takes-errors-for-empty-answers"), "response.error-answer-is-told")
     written = json.loads(write_reports([report], tmp_path).read_text(encoding="utf-8"))
-    assert written["report_version"] == 2
+    assert written["report_version"] == 3
     (one,) = written["reports"]
     found = [finding["class"] for result in one["results"] for finding in result.get("findings", ())]
     assert Counter(found) == {name: count["findings"] for name, count in one["classes"].items() if count["findings"]}

@@ -32,7 +32,7 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
-        --model --seed --profile --report --verbose -v --in-process --time-limit --sensitivity
+        --model --seed --profile --report --verbose -v --in-process --time-limit --preview --sensitivity
     """,
     "checks": "",
     "corpus": "",
@@ -48,6 +48,7 @@ COMMANDS = {
         --engine --from-strict-provider
     """,
     "replay": "adapters --built-in --scenarios --scenarios-from --cassettes --dialect --verbose -v",
+    "requirements": "--write",
     "scenarios": "",
     "schema": "what",
     "serve": "name --dialect --service --port --host --answer --fault --faults",
@@ -57,7 +58,7 @@ COMMANDS = {
 
 PYTEST_OPTIONS = """
     --art --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-in-process --art-key-from
-    --art-model --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
+    --art-model --art-preview --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
 """
 
 SIGNATURES = {

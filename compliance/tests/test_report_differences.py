@@ -130,8 +130,8 @@ def test_the_command_reads_what_certify_wrote(good: Report, bad: Report, tmp_pat
         (b"", "is not a report of art certify: Input data was truncated"),
         (b"[1]", "is not a report of art certify: Expected `object`"),
         (b"[" * 100_000, "is not a report of art certify"),
-        (b'{"report_version": 1, "reports": []}', "is a report of version 1, and this suite reads version 2"),
-        (b'{"report_version": 2, "reports": [{}]}', "is a damaged report: Object missing required field `adapter`"),
+        (b'{"report_version": 1, "reports": []}', "is a report of version 1, and this suite reads version 3"),
+        (b'{"report_version": 3, "reports": [{}]}', "is a damaged report: Object missing required field `adapter`"),
     ],
     ids=["missing", "empty", "a list", "deep", "another version", "damaged"],
 )

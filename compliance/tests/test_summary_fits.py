@@ -36,7 +36,15 @@ def report() -> Report:
 
 def failing(report: Report, results: list[Result]) -> Report:
     """The report with these results instead, counted anew."""
-    return make_report(report.adapter, results, rerun=report.rerun, is_filtered=False, started=STARTED, seconds=1)
+    return make_report(
+        report.adapter,
+        results,
+        rerun=report.rerun,
+        counting=Selection().counting,
+        is_filtered=False,
+        started=STARTED,
+        seconds=1,
+    )
 
 
 def result(check: str, scenario: str, *findings: Finding, **fields: Any) -> Result:

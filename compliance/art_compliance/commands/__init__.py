@@ -16,6 +16,7 @@ from art_compliance.commands.judges import exam_command, judge_command, rebuild_
 from art_compliance.commands.lists import (
     checks_command,
     explain_command,
+    requirements_command,
     scenarios_command,
     schema_command,
     version_command,
@@ -36,6 +37,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "exam": exam_command,
     "checks": checks_command,
     "scenarios": scenarios_command,
+    "requirements": requirements_command,
     "schema": schema_command,
     "explain": explain_command,
     "agent": agent_command,

@@ -10,7 +10,9 @@ from art_compliance.checks import CHECKS
 from art_compliance.commands.console import say
 from art_compliance.findings import HarnessError
 from art_compliance.judging.explaining import explain, rule_ids, rules_page
-from art_compliance.run.report import suite_version
+from art_compliance.resources import data_folder
+from art_compliance.run.report import DEMANDS, suite_version
+from art_compliance.run.requirement_sets import FOLDER, make_set, minor_version, set_before, set_in_force, write_set
 from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
 
@@ -28,6 +30,25 @@ def scenarios_command() -> None:
     for scenario in scenarios:
         say(f"{scenario.group}/{scenario.id}\n    {scenario.purpose}")
     say(f"{len(scenarios)} scenarios")
+
+
+def requirements_command(
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the set of a version that is not released yet.")
+    ] = False,
+) -> None:
+    """Show which checks count: the requirement set in force, and the checks that are newer."""
+    if write:
+        version = minor_version(suite_version())
+        made = make_set(version, set_before(version), CHECKS, DEMANDS)
+        say(f"written: {write_set(made, data_folder('fixtures') / FOLDER)}")
+        return
+    found = set_in_force()
+    newer = [check for check in CHECKS if not found.counts(check)]
+    state = "released" if found.released else "not released yet"
+    say(f"requirement set {found.version}, {state}: {len(found.counted)} checks count, {len(newer)} are provisional")
+    for check in newer:
+        say(f"    {check}")
 
 
 def schema_command(what: Annotated[str, typer.Argument(help="prompt, scenario, agent or contributors")]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from art_compliance.checks import Check
 from art_compliance.pytest_plugin.results import RunFacts, attach
-from art_compliance.run.failing import describe_failure
+from art_compliance.run.failing import describe_expected, describe_failure
 from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session, describe
 from art_compliance.run.selection import Plan
@@ -75,5 +75,7 @@ def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Sce
     attach(item, result, RunFacts(describe(session.subject), session.rerun, session.subject.in_process))
     if result.verdict == "not applicable":
         pytest.skip(f"not applicable: {result.reason}")
+    if result.verdict in ("known", "provisional"):
+        pytest.xfail(describe_expected(result))
     if result.verdict != "pass":
         pytest.fail(as_text(describe_failure(result, session.rerun)), pytrace=False)

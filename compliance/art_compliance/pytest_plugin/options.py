@@ -94,6 +94,7 @@ def selection_of(config: pytest.Config) -> Selection:
         scenarios=tuple(option(config, "--art-scenario")),
         extra=folder_option(config, "--art-scenarios-from"),
         cassettes=find_cassettes(cassettes_of(config)),
+        preview=option(config, "--art-preview"),
     )
 
 

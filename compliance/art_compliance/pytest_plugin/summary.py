@@ -49,6 +49,7 @@ def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
             facts.adapter,
             results,
             rerun=facts.rerun,
+            counting=selection.counting,
             is_filtered=not selection.is_whole or len(results) != len(planned),
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),

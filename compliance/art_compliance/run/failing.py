@@ -93,6 +93,14 @@ def describe_failure(result: Result, rerun: Rerun) -> Iterator[Line]:
     yield from map(Line, _describe_details(result, wrong, rerun))
 
 
+def describe_expected(result: Result) -> str:
+    """Why a failure does not count, in one line: what the baseline says of it, or that the check is new."""
+    if result.verdict == "provisional":
+        return "provisional: the check is newer than the requirement set"
+    said = dict.fromkeys(text for one in result.known for text in (one.reason, one.issue) if text)
+    return f"known: {'; '.join(said) or 'the baseline has it'}"
+
+
 def _describe_details(result: Result, wrong: Sequence[Finding], rerun: Rerun) -> Iterator[str]:
     yield f"  law     {CHECKS[result.check].clause}"
     yield f"  on      {result.scenario}: {result.purpose}"

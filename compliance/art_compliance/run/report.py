@@ -7,7 +7,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -18,12 +18,17 @@ from msgspec import Struct
 from art_compliance.cassettes import RECORDED_REALITY, SOURCES, Source
 from art_compliance.findings import CLASSES, Finding, FindingClass, HarnessError, Verdict
 from art_compliance.resources import data_folder
+from art_compliance.run.requirement_sets import Counting, RequirementSet
 from art_compliance.run.rerun import Rerun
 from art_compliance.scenarios import Level
 from art_sdk import ART_STANDARD_VERSION
 
-REPORT_VERSION: Final = 2
-"""The version of `report.json`'s form. Version 2 has the classes of findings, and what each level demands."""
+REPORT_VERSION: Final = 3
+"""The version of `report.json`'s form.
+
+Version 2 has the classes of findings, and what each level demands. Version 3 has the verdicts `known` and
+`provisional`, the baseline, the requirement set, and the exchange of a finding.
+"""
 
 NOT_MADE: Final = "not made"
 """The kind of an adapter whose process ended, or did not answer, before it was made: nothing else is known of it."""
@@ -39,7 +44,15 @@ DEMANDS: Final[Mapping[Level, tuple[FindingClass, ...]]] = {
     "live": _ALL,
 }
 """The classes of which an adapter must have no finding to pass a level. A level whose checks judge no request does not
-demand `refused`."""
+demand `refused`. The requirement set of a version keeps what they are in that version."""
+
+
+class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the baseline says of a failure: its entry's `reason`, `issue` and `expires`."""
+
+    reason: str = ""
+    issue: str = ""
+    expires: date | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -48,7 +61,8 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `purpose` is the scenario's purpose. `source` says who gave the answers that were replayed from `cassette`.
     `judged` is the number of generated requests that the check applied to: it stops when the profile's time is up.
     `shown` are the declared losses and repairs that the scenario was the first to show. `left_to` is the failed check
-    that reports what this one, not applicable, would find.
+    that reports what this one, not applicable, would find. `known` are the entries of the baseline that the verdict
+    `known` comes from.
     """
 
     check: str
@@ -59,6 +73,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
     left_to: str | None = None
+    known: tuple[Known, ...] = ()
     source: Source | None = None
     cassette: str | None = None
     judged: int | None = None
@@ -84,14 +99,18 @@ class LevelCount(Struct, frozen=True, kw_only=True):
     """The results of one level. It is passed when a check passed, and nothing was found of a class that it demands.
 
     `failed_by_class` counts the failed results with findings of a class; one with findings of two counts for both.
+    `known` and `provisional` count the failures with these verdicts, which `failed` does not.
     `left` counts the results that are not applicable because another check, which failed in a class that the level
     demands, reports what they would find: with one of these, the level is not passed. A level
-    that is not applicable proves nothing: `replay` is not applicable unless a real provider's answer was replayed.
+    that is not applicable proves nothing: `replay` is not applicable unless a real provider's answer was replayed, and
+    a level that is newer than the requirement set is not either.
     """
 
     passed: int
     failed: int
     not_applicable: int
+    known: int = 0
+    provisional: int = 0
     left: int = 0
     is_applicable: bool = True
     demands: tuple[FindingClass, ...] = _ALL
@@ -120,10 +139,22 @@ class Adapter(Struct, frozen=True, kw_only=True):
     repairs: tuple[str, ...]
 
 
+class BaselineUse(Struct, frozen=True, kw_only=True):
+    """The baseline of a run: its file, how many entries it has for this adapter, and what is wrong with them.
+
+    Each of the `problems` is a sentence; one of them fails the run.
+    """
+
+    file: str
+    entries: int
+    problems: tuple[str, ...] = ()
+
+
 class Report(Struct, frozen=True, kw_only=True):
     """One adapter's run. A filtered run (`is_filtered`) never certifies, nor does one that was `stopped`.
 
     `in_process` says why the adapter ran in the suite's process; None where it had a process of its own.
+    `requirements` is the version of the requirement set; with `is_preview`, newer checks count, too.
     """
 
     adapter: Adapter
@@ -140,6 +171,9 @@ class Report(Struct, frozen=True, kw_only=True):
     levels: dict[Level, LevelCount]
     recordings: dict[Source, int]
     results: tuple[Result, ...]
+    requirements: str
+    is_preview: bool = False
+    baseline: BaselineUse | None = None
     stopped: str | None = None
     in_process: str | None = None
 
@@ -154,6 +188,26 @@ class Report(Struct, frozen=True, kw_only=True):
         return [result for result in self.results if result.verdict == "harness error"]
 
     @property
+    def known(self) -> list[Result]:
+        """The failures that the baseline has."""
+        return [result for result in self.results if result.verdict == "known"]
+
+    @property
+    def provisional(self) -> list[Result]:
+        """The failures of checks that are newer than the requirement set."""
+        return [result for result in self.results if result.verdict == "provisional"]
+
+    @property
+    def baseline_problems(self) -> tuple[str, ...]:
+        """What is wrong with the entries of the baseline."""
+        return () if self.baseline is None else self.baseline.problems
+
+    @property
+    def is_red(self) -> bool:
+        """Whether the run has failed: a check failed, the run was stopped, or the baseline does not hold."""
+        return bool(self.failures or self.stopped or self.baseline_problems)
+
+    @property
     def unseen(self) -> list[str]:
         """The declared losses and repairs that no scenario has shown. A filtered run says nothing about them."""
         shown = {name for result in self.results for name in result.shown}
@@ -162,10 +216,10 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def is_certified(self) -> bool:
-        """Whether a complete run passed every level that applies, and no check failed."""
+        """Whether a complete run passed every level that applies, and nothing failed but what the baseline has."""
         levels = self.levels.values()
         is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
-        is_whole = is_judged and not (self.is_filtered or self.stopped or self.harness_errors or self.failures)
+        is_whole = is_judged and not (self.is_filtered or self.is_red or self.harness_errors)
         return is_whole and all(count.holds for count in levels)
 
 
@@ -174,11 +228,13 @@ def make_report(
     results: Iterable[Result],
     *,
     rerun: Rerun,
+    counting: Counting,
     is_filtered: bool,
     started: datetime,
     seconds: float,
     stopped: str | None = None,
     in_process: str | None = None,
+    baseline: BaselineUse | None = None,
 ) -> Report:
     """The report of a run."""
     kept = tuple(results)
@@ -194,9 +250,12 @@ def make_report(
         python=platform.python_version(),
         fixtures_digest=fixtures_digest(),
         classes={one: _count_class(one, kept) for one in CLASSES},
-        levels=_count(kept),
+        levels=_count(kept, counting),
         recordings=_recordings(kept),
         results=kept,
+        requirements=counting.requirements.version,
+        is_preview=counting.is_preview,
+        baseline=baseline,
         stopped=stopped,
         in_process=in_process,
     )
@@ -212,7 +271,7 @@ def _count_class(finding_class: FindingClass, results: tuple[Result, ...]) -> Cl
     )
 
 
-def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
+def _count(results: tuple[Result, ...], counting: Counting) -> dict[Level, LevelCount]:
     counts: dict[Level, Counter[Verdict]] = {}
     classes: dict[Level, Counter[FindingClass]] = {}
     for result in results:
@@ -220,15 +279,17 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
         classes.setdefault(result.level, Counter()).update(result.classes)
     reality = any(source in RECORDED_REALITY for source in _recordings(results))
     counts.setdefault("replay", Counter())
-    left = _count_left(results)
+    left = _count_left(results, counting.requirements)
     return {
         level: LevelCount(
             passed=count["pass"],
             failed=count["fail"],
             not_applicable=count["not applicable"],
+            known=count["known"],
+            provisional=count["provisional"],
             left=left[level],
-            is_applicable=level != "replay" or reality,
-            demands=DEMANDS[level],
+            is_applicable=(level != "replay" or reality) and counting.has_level(level),
+            demands=_demands(level, counting.requirements),
             failed_by_class={one: classes.get(level, Counter())[one] for one in CLASSES},
         )
         for level, count in sorted(counts.items())
@@ -236,15 +297,20 @@ def _count(results: tuple[Result, ...]) -> dict[Level, LevelCount]:
     }
 
 
-def _count_left(results: tuple[Result, ...]) -> Counter[Level]:
+def _count_left(results: tuple[Result, ...], requirements: RequirementSet) -> Counter[Level]:
     """By level, the results that are left to a check which failed in a class that the level demands."""
     found = {(result.check, result.scenario): set(result.classes) for result in results}
     return Counter(
         result.level
         for result in results
         if result.left_to is not None
-        and found.get((result.left_to, result.scenario), {"loss"}).intersection(DEMANDS[result.level])
+        and found.get((result.left_to, result.scenario), {"loss"}).intersection(_demands(result.level, requirements))
     )
+
+
+def _demands(level: Level, requirements: RequirementSet) -> tuple[FindingClass, ...]:
+    """What the level demands in the set; of a level that is newer than the set, what the suite says."""
+    return requirements.levels.get(level, DEMANDS[level])
 
 
 def _recordings(results: tuple[Result, ...]) -> dict[Source, int]:

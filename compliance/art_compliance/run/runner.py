@@ -56,6 +56,7 @@ class Session:
     ) -> None:
         self.subject = subject
         self._live = live
+        self._counting = selection.counting
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
         self.rerun = _rerun(subject.name, seed, subject.requested_dialect, selection, search)
@@ -88,7 +89,7 @@ class Session:
             scenario=scenario.id,
             purpose=scenario.purpose,
             level=check.level(scenario, is_refused=bool(trial.undeclared)),
-            verdict=judgement.verdict,
+            verdict=self._verdict(check, judgement),
             findings=judgement.findings,
             reason=judgement.reason,
             source=trial.source if replays else None,
@@ -99,9 +100,14 @@ class Session:
             seconds=round(time.perf_counter() - began, 6),
         )
 
+    def _verdict(self, check: Check, judgement: _Judgement) -> Verdict:
+        """The verdict of the check, or `provisional` for a failure that does not count."""
+        is_failure = judgement.verdict == "fail" and not check.stage.stops_the_run
+        return "provisional" if is_failure and not self._counting.counts(check.id) else judgement.verdict
+
     def _judge(self, check: Check, trial: Trial) -> _Judgement:
         try:
-            outcome = trial.once(check)
+            outcome = trial.once(self._as_counted(check))
         except NotApplicable as error:
             left_to = error.check if isinstance(error, LeftTo) else None
             return _Judgement("not applicable", reason=str(error), judged=error.judged, left_to=left_to)
@@ -113,6 +119,14 @@ class Session:
             return _Judgement("pass", outcome.findings, judged=outcome.judged)
         verdict: Verdict = "harness error" if check.stage.stops_the_run else "fail"
         return _Judgement(verdict, self._with_example(trial, outcome.findings), judged=outcome.judged)
+
+    def _as_counted(self, check: Check) -> Check:
+        """The check, which leaves nothing to a provisional one if it counts itself: what it finds would not count."""
+        counts = self._counting.counts
+        counted = tuple(one for one in check.leaves_to if counts(one.id))
+        if counted == check.leaves_to or not counts(check.id):
+            return check
+        return structs.replace(check, leaves_to=counted)
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Adds an example to the first failure of each check; more of them would make the report long."""
@@ -222,6 +236,7 @@ def certify(
         seconds=time.perf_counter() - began,
         stopped=session.stopped,
         in_process=subject.in_process,
+        counting=selection.counting,
     )
 
 
@@ -244,6 +259,7 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         started=started,
         seconds=seconds,
         stopped=f"{why}; {_not_run(len(rest))}",
+        counting=selection.counting,
     )
 
 

@@ -12,6 +12,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
 from art_compliance.run.live_scenarios import live_scenarios
+from art_compliance.run.requirement_sets import Counting, RequirementSet, set_in_force
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
@@ -39,6 +40,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     `extra` is a folder with scenarios of the author's own. `cassettes` is a folder of recorded calls with one folder
     per provider; without it, nothing is replayed. `live` gives access to the real provider; without it, no real call
     is made.
+    `requirements` is the requirement set that counts, by default that of this version of the suite; with `preview`,
+    checks that are newer count, too.
     """
 
     checks: tuple[str, ...] = ()
@@ -46,11 +49,18 @@ class Selection(Struct, frozen=True, kw_only=True):
     extra: Path | None = None
     cassettes: Path | None = None
     live: Access | None = None
+    preview: bool = False
+    requirements: RequirementSet | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether everything is run."""
         return not (self.checks or self.scenarios)
+
+    @property
+    def counting(self) -> Counting:
+        """Which checks count."""
+        return Counting(requirements=self.requirements or set_in_force(), is_preview=self.preview)
 
     def _includes(self, check: Check) -> bool:
         """Whether the check is selected. If only scenarios are named, checks that use none are not."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from art_compliance.checks import Check
 from art_compliance.comparison.normal_form import same_json
@@ -57,7 +57,7 @@ def measure_sensitivity(
     on_outcome: Callable[[FaultOutcome], None] | None = None,
 ) -> list[FaultOutcome]:
     """Which faults a run of the selection would find. Raises HarnessError for an adapter that cannot be made."""
-    selection = with_own_cassettes(selection, name_of(make))
+    selection = structs.replace(with_own_cassettes(selection, name_of(make)), preview=True)
     plan = selection.plan()
     outcomes: list[FaultOutcome] = []
     with open_subject(make, name=name, dialect=dialect) as subject:

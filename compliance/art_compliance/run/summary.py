@@ -63,10 +63,20 @@ def describe_counts(report: Report) -> Iterator[Line]:
         yield Line(f"  declared, but shown by no scenario: {', '.join(report.unseen)}")
     if report.stopped:
         yield Line(f"  stopped: {report.stopped}", "bad")
+    for problem in report.baseline_problems:
+        yield Line(f"  baseline: {problem}", "bad")
+    if report.provisional:
+        yield Line(f"  {_describe_provisional(report)}")
     if report.in_process not in (None, IN_PROCESS):
         yield Line(f"  judged in the suite's own process: {report.in_process}")
     verdict = describe_verdict(report)
     yield Line(f"  {verdict.text}", verdict.style)
+
+
+def _describe_provisional(report: Report) -> str:
+    """Which checks failed that are newer than the requirement set."""
+    checks = ", ".join(dict.fromkeys(result.check for result in report.provisional))
+    return f"provisional, newer than the requirement set {report.requirements}: {checks}"
 
 
 def _describe_classes(report: Report) -> Iterator[Line]:
@@ -82,7 +92,8 @@ def _describe_level(level: str, count: LevelCount) -> Line:
     mark = "pass" if count.is_passed else "n/a " if count.holds else "open" if is_open else "FAIL"
     numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
     classes = ", ".join(f"{number} {one}" for one, number in count.failed_by_class.items() if number)
-    more = [*([classes] if classes else []), *([f"{count.left} left to failed checks"] if count.left else [])]
+    apart = {"known": count.known, "provisional": count.provisional, "left to failed checks": count.left}
+    more = [*([classes] if classes else []), *(f"{number} {one}" for one, number in apart.items() if number)]
     line = f"  {level:<10} {mark}   {numbers}" + (f"  ({'; '.join(more)})" if more else "")
     return Line(line, "plain" if mark in {"pass", "n/a "} else "bad")
 
@@ -111,16 +122,26 @@ def describe_verdict(report: Report) -> Line:
     """The outcome of the run in one sentence."""
     if report.harness_errors:
         return Line("no verdict: the suite could not do its work (see above)", "bad")
-    if report.failures:
-        checks = len({result.check for result in report.failures})
-        trials = counted(len(report.failures), "trial")
-        return Line(f"NOT certified: {checks} of {len(CHECKS)} checks failed, in {trials} (seed {report.seed})", "bad")
-    if report.stopped:
-        return Line("NOT certified: the run was not complete", "bad")
+    if report.is_red:
+        return Line(f"NOT certified: {_describe_red(report)}", "bad")
     if report.is_filtered:
-        return Line("nothing failed, but a filtered run never certifies")
+        return Line(f"nothing failed{' but what is known' if report.known else ''}; a filtered run never certifies")
     if report.adapter.dialect is None:
         passed = f"passed the format-free checks of suite {report.suite_version}"
         return Line(f"{passed}; the suite does not know its dialect")
-    certified = f"certified by suite {report.suite_version}"
+    if not report.is_certified:
+        levels = ", ".join(level for level, count in report.levels.items() if not count.holds)
+        return Line(f"NOT certified: no check of {levels or 'any level'} passed", "bad")
+    known = f" with {counted(len(report.known), 'known failure')}" if report.known else ""
+    certified = f"certified{known} by suite {report.suite_version}"
     return Line(f"{certified} in {report.seconds:.1f} s (seed {report.seed})", "good")
+
+
+def _describe_red(report: Report) -> str:
+    """Why the run has failed."""
+    if report.failures:
+        checks = len({result.check for result in report.failures})
+        return (
+            f"{checks} of {len(CHECKS)} checks failed, in {counted(len(report.failures), 'trial')} (seed {report.seed})"
+        )
+    return "the run was not complete" if report.stopped else "the baseline does not hold (see above)"

@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint pytest pytest-again thorough installed-again bench payloads cassettes record-local mutants torture libraries clean python
+.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again bench payloads cassettes record-local mutants torture libraries clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -24,7 +24,7 @@ certify: $(VENV)/certify
 test: static pytest
 
 static: $(VENV)/test
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target mypy pyright lint
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy lint docs
 
 mypy: $(VENV)/test
 	$(BIN)/mypy
@@ -36,6 +36,10 @@ lint: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+
+# The documentation, as a site in build/docs/site. Broken links and public names without a docstring fail it.
+docs: $(VENV)/test
+	$(BIN)/python docs/site/make_site.py
 
 # What happens between the static checks and the tests: waiting for programs that are being installed, say.
 BEFORE_TESTS ?= true

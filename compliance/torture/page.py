@@ -97,4 +97,4 @@ def _cell(text: str) -> str:
     """The text in one cell."""
     plain = " ".join("".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text).split())
     short = plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
-    return short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<").replace("`", "\\`")
+    return "".join(f"\\{char}" if char in "\\|<`[" else char for char in short)

@@ -12,13 +12,19 @@ import pytest
 
 _SUITE: Final = "art_compliance.suite"
 _SNAPSHOTS: Final = "art_compliance.snapshots"
-_FAILED: Final = "failed checks"
+_NOT_APPLICABLE: Final = "not applicable"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("art", "LLM provider adapter conformance")
-    group.addoption("--art", action="store_true", help="certify the adapter that [tool.art] in pyproject.toml names")
-    group.addoption("--art-adapter", metavar="MODULE:ATTR", help="certify this adapter (its class or factory)")
+    group.addoption("--art", action="store_true", help="certify the adapters that [tool.art] in pyproject.toml names")
+    group.addoption(
+        "--art-adapter",
+        metavar="MODULE:ATTR",
+        action="append",
+        default=[],
+        help="certify this adapter (its class or factory; repeatable)",
+    )
     group.addoption("--art-dialect", metavar="NAME", help="its wire format, if the adapter does not declare one")
     group.addoption("--art-check", metavar="ID", action="append", default=[], help="run only this check (repeatable)")
     group.addoption("--art-scenario", metavar="ID", action="append", default=[], help="only this scenario (repeatable)")
@@ -39,12 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _is_run(config):
         return
     try:
-        from art_compliance.pytest_plugin.run import start_run  # noqa: PLC0415 - only when it is used
+        from art_compliance.pytest_plugin.run import start_runs  # noqa: PLC0415 - only when it is used
     except ModuleNotFoundError as error:
         from art_compliance.cli import explain_missing  # noqa: PLC0415 - only when something is missing
 
         pytest.exit(explain_missing(error), returncode=2)
-    start_run(config)
+    start_runs(config)
 
 
 def _is_run(config: pytest.Config) -> bool:
@@ -83,14 +89,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_report_teststatus(
-    report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
+    report: pytest.CollectReport | pytest.TestReport,
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Counts a failed check in a category of its own: pytest would show each of thousands, and be slow at it.
-
-    The summary shows them by their causes. With `-v` pytest shows each.
-    """
-    is_shown_by_pytest = not report.failed or report.when != "call" or config.get_verbosity() > 0
-    return None if is_shown_by_pytest or not _has_result(report) else (_FAILED, "F", ("FAILED", {"red": True}))
+    """Counts a check that is not applicable in a category of its own: it did not pass, and nothing was skipped."""
+    is_left_out = getattr(report, "art_verdict", None) == _NOT_APPLICABLE
+    return (_NOT_APPLICABLE, "n", (_NOT_APPLICABLE.upper(), {"cyan": True})) if is_left_out else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -103,25 +106,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _has_results(terminalreporter: pytest.TerminalReporter) -> bool:
     """Whether a check was run, in this process or in a worker."""
     stats: Any = terminalreporter.stats
-    reports = (
-        report for outcome in ("passed", "failed", "skipped", "xfailed", _FAILED) for report in stats.get(outcome, ())
-    )
-    return any(map(_has_result, reports))
-
-
-def _has_result(report: Any) -> bool:
-    """Whether a test's report is that of a check."""
-    return any(name == "art_result" for name, _ in getattr(report, "user_properties", ()))
+    outcomes = ("passed", "failed", "xfailed", _NOT_APPLICABLE)
+    return any(hasattr(report, "art_results") for outcome in outcomes for report in stats.get(outcome, ()))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Gives every worker of pytest-xdist the same seed, and the name of the adapter's factory."""
+    """Gives every worker of pytest-xdist the same seed, and the names of the adapters' factories."""
     from art_compliance.pytest_plugin.seed import seed_of  # noqa: PLC0415 - only under pytest-xdist
 
     node.workerinput["art_seed"] = seed_of(node.config)
     if _is_run(node.config):
-        from art_compliance.pytest_plugin.run import find_run  # noqa: PLC0415 - only when it is used
+        from art_compliance.pytest_plugin.run import find_runs  # noqa: PLC0415 - only when it is used
 
-        run = find_run(node.config)
-        node.workerinput["art_factory"] = run.factory_name if run else ""
+        node.workerinput["art_factories"] = {run.name: run.factory_name for run in find_runs(node.config)}

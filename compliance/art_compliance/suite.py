@@ -15,13 +15,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from art_compliance.checks import Check
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.pytest_plugin.items import run_as_test
 from art_compliance.pytest_plugin.options import dialect_of, fail, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
-from art_compliance.scenarios import Scenario
+from art_compliance.run.selection import Trials
 from art_compliance.subject.factories import Factory, name_of
 from art_compliance.subject.opening import open_subject
 
@@ -41,9 +40,9 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
         leave(str(error))
 
 
-def test_adapter(check: Check, scenario: Scenario, art_session: Session, request: pytest.FixtureRequest) -> None:
-    """One check on one scenario."""
-    run_as_test(request.node, art_session, check, scenario)
+def test_adapter(trials: Trials, art_session: Session, request: pytest.FixtureRequest) -> None:
+    """One check on all its scenarios."""
+    run_as_test(request.node, art_session, trials)
 
 
 __all__ = ["art_session", "test_adapter"]

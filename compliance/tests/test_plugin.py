@@ -12,6 +12,7 @@ import os
 import pytest
 
 from art_compliance import Selection
+from art_compliance.run.selection import by_check
 
 # A run in this process unloads what it was the first to import, so what every run needs is imported before.
 for needed in ("cassettes.recording", "pytest_plugin.run", "pytest_plugin.summary", "run.runner", "strategies"):
@@ -56,13 +57,6 @@ def run_apart(pytester: pytest.Pytester):
     )
 
 
-@pytest.fixture
-def run_with_two_workers(pytester: pytest.Pytester):
-    return lambda *arguments: pytester.runpytest_subprocess(
-        "-q", "-p", "no:cacheprovider", "-n", "2", *arguments, timeout=120
-    )
-
-
 def test_an_adapter_is_judged_without_a_test_file(run, pytester):
     result = run("--art-adapter", "openai", "--art-report", "out", "--art-seed", "7", *FEW)
     assert result.ret == 0
@@ -75,12 +69,30 @@ def test_an_adapter_is_judged_without_a_test_file(run, pytester):
 
 @pytest.mark.once
 @pytest.mark.unmeasured
-def test_two_workers_find_what_one_finds(run, run_with_two_workers):
-    few = ("--art-adapter", "gemini", "--art-seed", "5", *FEW)
-    alone, together = run(*few), run_with_two_workers(*few)
-    assert together.ret == 0
+def test_two_workers_find_what_one_finds_for_the_option_and_for_a_test_file(run, pytester):
+    pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"), my_adapter=ONE_LINE_WRONG)
+    given = ("--art-adapter", "my_adapter:MyAdapter", "--art-seed", "9", *FEW)
+    alone = run(*given)
+    together = pytester.runpytest_subprocess(
+        "-q", "-p", "no:cacheprovider", "-n", "2", "--art-in-process", "--art-report", "out", *given, timeout=120
+    )
+    assert (alone.ret, together.ret) == (1, 1)
     assert together.parseoutcomes() == alone.parseoutcomes()
-    together.stdout.fnmatch_lines(["*adapter conformance*", "gemini  (white box, gemini-generate)"])
+    assert {*_summary_of(together)} == {*_summary_of(alone), "report: out/report.json"}
+    together.stdout.fnmatch_lines(
+        ["FAIL translation.system-text-survives: 2 findings in 2 scenarios", "*adapter conformance*"]
+    )
+    reports = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))["reports"]
+    names = {"my_adapter:MyAdapter", "art_sdk.adapters.chat_completions.openai:OpenAIAdapter"}
+    assert {report["adapter"]["name"] for report in reports} == names
+    for report in reports:
+        assert {result["scenario"] for result in report["results"]} == {"greeting", "one-question", "parallel-calls"}
+        assert report["rerun"]["seed"] == 9
+
+
+def _summary_of(result: pytest.RunResult) -> list[str]:
+    lines = result.outlines[next(n for n, line in enumerate(result.outlines) if "adapter conformance" in line) :]
+    return lines[: next(n for n, line in enumerate(lines) if "short test summary" in line)]
 
 
 @pytest.mark.once
@@ -106,13 +118,14 @@ def test_an_adapter_under_pytest_has_a_process_of_its_own(run_apart, pytester):
     assert report["in_process"] is None
 
 
-def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
+def test_a_failure_is_the_checks_and_shows_what_the_command_shows(run, pytester):
     pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
-    result = run("--art-adapter", "my_adapter:MyAdapter", *FEW)
+    result = run("--art-adapter", "my_adapter:MyAdapter", "--junitxml", "junit.xml", *FEW)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "loss or corruption: * findings",
+            "*= FAILURES =*",
+            "*_ translation.system-text-survives on 2 scenarios _*",
             "FAIL translation.system-text-survives: 2 findings in 2 scenarios",
             "  law     Every system text is in the request once, character for character.",
             "  on      parallel-calls: *",
@@ -120,9 +133,28 @@ def test_a_failure_shows_its_check_scenario_and_place(run, pytester):
             "  where   prompt $[[]0]*",
             "  again   art certify my_adapter:MyAdapter --seed * --check translation.system-* --scenario parallel-*",
             "  also    one-question",
+            "*adapter conformance*",
+            "  loss or corruption      2 findings of 1 check, in 2 trials",
             "*NOT certified*",
+            "FAILED art::translation.system-text-survives - the system turn is lost: *",
         ]
     )
+    junit = (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    assert len(junit) < 30_000
+    assert 'failures="1" skipped="0"' in junit
+    assert junit.count("<testcase") == sum(result.parseoutcomes().values())
+    case = junit[junit.index('name="translation.system-text-survives"') :].partition("</testcase>")[0]
+    assert '<property name="trials" value="2 failed" />' in case
+    assert '<failure message="the system turn is lost: &quot;Use the tools.&quot; (and 1 more scenario)">' in case
+
+
+def test_what_is_not_applicable_is_counted_apart_and_is_no_skip(run):
+    check = ("--art-check", "translation.undeclared-use-is-refused", "--art-check", "translation.is-total")
+    result = run("--art-adapter", "openai", *check, "--art-scenario", "parallel-calls", "-rs", "-vv")
+    result.stdout.fnmatch_lines(
+        ["art::translation.undeclared-use-is-refused NOT APPLICABLE *", "*3 passed, 1 not applicable*"]
+    )
+    assert "skipped" not in result.parseoutcomes()
 
 
 NAIVE = """
@@ -137,43 +169,16 @@ class MyAdapter:
 """
 
 
-@pytest.mark.once
-@pytest.mark.unmeasured
-def test_hundreds_of_failures_are_shown_by_their_causes_and_not_one_by_one(run, pytester):
+@pytest.mark.parametrize("arguments", [(), ("-vv",)])
+def test_of_many_causes_the_first_are_shown_and_all_with_verbose(run, pytester, arguments):
     pytester.makepyfile(my_adapter=NAIVE)
-    result = run("--art-adapter", "my_adapter:MyAdapter", "--art-check", "wire.request-is-of-the-schema")
-    assert result.ret == 1
-    assert result.parseoutcomes()["failed"] > 100
-    shown = result.outlines[result.outlines.index(next(line for line in result.outlines if "conformance" in line)) :]
-    assert len(shown) <= 80
-    result.stdout.fnmatch_lines(
-        [
-            "refused by the provider: * findings",
-            "FAIL wire.request-is-of-the-schema: * findings in * scenarios",
-            "  wrong   unknown field 'thread_id'*",
-            "  again   art certify my_adapter:MyAdapter --seed * --check wire.request-is-of-the-schema --scenario *",
-        ]
-    )
-    result.stdout.no_fnmatch_line("*= FAILURES =*")
-    result.stdout.no_fnmatch_line("FAILED *")
-
-
-@pytest.mark.once
-@pytest.mark.unmeasured
-def test_the_causes_left_out_are_said_to_be_in_the_report_that_the_option_writes(run, pytester):
-    pytester.makepyfile(my_adapter=NAIVE)
-    names = ("options-survive", "tools-survive", "images-survive", "tool-means-tool-result", "outcome-is-right")
-    laws = [argument for name in names for argument in ("--art-check", f"translation.{name}")]
-    checks = (*laws, "--art-check", "wire.no-rule-is-broken", "--art-check", "wire.request-is-of-the-schema")
-    result = run("--art-adapter", "my_adapter:MyAdapter", *checks)
-    result.stdout.fnmatch_lines(["  and * more causes; --art-report DIR writes all of them into report.json"])
-
-
-def test_with_verbose_pytest_shows_each_failure(run, pytester):
-    pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
-    check = ("--art-check", "translation.system-text-survives", "--art-scenario", "one-question")
-    result = run("--art-adapter", "my_adapter:MyAdapter", "-vv", *check)
-    result.stdout.fnmatch_lines(["*= FAILURES =*", "FAILED art::translation.system-text-survives::one-question*"])
+    images = ("one-image", "two-images", "gif-image", "jpeg-and-webp", "url-and-inline")
+    selected = [part for name in images for part in ("--art-scenario", name)]
+    check = ("--art-check", "translation.images-survive")
+    result = run("--art-adapter", "my_adapter:MyAdapter", *check, *selected, *arguments)
+    shown = sum(line.startswith("FAIL translation.images-survive") for line in result.outlines)
+    left = [line for line in result.outlines if line.endswith("; -v shows all of them")]
+    assert (shown, left) == ((5, []) if arguments else (3, ["  and 2 more causes; -v shows all of them"]))
 
 
 def test_an_authors_own_failing_tests_are_shown_as_ever(run, pytester):
@@ -195,7 +200,7 @@ def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run
 @pytest.mark.once
 @pytest.mark.unmeasured
 def test_a_filtered_run_never_certifies(run):
-    for arguments in (FEW, ("-k", "one-question"), ("--art-check", "response.broken-answer-is-an-error")):
+    for arguments in (FEW, ("-k", "broken-answer"), ("--art-check", "response.broken-answer-is-an-error")):
         result = run("--art-adapter", "openai", *arguments)
         assert result.ret == 0
         result.stdout.fnmatch_lines(["*a filtered run never certifies*"])
@@ -221,9 +226,33 @@ def test_an_authors_test_file_collects_every_check(run, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
     result = run("--collect-only")
     assert result.ret == 0
-    planned = Selection().plan()
-    collected = {line.partition("[")[2].removesuffix("]") for line in result.outlines if "::" in line}
-    assert collected == {f"{check.id}-{scenario.id}" for check, scenario in planned}
+    collected = [line for line in result.outlines if "::" in line]
+    assert collected == [f"test_mine.py::test_adapter[{trials.check.id}]" for trials in by_check(Selection().plan())]
+
+
+@pytest.mark.unmeasured
+def test_several_adapters_have_items_of_their_own(run):
+    result = run("--art-adapter", "openai", "--art-adapter", "gemini", "--collect-only", "-k", "is-total")
+    assert [line for line in result.outlines if "::" in line] == [
+        "art::openai::translation.is-total",
+        "art::gemini::translation.is-total",
+    ]
+
+
+def test_the_option_names_the_adapter_of_a_test_file_and_the_checks_run_once(run, pytester):
+    pytester.makepyfile(
+        test_mine="from art_compliance.suite import *\n"
+        "def test_mine(art_adapter): assert art_adapter(api_key='k').provider_name == 'gemini'"
+    )
+    result = run("--art-adapter", "gemini", "--art-check", "translation.is-total", "--art-scenario", "one-question")
+    assert result.parseoutcomes() == {"passed": 4, "deselected": 3}
+    result.stdout.fnmatch_lines(["gemini  (white box, gemini-generate)"])
+
+
+def test_a_keyword_that_is_a_scenario_gets_advice(run):
+    result = run("--art-adapter", "openai", "-k", "one-question")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["-k selects checks by their ids; for scenarios, use --art-scenario one-question"])
 
 
 def test_a_fixture_of_the_wrong_scope_is_reported(run, pytester):
@@ -299,25 +328,6 @@ def test_the_plugin_imports_nothing_until_it_is_used(pytester):
         """
     )
     assert pytester.runpytest_subprocess("-q").parseoutcomes() == {"passed": 1}
-
-
-@pytest.mark.once
-@pytest.mark.unmeasured
-def test_the_options_and_two_workers_serve_an_authors_test_file(run_with_two_workers, pytester):
-    pytester.makepyfile(test_mine=SUITE_FILE.format(scope="session"))
-    result = run_with_two_workers("--art-report", "out", "--art-seed", "9", *FEW)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        [
-            "*adapter conformance*",
-            "art_sdk.adapters.chat_completions.openai:OpenAIAdapter  (white box, openai-chat)",
-            "*filtered run never certifies*",
-            "report: out/report.json",
-        ]
-    )
-    report = json.loads((pytester.path / "out" / "report.json").read_text(encoding="utf-8"))["reports"][0]
-    assert {result["scenario"] for result in report["results"]} == {"greeting", "one-question", "parallel-calls"}
-    assert report["rerun"]["seed"] == 9
 
 
 def test_two_adapters_in_two_files_have_a_summary_each(run, pytester):

@@ -156,8 +156,7 @@ def test_pytest_certifies_what_the_settings_name(run, pytester):
 @pytest.mark.parametrize(
     ("adapters", "message"),
     [
-        ([], "--art certifies the adapter that pyproject.toml names, and it names none"),
-        (["mine:Mine", "openai"], "pyproject.toml names 2: choose one with --art-adapter, such as mine:Mine"),
+        ([], "--art certifies the adapters that pyproject.toml names, and it names none"),
         (["mine:Gone"], "'mine' has no attribute 'Gone'"),
     ],
 )
@@ -166,6 +165,22 @@ def test_pytest_says_what_the_settings_lack(run, pytester, adapters, message):
     result = run("--art")
     assert result.ret == 2
     assert message in result.stdout.str() + result.stderr.str()
+
+
+def test_pytest_certifies_each_of_several_adapters(run, pytester):
+    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]')
+    result = run("--art", *ONE)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["mine:Mine  (white box, openai-chat)", "gemini  (white box, gemini-generate)"])
+
+
+def test_a_fixture_is_one_adapter(run, pytester):
+    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]')
+    pytester.makepyfile(test_mine="def test_mine(art_adapter): pass")
+    result = run()
+    assert result.ret == 2
+    wanted = "the fixture art_adapter is one adapter, and 2 are named: choose one with --art-adapter, such as mine:Mine"
+    assert wanted in result.stdout.str() + result.stderr.str()
 
 
 def test_a_test_file_without_a_fixture_checks_what_the_settings_name(run, pytester):

@@ -1,67 +1,65 @@
-"""The suite's tests in pytest's tree: `art::<check>::<scenario>`."""
+"""The suite's tests in pytest's tree: `art::<check>`, or `art::<adapter>::<check>` for several adapters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from art_compliance.checks import Check
-from art_compliance.pytest_plugin.results import RunFacts, attach
-from art_compliance.run.failing import describe_expected, describe_failure
-from art_compliance.run.lines import as_text
+from art_compliance.pytest_plugin.results import Judged, RunFacts, keep
+from art_compliance.run.failing import describe_expected, describe_results
+from art_compliance.run.lines import as_text, counted
 from art_compliance.run.runner import Session, describe
-from art_compliance.run.selection import Plan
-from art_compliance.scenarios import Scenario
+from art_compliance.run.selection import Trials
 
 OpenSession = Callable[[], Session]
 
+_CAUSES_SHOWN: Final = 3
+"""How many causes of one check pytest shows in full, unless it is verbose."""
+
 
 class Item(pytest.Item):
-    """One check on one scenario."""
+    """One check on all its scenarios."""
 
-    def __init__(self, *, check: Check, scenario: Scenario, session_of: OpenSession, **kwargs: Any) -> None:
+    def __init__(self, *, trials: Trials, session_of: OpenSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # pyright: ignore[reportUnknownMemberType] - pytest's has no types
-        self._check = check
-        self._scenario = scenario
+        self._trials = trials
         self._session_of = session_of
 
     def runtest(self) -> None:
-        run_as_test(self, self._session_of(), self._check, self._scenario)
+        run_as_test(self, self._session_of(), self._trials)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self._check.id} on {self._scenario.id}"
+        scenarios = counted(len(self._trials.scenarios), "scenario")
+        return self.config.rootpath / "art", None, f"{self.nodeid.removeprefix('art::')} on {scenarios}"
 
 
-class CheckNode(pytest.Collector):
-    """A check with its scenarios."""
+class AdapterNode(pytest.Collector):
+    """The checks of one adapter."""
 
-    def __init__(self, *, plan: Plan, session_of: OpenSession, **kwargs: Any) -> None:
+    def __init__(self, *, plan: Sequence[Trials], session_of: OpenSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._plan = plan
         self._session_of = session_of
 
     def collect(self) -> Iterator[Item]:
-        for check, scenario in self._plan:
-            yield make_node(Item, self, name=scenario.id, check=check, scenario=scenario, session_of=self._session_of)
+        for trials in self._plan:
+            yield make_node(Item, self, name=trials.check.id, trials=trials, session_of=self._session_of)
 
 
 class Catalogue(pytest.Collector):
-    """All checks of the run."""
+    """The checks of several adapters."""
 
-    def __init__(self, *, plan: Plan, session_of: OpenSession, **kwargs: Any) -> None:
+    def __init__(self, *, adapters: Mapping[str, Mapping[str, Any]], **kwargs: Any) -> None:
+        """`adapters` has the arguments of `AdapterNode` for each."""
         super().__init__(**kwargs)
-        self._plan = plan
-        self._session_of = session_of
+        self._adapters = adapters
 
-    def collect(self) -> Iterator[CheckNode]:
-        by_check: dict[str, Plan] = {}
-        for check, scenario in self._plan:
-            by_check.setdefault(check.id, []).append((check, scenario))
-        for name, plan in by_check.items():
-            yield make_node(CheckNode, self, name=name, plan=plan, session_of=self._session_of)
+    def collect(self) -> Iterator[AdapterNode]:
+        for name, values in self._adapters.items():
+            yield make_node(AdapterNode, self, name=name, **values)
 
 
 def make_node(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
@@ -69,13 +67,18 @@ def make_node(kind: Any, parent: pytest.Collector, **values: Any) -> Any:
     return kind.from_parent(parent, **values)
 
 
-def run_as_test(item: pytest.Item, session: Session, check: Check, scenario: Scenario) -> None:
-    """Runs one check as a test: it passes, or skips with the reason, or fails with the findings."""
-    result = session.run(check, scenario)
-    attach(item, result, RunFacts(describe(session.subject), session.rerun, session.subject.in_process))
-    if result.verdict == "not applicable":
-        pytest.skip(f"not applicable: {result.reason}")
-    if result.verdict in ("known", "provisional"):
-        pytest.xfail(describe_expected(result))
-    if result.verdict != "pass":
-        pytest.fail(as_text(describe_failure(result, session.rerun)), pytrace=False)
+def run_as_test(item: pytest.Item, session: Session, trials: Trials) -> None:
+    """Runs one check on its scenarios as one test, which fails with what `art certify` prints of its failures.
+
+    If all failures are expected, the test is xfailed.
+    """
+    results = tuple(session.run(trials.check, scenario) for scenario in trials.scenarios)
+    facts = RunFacts(describe(session.subject), session.rerun, session.subject.in_process)
+    judged = Judged(facts=facts, results=results)
+    keep(item, judged)
+    if judged.verdict in {"fail", "harness error"}:
+        most = None if item.config.get_verbosity() > 0 else _CAUSES_SHOWN
+        pytest.fail(as_text(describe_results(results, session.rerun, most=most)), pytrace=False)
+    if judged.verdict in {"known", "provisional"}:
+        expected = (describe_expected(one) for one in results if one.verdict in {"known", "provisional"})
+        pytest.xfail("; ".join(dict.fromkeys(expected)))

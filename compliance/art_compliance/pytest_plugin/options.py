@@ -12,7 +12,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings, read_settings
-from art_compliance.subject.factories import Factory, find_factory
+from art_compliance.subject.factories import Factory, Named, find_factory
 
 _SETTINGS: Final = pytest.StashKey[Settings]()
 
@@ -38,24 +38,20 @@ def settings_of(config: pytest.Config) -> Settings:
     return config.stash[_SETTINGS]
 
 
-def adapter_of(config: pytest.Config) -> str:
-    """The name of the adapter to certify. Raises HarnessError if the settings name none, or several."""
-    named: str | None = option(config, "--art-adapter")
-    if named:
-        return named
-    match settings_of(config).adapters:
-        case ():
-            raise HarnessError(
-                "--art certifies the adapter that pyproject.toml names, and it names none: write "
-                '[tool.art] adapters = ["module:Class"], or use --art-adapter module:Class'
-            )
-        case (name,):
-            return name
-        case names:
-            raise HarnessError(
-                f"pytest certifies one adapter at a time, and pyproject.toml names {len(names)}: "
-                f"choose one with --art-adapter, such as {names[0]}"
-            )
+def adapters_of(config: pytest.Config) -> tuple[str, ...]:
+    """The names of the adapters to certify, each once. Raises HarnessError if the settings name none."""
+    found = option(config, "--art-adapter") or settings_of(config).adapters
+    if not found:
+        raise HarnessError(
+            "--art certifies the adapters that pyproject.toml names, and it names none: write "
+            '[tool.art] adapters = ["module:Class"], or use --art-adapter module:Class'
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def factory_of(config: pytest.Config, name: str) -> Factory:
+    """The factory of the adapter with this name, imported here only for `--art-in-process`. Raises HarnessError."""
+    return find_factory(name) if option(config, "--art-in-process") else Named(name)
 
 
 def default_factory(config: pytest.Config) -> Factory:
@@ -63,10 +59,16 @@ def default_factory(config: pytest.Config) -> Factory:
     if not (option(config, "--art-adapter") or settings_of(config).adapters):
         raise HarnessError(
             "define a session-scoped fixture art_adapter that returns your adapter's factory, "
-            'or name it in pyproject.toml: [tool.art] adapters = ["module:Class"]'
+            'use --art-adapter, or name it in pyproject.toml: [tool.art] adapters = ["module:Class"]'
         )
     add_working_directory(config)
-    return find_factory(adapter_of(config))
+    first, *others = adapters_of(config)
+    if others:
+        raise HarnessError(
+            f"the fixture art_adapter is one adapter, and {len(others) + 1} are named: "
+            f"choose one with --art-adapter, such as {first}"
+        )
+    return find_factory(first)
 
 
 def add_working_directory(config: pytest.Config) -> None:

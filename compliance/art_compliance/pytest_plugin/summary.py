@@ -1,4 +1,4 @@
-"""The summary at the end of pytest: the failures by their causes, the counts of each level, and the report."""
+"""The summary at the end of pytest: the counts of each level, the verdict, and the report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, option, selection_of
-from art_compliance.pytest_plugin.results import read_facts, results_by_run
-from art_compliance.pytest_plugin.run import find_run
+from art_compliance.pytest_plugin.results import results_by_run
+from art_compliance.pytest_plugin.run import find_runs
 from art_compliance.run.lines import Style
 from art_compliance.run.report import Report, make_report, write_reports
 from art_compliance.run.reproducing import write_repros
-from art_compliance.run.summary import summarize
+from art_compliance.run.summary import describe_counts
 
 if TYPE_CHECKING:
     import pytest
@@ -28,29 +28,26 @@ _MARKUP: Final[dict[Style, dict[str, bool]]] = {
 
 
 def write_summary(reporter: Any, config: pytest.Config) -> None:
-    """Prints the failures and the counts, and writes `report.json` if `--art-report` says where."""
+    """Prints the counts, and writes `report.json` if `--art-report` says where. Failures are pytest's to print."""
     reports, folder = list(_reports(reporter, config)), option(config, "--art-report")
-    width = config.get_terminal_writer().fullwidth if reporter.isatty else None
-    rest = "report.json has all of them" if folder else "--art-report DIR writes all of them into report.json"
     reporter.section("adapter conformance")
     for report in reports:
-        for line in summarize(report, width=width, rest=rest):
+        for line in describe_counts(report):
             reporter.write_line(line.text, **_MARKUP[line.style])
     if folder:
         _write(reporter, reports, Path(folder))
 
 
 def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
-    selection, run = selection_of(config), find_run(config)
-    planned = selection.plan() if run is None else run.plan
-    for text, results in results_by_run(reporter).items():
-        facts = read_facts(text)
+    selection, planned = selection_of(config), {run.name: len(run.plan) for run in find_runs(config)}
+    for facts, results in results_by_run(reporter):
+        wanted = planned.get(facts.adapter.name) or len(selection.plan())
         yield make_report(
             facts.adapter,
             results,
             rerun=facts.rerun,
             counting=selection.counting,
-            is_filtered=not selection.is_whole or len(results) != len(planned),
+            is_filtered=not selection.is_whole or len(results) != wanted,
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),
             in_process=facts.in_process,

@@ -36,9 +36,23 @@ def describe_in_full(report: Report, *, repros: Path | None = None) -> Iterator[
             first = cause.results[0]
             if repros and written[first.check] is first:
                 yield _repro(repros, first)
-            if others := cause.results[1:]:
-                yield Line(f"  also    {_names([result.scenario for result in others])}")
+            yield from _describe_others(cause)
             yield Line("")
+
+
+def describe_results(results: Sequence[Result], rerun: Rerun, *, most: int | None = None) -> Iterator[Line]:
+    """The failures of one check, cause by cause, and of many causes the first of the worst class: at most `most`."""
+    for result in results:
+        if result.verdict == "harness error":
+            yield from (*describe_failure(result, rerun), Line(""))
+    found = find_causes(result for result in results if result.verdict == "fail")
+    causes = [cause for one in CLASSES for cause in found[one]]
+    for cause in causes[:most]:
+        yield from _describe_cause(cause, rerun)
+        yield from _describe_others(cause)
+        yield Line("")
+    if left := len(causes[len(causes) if most is None else most :]):
+        yield Line(f"  and {counted(left, 'more cause')}; -v shows all of them")
 
 
 def describe_every_failure(report: Report, *, repros: Path | None = None) -> Iterator[Line]:
@@ -79,6 +93,11 @@ def heading_of(cause: Cause) -> Line:
 def _describe_cause(cause: Cause, rerun: Rerun) -> Iterator[Line]:
     yield heading_of(cause)
     yield from map(Line, _describe_details(cause.results[0], cause.examples, rerun))
+
+
+def _describe_others(cause: Cause) -> Iterator[Line]:
+    if others := cause.results[1:]:
+        yield Line(f"  also    {_names([result.scenario for result in others])}")
 
 
 def _names(scenarios: list[str]) -> str:

@@ -8,6 +8,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -336,9 +337,17 @@ def fixtures_digest(folder: Path | None = None) -> str:
     """A digest of every file below `fixtures/` (or another folder): runs with equal digests were judged by equal data.
 
     It covers the files' names and bytes, and depends neither on where the folder is nor on the operating system.
-    Hidden files are left out.
+    Hidden files are left out. That of `fixtures/` itself is computed once in a process.
     """
-    root = folder or data_folder("fixtures")
+    return _digest_of_fixtures() if folder is None else _digest(folder)
+
+
+@cache
+def _digest_of_fixtures() -> str:
+    return _digest(data_folder("fixtures"))
+
+
+def _digest(root: Path) -> str:
     files = {path.relative_to(root): path for path in root.rglob("*") if path.is_file()}
     digests = {
         name.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

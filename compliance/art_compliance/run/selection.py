@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -31,6 +32,18 @@ FOLDER: Final = Path("cassettes")
 
 Plan = list[tuple[Check, Scenario]]
 """What is run, in order: each check on each of its scenarios."""
+
+
+class Trials(NamedTuple):
+    """One check and its scenarios."""
+
+    check: Check
+    scenarios: tuple[Scenario, ...]
+
+
+def by_check(plan: Plan) -> list[Trials]:
+    """The plan, check by check."""
+    return [Trials(check, tuple(one for _, one in pairs)) for check, pairs in groupby(plan, lambda pair: pair[0])]
 
 
 class Selection(Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ def test_every_reference_adapter_is_judged_and_reported(art, tmp_path: Path):
     assert result.exit_code == 0
     assert result.output.count("a filtered run never certifies") == len(BUILT_IN)
     assert "report: art-report/report.json" in result.output
+    assert all(name in (tmp_path / "art-report" / "index.html").read_text(encoding="utf-8") for name in BUILT_IN)
     reports = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))["reports"]
     judged = [(one["adapter"]["name"], one["is_certified"], one["seed"]) for one in reports]
     assert judged == [(name, False, 3) for name in BUILT_IN]

@@ -121,6 +121,8 @@ def test_the_wheel_holds_both_packages_and_the_data_and_no_tests(wheel: Path):
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"art_sdk", "art_compliance"}
     assert "art_compliance/_data/fixtures/scenarios/simple-chat/one-question.json" in names
+    page = ("template.html.jinja", "style.css", "script.js")
+    assert {f"art_compliance/publishing/page/{name}" for name in page} <= {*names}
     assert "art_sdk/py.typed" in names
     assert "art_compliance/py.typed" in names
     assert not [name for name in names if "/tests/" in name]

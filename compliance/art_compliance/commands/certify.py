@@ -22,8 +22,9 @@ from art_compliance.commands.output import NAME, Kept, printing_to
 from art_compliance.commands.processes import Task, Tell, count_cores, run_all
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
+from art_compliance.publishing.files import publish
 from art_compliance.run.lines import counted
-from art_compliance.run.report import Report, Result, write_reports
+from art_compliance.run.report import Report, Result
 from art_compliance.run.reproducing import write_repros
 from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
@@ -104,7 +105,7 @@ def certify_command(
         kept.end()
         if kept.lines:
             say(f"printed meanwhile: {counted(kept.lines, 'line')}, in {report / NAME}")
-    path = write_reports(reports, report)
+    path = publish(reports, report)
     write_repros(reports, report)
     say(f"report: {path}")
     raise typer.Exit(_exit_code(reports))

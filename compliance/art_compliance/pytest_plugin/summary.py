@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from art_compliance.findings import HarnessError
+from art_compliance.publishing.files import publish
 from art_compliance.pytest_plugin.options import HARNESS_EXIT, option, selection_of
 from art_compliance.pytest_plugin.results import results_by_run
 from art_compliance.pytest_plugin.run import find_runs
 from art_compliance.run.lines import Style
-from art_compliance.run.report import Report, make_report, write_reports
+from art_compliance.run.report import Report, make_report
 from art_compliance.run.reproducing import write_repros
 from art_compliance.run.summary import describe_counts
 
@@ -56,7 +57,7 @@ def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
 
 def _write(reporter: Any, reports: list[Report], folder: Path) -> None:
     try:
-        reporter.write_line(f"report: {write_reports(reports, folder)}")
+        reporter.write_line(f"report: {publish(reports, folder)}")
         write_repros(reports, folder)
     except HarnessError as error:
         reporter.write_line(f"harness: {error}", red=True)

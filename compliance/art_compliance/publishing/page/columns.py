@@ -1,0 +1,108 @@
+"""What the page says of each adapter: its verdict, levels, classes of findings, and what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from art_compliance.findings import CLASSES, FindingClass
+from art_compliance.run.report import LevelCount, Report
+from art_compliance.run.summary import describe_verdict
+from art_compliance.scenarios import Level
+
+LevelState = Literal["pass", "fail", "open", "none"]
+
+
+class LevelCell(NamedTuple):
+    """One level of one adapter: how it ended, in a word, and in numbers."""
+
+    level: Level
+    state: LevelState
+    word: str
+    passed: int
+    failed: int
+    left: int
+    not_applicable: int
+
+
+class Column(NamedTuple):
+    """One adapter."""
+
+    name: str
+    kind: str
+    dialect: str
+    is_certified: bool
+    verdict: str
+    levels: tuple[LevelCell | None, ...]
+    """In the order of `levels_of`; None for a level that the run does not have."""
+    classes: tuple[int, ...]
+    """The findings of each class."""
+    facts: tuple[tuple[str, str], ...]
+    """What else is known, each under its name."""
+
+    @property
+    def module(self) -> str:
+        """The module of an adapter that is named by its module."""
+        return self.name.rpartition(":")[0]
+
+    @property
+    def short(self) -> str:
+        """The name without the module."""
+        return self.name.rpartition(":")[2]
+
+
+def levels_of(reports: Sequence[Report]) -> list[Level]:
+    """The levels that any of the reports has."""
+    return sorted({level for report in reports for level in report.levels})
+
+
+def column_of(report: Report, levels: Sequence[Level]) -> Column:
+    """The adapter of a report."""
+    return Column(
+        name=report.adapter.name,
+        kind=report.adapter.kind,
+        dialect=report.adapter.dialect or "unknown dialect",
+        is_certified=report.is_certified,
+        verdict=describe_verdict(report).text,
+        levels=tuple(_cell(level, report.levels[level]) if level in report.levels else None for level in levels),
+        classes=tuple(report.classes[one].findings for one in CLASSES),
+        facts=tuple(_facts(report)),
+    )
+
+
+def class_totals(reports: Sequence[Report]) -> Iterator[tuple[FindingClass, str, int, int]]:
+    """Each class with its name, its findings and the checks that found them, over all reports."""
+    for one, name in CLASSES.items():
+        checks = {result.check for report in reports for result in report.failures if one in result.classes}
+        yield one, name, sum(report.classes[one].findings for report in reports), len(checks)
+
+
+def _cell(level: Level, count: LevelCount) -> LevelCell:
+    state: LevelState = "fail"
+    if count.is_passed:
+        state = "pass"
+    elif count.holds:
+        state = "none"
+    elif count.left and not count.failed:
+        state = "open"
+    words = {"pass": "passed", "none": "not applicable", "open": "left open", "fail": "failed"}
+    numbers = count.passed, count.failed, count.left, count.not_applicable
+    return LevelCell(level, state, words[state], *numbers)
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    adapter = report.adapter
+    yield "capabilities", ", ".join(adapter.capabilities) or "none declared"
+    yield "declared losses", ", ".join(adapter.losses) or "none"
+    yield "declared repairs", ", ".join(adapter.repairs) or "none"
+    if report.unseen:
+        yield "declared, but shown by no scenario", ", ".join(report.unseen)
+    if report.recordings:
+        yield "replayed answers", ", ".join(f"{count} by {name}" for name, count in report.recordings.items())
+    if report.stopped:
+        yield "stopped", report.stopped
+    if report.in_process:
+        yield "judged in the suite's own process", report.in_process
+    yield "seed", str(report.seed)
+    yield "profile", report.rerun.profile
+    yield "seconds", f"{report.seconds:.1f}"

@@ -1,0 +1,257 @@
+"""What the page says of each check: a cell per adapter, and what lies behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from art_compliance.checks import CHECKS
+from art_compliance.findings import CLASSES, Finding, FindingClass
+from art_compliance.publishing.page.json_lines import JsonLine, Limits, json_lines
+from art_compliance.publishing.page.marking import given_in, mark
+from art_compliance.quoting import AT_LENGTH, shorten
+from art_compliance.run.causes import Cause, find_causes
+from art_compliance.run.failing import describe_place
+from art_compliance.run.report import Report, Result
+
+State = Literal["fail", "harness", "known", "provisional", "pass", "none", "absent"]
+
+_MARKED: Final = 6
+"""Findings whose places are marked on one example."""
+_WORST_FIRST: Final[Mapping[str, State]] = {
+    "harness error": "harness",
+    "fail": "fail",
+    "known": "known",
+    "provisional": "provisional",
+    "pass": "pass",
+    "not applicable": "none",
+}
+
+_FAILED: Final = ("fail", "known", "provisional")
+
+
+class Detail(NamedTuple):
+    """How much is said of each failure."""
+
+    causes: int
+    scenarios: int
+    findings: int
+    examples: int
+    json: Limits
+
+
+class Cell(NamedTuple):
+    """A check on an adapter: how it ended, of which classes its findings are, and the number of each verdict."""
+
+    state: State
+    classes: tuple[FindingClass, ...]
+    counts: Mapping[str, int]
+    reasons: tuple[tuple[str, int], ...]
+    """Why it was not applicable, with how often, the most frequent ones."""
+
+    @property
+    def shown(self) -> str:
+        """What stands in the cell: the number of failed trials, or a sign."""
+        signs: Mapping[State, str] = {"pass": "✓", "none": "-", "absent": "", "harness": "!"}
+        return signs[self.state] if self.state in signs else str(self.counts.get(self.state, ""))
+
+    @property
+    def words(self) -> str:
+        """The counts in words."""
+        return ", ".join(f"{count:,} {_WORDS.get(verdict, verdict)}" for verdict, count in self.counts.items() if count)
+
+
+_WORDS: Final = {"pass": "passed", "fail": "failed"}
+
+
+class Shown(NamedTuple):
+    """A finding: what is wrong, where, and what the provider says of it."""
+
+    message: str
+    place: str
+    provider_text: str
+    source: str
+    severity: str
+
+    @property
+    def link(self) -> str:
+        """The source, if it is an address."""
+        return self.source if self.source.startswith("https://") and " " not in self.source else ""
+
+
+class Sides(NamedTuple):
+    """What was given and what came of it, side by side."""
+
+    given: list[JsonLine]
+    payload: list[JsonLine]
+
+
+class OnScenario(NamedTuple):
+    """What a check found on one scenario."""
+
+    scenario: str
+    purpose: str
+    findings: tuple[Shown, ...]
+    more: int
+    again: str
+
+
+class Trouble(NamedTuple):
+    """Findings of one adapter with one cause."""
+
+    adapter: str
+    finding_class: FindingClass
+    class_name: str
+    verdict: str
+    found: int
+    scenarios: tuple[OnScenario, ...]
+    others: tuple[str, ...]
+    sides: Sides | None
+
+
+class Row(NamedTuple):
+    """A check."""
+
+    id: str
+    clause: str
+    cells: tuple[Cell, ...]
+    troubles: tuple[Trouble, ...]
+    left_out: int
+    """Causes that are not shown."""
+    broken: tuple[tuple[str, str], ...]
+    """Adapters with what the suite itself could not do."""
+
+    @property
+    def states(self) -> list[str]:
+        """The states of the cells, each once."""
+        return sorted({cell.state for cell in self.cells})
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes of what was found."""
+        return sorted({one for cell in self.cells for one in cell.classes})
+
+
+class Gathered(NamedTuple):
+    """What the reports have of one check: the results of each, and the causes of all that failed."""
+
+    check: str
+    results: tuple[tuple[Result, ...], ...]
+    causes: tuple[tuple[Report, Cause], ...]
+
+
+def gather(reports: Sequence[Report]) -> list[Gathered]:
+    """Every check that any of the reports has, in the suite's order; those of other suites last."""
+    by_check = [_by_check(report) for report in reports]
+    names = {name for results in by_check for name in results}
+    gathered: list[Gathered] = []
+    for name in (*(name for name in CHECKS if name in names), *sorted(names - CHECKS.keys())):
+        of_name = [tuple(results.get(name, ())) for results in by_check]
+        causes = [(report, cause) for report, one in zip(reports, of_name, strict=True) for cause in _causes(one)]
+        gathered.append(Gathered(name, tuple(of_name), tuple(causes)))
+    return gathered
+
+
+def row_of(gathered: Gathered, reports: Sequence[Report], detail: Detail) -> Row:
+    """The row of a check, with as much detail as that."""
+    shown = gathered.causes[: detail.causes]
+    return Row(
+        id=gathered.check,
+        clause=CHECKS[gathered.check].clause if gathered.check in CHECKS else "This suite does not have this check.",
+        cells=tuple(map(_cell, gathered.results)),
+        troubles=tuple(_troubles(shown, detail)),
+        left_out=len(gathered.causes) - len(shown),
+        broken=tuple(_broken(reports, gathered.results)),
+    )
+
+
+def _by_check(report: Report) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
+    for result in report.results:
+        found.setdefault(result.check, []).append(result)
+    return found
+
+
+def _causes(results: Sequence[Result]) -> Iterator[Cause]:
+    """What failed, then what failed and does not count."""
+    for verdict in _FAILED:
+        for causes in find_causes(result for result in results if result.verdict == verdict).values():
+            yield from causes
+
+
+def _cell(results: Sequence[Result]) -> Cell:
+    counts: Counter[str] = Counter(result.verdict for result in results)
+    reasons = Counter(shorten(one.reason) for one in results if one.reason and one.verdict == "not applicable")
+    found = {one for result in results for one in result.classes}
+    classes: tuple[FindingClass, ...] = tuple(one for one in CLASSES if one in found)
+    return Cell(_state(counts), classes, counts, tuple(reasons.most_common(3)))
+
+
+def _state(counts: Mapping[str, int]) -> State:
+    for verdict, state in _WORST_FIRST.items():
+        if counts.get(verdict):
+            return state
+    return "absent"
+
+
+def _broken(reports: Sequence[Report], of_check: Sequence[Sequence[Result]]) -> Iterator[tuple[str, str]]:
+    for report, results in zip(reports, of_check, strict=True):
+        for result in results:
+            if result.verdict == "harness error":
+                yield report.adapter.name, shorten(result.reason or "", 2 * AT_LENGTH)
+
+
+def _troubles(causes: Sequence[tuple[Report, Cause]], detail: Detail) -> Iterator[Trouble]:
+    """Each cause, with an example for the first ones."""
+    examples = detail.examples
+    for report, cause in causes:
+        sides = _sides(cause, detail.json) if examples else None
+        examples -= sides is not None
+        yield _trouble(report, cause.example.finding_class, cause, detail)._replace(sides=sides)
+
+
+def _trouble(report: Report, finding_class: FindingClass, cause: Cause, detail: Detail) -> Trouble:
+    shown, others = cause.results[: detail.scenarios], cause.results[detail.scenarios :]
+    return Trouble(
+        adapter=report.adapter.name,
+        finding_class=finding_class,
+        class_name=CLASSES[finding_class],
+        verdict=cause.results[0].verdict,
+        found=cause.count,
+        scenarios=tuple(_on_scenario(report, result, finding_class, detail) for result in shown),
+        others=tuple(result.scenario for result in others[: 4 * detail.scenarios]),
+        sides=None,
+    )
+
+
+def _on_scenario(report: Report, result: Result, finding_class: FindingClass, detail: Detail) -> OnScenario:
+    wrong = [one for one in result.findings if one.severity == "reject" and one.finding_class == finding_class]
+    return OnScenario(
+        scenario=result.scenario,
+        purpose=result.purpose,
+        findings=tuple(map(_shown, wrong[: detail.findings])),
+        more=len(wrong[detail.findings :]),
+        again=report.rerun.command(result.check, result.scenario),
+    )
+
+
+def _shown(finding: Finding) -> Shown:
+    return Shown(
+        shorten(finding.message, AT_LENGTH),
+        shorten(describe_place(finding)),
+        shorten(finding.provider_text or "", AT_LENGTH),
+        shorten(finding.source or "", 2 * AT_LENGTH),
+        finding.severity,
+    )
+
+
+def _sides(cause: Cause, limits: Limits) -> Sides | None:
+    """Prompt and payload of the cause's example. None without one: only the first failure of a check has one."""
+    first = cause.results[0]
+    example = next((one.example for one in first.findings if one.example), None)
+    if example is None:
+        return None
+    marks = mark(cause.examples[:_MARKED], example)
+    given = json_lines(given_in(example).value, marks.given, limits)
+    return Sides(given, json_lines(example.payload, marks.payload, limits))

@@ -81,6 +81,11 @@ class Selection(Struct, frozen=True, kw_only=True):
             return check.id in self.checks
         return not (check.once and self.scenarios)
 
+    def known_scenarios(self) -> tuple[Scenario, ...]:
+        """Every scenario there is, selected or not. Raises HarnessError for a file that cannot be read."""
+        own = load_scenarios(self.extra) if self.extra else ()
+        return (GREETING_SCENARIO, *FAMILIES.values(), *load_scenarios(), *own)
+
     def chosen(self) -> list[Scenario]:
         """The selected scenarios. Raises HarnessError as `plan` does."""
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())

@@ -20,17 +20,16 @@ from art_compliance.checks.requirements import is_json
 from art_compliance.findings import Example, Finding, HarnessError, NotMade, Verdict
 from art_compliance.generating.profiles import Search
 from art_compliance.generating.requests import as_scenario
-from art_compliance.resources import data_folder
 from art_compliance.run.baseline import NO_BASELINE, Baseline, read_baseline, use_of
 from art_compliance.run.causes import shape_of
 from art_compliance.run.judgements import Judgement, attempt, contract_finding, join, with_stop
 from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
-from art_compliance.run.rerun import Rerun
-from art_compliance.run.selection import FOLDER, Plan, Selection, with_own_cassettes
+from art_compliance.run.rerun import Rerun, rerun_of
+from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.factories import Factory, Named, name_of
 from art_compliance.subject.observations import Sent
-from art_compliance.subject.opening import open_subject
+from art_compliance.subject.opening import IN_PROCESS, open_subject
 from art_compliance.subject.subject import Subject
 
 GIVEN_UP: Final = "the adapter is not used any more: it did not return, or ended its process, more than once"
@@ -60,7 +59,8 @@ class Session:
         self._baseline = NO_BASELINE if baseline is None else baseline.of(subject.name)
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
-        self.rerun = _rerun(subject.name, seed, subject.requested_dialect, selection, search)
+        rerun = rerun_of(subject.name, seed, subject.requested_dialect, selection, search, subject.factory_name)
+        self.rerun = structs.replace(rerun, in_process=subject.in_process == IN_PROCESS)
         self.stopped: str | None = None
         """Why the run ended before its time, if it did."""
         self._failed: set[str] = set()
@@ -171,18 +171,6 @@ class Session:
         return shape in self._reported or shape in shapes
 
 
-def _rerun(name: str, seed: int, dialect: str | None, selection: Selection, search: Search) -> Rerun:
-    usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
-    return Rerun(
-        adapter=name,
-        seed=seed,
-        dialect=dialect,
-        scenarios_from=str(selection.extra) if selection.extra else None,
-        cassettes=None if selection.cassettes in usual else str(selection.cassettes),
-        profile=search.profile.name,
-    )
-
-
 def certify(
     make: Factory | str,
     *,
@@ -217,7 +205,7 @@ def certify(
                 open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
             )
         except NotMade as error:
-            rerun = _rerun(name, known_seed, dialect, selection, search)
+            rerun = rerun_of(name, known_seed, dialect, selection, search)
             return _report_of_none(str(error), rerun, selection, started, time.perf_counter() - began)
         selection = with_own_cassettes(selection, subject.factory_name)
         plan = selection.plan()

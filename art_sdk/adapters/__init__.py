@@ -13,6 +13,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "groq": "art_sdk.adapters.chat_completions.groq:GroqAdapter",
     "mistral": "art_sdk.adapters.chat_completions.mistral:MistralAdapter",
     "ollama": "art_sdk.adapters.chat_completions.ollama:OllamaAdapter",
+    "ollama-chat": "art_sdk.adapters.ollama.adapter:OllamaChatAdapter",
     "openai": "art_sdk.adapters.chat_completions.openai:OpenAIAdapter",
     "openai-compatible": "art_sdk.adapters.chat_completions.compatible:OpenAICompatibleAdapter",
     "openrouter": "art_sdk.adapters.chat_completions.openrouter:OpenRouterAdapter",

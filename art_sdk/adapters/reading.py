@@ -55,6 +55,9 @@ class AnswerStream(Protocol):
         ...
 
 
+_EVENT_STREAM: Final = "text/event-stream"
+
+
 class AnswerReader:
     """The half of `BaseAdapter` that reads answers.
 
@@ -63,7 +66,7 @@ class AnswerReader:
     """
 
     request_id_header: ClassVar[str] = "x-request-id"
-    stream_type: ClassVar[str] = "text/event-stream"
+    stream_type: ClassVar[str] = _EVENT_STREAM
     """The content type of the provider's streams."""
     size_limits: SizeLimits = SizeLimits()
 
@@ -100,7 +103,7 @@ class AnswerReader:
         if not 200 <= head.status < 300:
             return self.whole_reader(head, info)
         if not _is_of_type(head, self.stream_type):
-            return NoStreamReader(self._failures, head, info)
+            return NoStreamReader(self._failures, head, info, self.stream_type)
         return FrameReader(self.answer_stream(head, info), self.stream_frames(), self._failures, head, info)
 
     def whole_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
@@ -178,10 +181,15 @@ class WholeReader(_BodyReader):
 
 
 class NoStreamReader(_BodyReader):
-    """Reads the body that came instead of an event stream."""
+    """Reads the body that came instead of a stream of this type."""
+
+    def __init__(self, failures: FailureReader, head: ResponseHead, info: CallInfo, wanted: str) -> None:
+        super().__init__(failures, head, info)
+        self._wanted = wanted
 
     def _read(self, body: bytes) -> Iterable[StreamEvent]:
-        cause = ValueError("expected an event stream")
+        kind = "an event stream" if self._wanted == _EVENT_STREAM else f"a stream of the type {self._wanted}"
+        cause = ValueError(f"expected {kind}")
         return failure_events(self._failures.read_no_answer(self._head, body, cause), self._info)
 
 
@@ -203,10 +211,11 @@ class FrameReader(StreamReader):
         self._writer = EventWriter(info)
 
     def feed(self, chunk: bytes) -> list[StreamEvent]:
+        return [] if self.is_over else self._read(self._frames.feed(chunk))
+
+    def _read(self, frames: Iterable[Frame | BadFrame]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
-        if self.is_over:
-            return events
-        for frame in self._frames.feed(chunk):
+        for frame in frames:
             try:
                 events.extend(map(self._writer.write, self._pieces(frame)))  # what comes before a fault is kept
             except Exception as error:  # noqa: BLE001 - whatever a parser raises, the frame was not readable
@@ -216,7 +225,13 @@ class FrameReader(StreamReader):
     def close(self) -> list[StreamEvent]:
         if self.is_over:
             return []
-        rest = self._frames.close()
+        last = self._read(self._frames.finish())
+        return last + self._close(self._frames.close())
+
+    def _close(self, rest: bytes) -> list[StreamEvent]:
+        """The last events of a stream whose bytes end with `rest`, which is no frame."""
+        if self.is_over:
+            return []
         try:
             ending = self._answer.end()
             if rest.strip(b"\r\n") and not rest.startswith(b":"):

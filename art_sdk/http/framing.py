@@ -1,6 +1,6 @@
-"""Bytes into frames: server-sent events. No I/O; the frames are the same however the bytes are cut.
+"""Bytes into frames: server-sent events, and lines of JSON. No I/O; the frames are the same however the bytes are cut.
 
-They are parsed as the WHATWG standard says (html.spec.whatwg.org, 9.2.6), with two differences: `id`
+Server-sent events are parsed as the WHATWG standard says (html.spec.whatwg.org, 9.2.6), with two differences: `id`
 and `retry` are ignored, since nothing here reconnects, and bytes that are not UTF-8 make a `BadFrame`
 instead of U+FFFD, so that no text is changed silently.
 An event or a line beyond its bound makes a `BadFrame`, too.
@@ -9,6 +9,8 @@ An event or a line beyond its bound makes a `BadFrame`, too.
 from __future__ import annotations
 
 from typing import Final, NamedTuple, Protocol
+
+import msgspec
 
 from art_sdk.http.size_limits import NO_BOUND, Bound
 
@@ -31,6 +33,10 @@ class Frames(Protocol):
 
     def feed(self, chunk: bytes) -> list[Frame | BadFrame]:
         """The frames that these bytes complete."""
+        ...
+
+    def finish(self) -> list[Frame | BadFrame]:
+        """The frame that the end of the body completes, if there is one."""
         ...
 
     def close(self) -> bytes:
@@ -69,6 +75,10 @@ class ServerSentEvents:
             frames.append(BadFrame(self._start(), str(self._bound)))
         return frames
 
+    def finish(self) -> list[Frame | BadFrame]:
+        """None: only a blank line completes an event."""
+        return []
+
     def close(self) -> bytes:
         """The start of an event without the blank line that ends it. The standard drops it; callers may object."""
         return b"\n".join([*self._data, self._lines.close()])
@@ -92,7 +102,7 @@ class ServerSentEvents:
         try:
             return Frame(data.decode(), self._event.decode() or "message")
         except UnicodeDecodeError as error:
-            return BadFrame(data, f"the bytes are not UTF-8: {error.reason} at byte {error.start}")
+            return _not_text(data, error)
 
     def _start(self) -> bytes:
         """The first bytes of an event that is too large."""
@@ -100,7 +110,46 @@ class ServerSentEvents:
 
 
 _KEPT: Final = 4096
-"""Bytes that are kept of an event that is too large, for its error."""
+"""Bytes that are kept of an event or a line that is too large, for its error."""
+
+
+def _not_text(data: bytes, error: UnicodeDecodeError) -> BadFrame:
+    return BadFrame(data, f"the bytes are not UTF-8: {error.reason} at byte {error.start}")
+
+
+class JsonLines:
+    """Parses `application/x-ndjson`: one frame per line. Blank lines are skipped. `bound` is that of a line."""
+
+    def __init__(self, bound: Bound = NO_BOUND) -> None:
+        self._bound = bound
+        self._lines = _Lines()
+
+    def feed(self, chunk: bytes) -> list[Frame | BadFrame]:
+        """The frames that these bytes complete."""
+        frames = [self._frame(line) for line in self._lines.feed(chunk) if line and not line.isspace()]
+        if self._bound.is_broken_by(self._lines.waiting):
+            frames.append(BadFrame(self._lines.close()[:_KEPT], str(self._bound)))
+        return frames
+
+    def finish(self) -> list[Frame | BadFrame]:
+        """The last line, if it lacks nothing but its end: the JSON in it is whole."""
+        try:
+            msgspec.json.decode(self._lines.close())
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return []
+        return self.feed(b"\n")
+
+    def close(self) -> bytes:
+        """The start of a line whose end did not come."""
+        return self._lines.close()
+
+    def _frame(self, line: bytes) -> Frame | BadFrame:
+        if self._bound.is_broken_by(len(line)):
+            return BadFrame(line[:_KEPT], str(self._bound))
+        try:
+            return Frame(line.decode())
+        except UnicodeDecodeError as error:
+            return _not_text(line, error)
 
 
 class _Lines:

@@ -30,6 +30,8 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
         return [_chat(adapter, "delta" if streamed else "message", tool)]
     if adapter.provider_name == "gemini":
         return [_gemini(tool)]
+    if adapter.provider_name == "ollama-chat":
+        return [_ollama(tool)]
     return _events(tool) if streamed else [_message(tool)]
 
 
@@ -38,6 +40,9 @@ def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool, info: CallI
     if not streamed:
         return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), info))
     mark = ["[DONE]"] if isinstance(adapter, ChatCompletionsAdapter) else []
+    if adapter.stream_type == "application/x-ndjson":
+        lines = adapter.stream_reader(ResponseHead(200, {}), info)
+        return [*lines.feed("".join(f"{json.dumps(one)}\n" for one in answer).encode()), *lines.close()]
     reader = adapter.stream_reader(ResponseHead(200, SSE), info)
     return [
         *reader.feed(sse([one if isinstance(one, dict) else json.dumps(one) for one in answer] + mark)),
@@ -81,6 +86,13 @@ def _events(tool: str) -> list[Data]:
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
         {"type": "message_stop"},
     ]
+
+
+def _ollama(tool: str) -> Data:
+    """A whole answer, which is the only line of its stream."""
+    calls = [{"function": {"name": tool, "arguments": {}}}]
+    message = {"role": "assistant", "content": "hi", "thinking": "hm", "tool_calls": calls}
+    return {"message": message, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 2}
 
 
 def _gemini(tool: str) -> Data:

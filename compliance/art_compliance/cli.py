@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-EXTRA: Final = frozenset(
-    {"anyio", "h11", "jinja2", "jsonschema", "jsonschema_rs", "rich", "tomlkit", "typer", "vcr", "yaml"}
-)
+EXTRA: Final = frozenset({"anyio", "h11", "jinja2", "jsonschema", "jsonschema_rs", "rich", "typer", "vcr", "yaml"})
 """The modules that the extra `compliance` installs."""
 
 

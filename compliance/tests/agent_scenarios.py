@@ -171,6 +171,7 @@ _MAY_BE_REFUSED: Final = {
     "openai-chat": ["exact"],
     "gemini-generate": ["exact"],
     "anthropic-messages": ["exact"],
+    "ollama-chat": ["exact"],
 }
 
 

@@ -24,6 +24,7 @@ from art_sdk import (
     GroqAdapter,
     MistralAdapter,
     OllamaAdapter,
+    OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
     OpenRouterAdapter,
@@ -40,6 +41,7 @@ _OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
     GeminiAdapter,
     GroqAdapter,
     MistralAdapter,
+    OllamaChatAdapter,
     OpenAIAdapter,
     OpenRouterAdapter,
 )

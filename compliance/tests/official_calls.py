@@ -29,8 +29,25 @@ def ask_google(http_client: Any) -> Any:
     return genai.Client(api_key="no-key", http_options=options).models.generate_content(model="m", contents="hello")
 
 
+def ollama_client(http_client: Any) -> Any:
+    """Ollama's client, which has a transport of the older httpx, over this one."""
+    httpx = official("httpx")
+
+    def forward(request: Any) -> Any:
+        answer = http_client.request(request.method, str(request.url), content=request.content)
+        return httpx.Response(answer.status_code, content=answer.content, headers=dict(answer.headers))
+
+    return official("ollama").Client(host="http://ollama.test", transport=httpx.MockTransport(forward))
+
+
+def ask_ollama(http_client: Any) -> Any:
+    """A chat."""
+    return ollama_client(http_client).chat(model="m", messages=[])
+
+
 ASK_UNSTREAMED: Mapping[str, Callable[[Any], Any]] = {
     "chat_completions": ask_openai,
     "anthropic_messages": ask_anthropic,
     "gemini_generate": ask_google,
+    "ollama_chat": ask_ollama,
 }

@@ -30,7 +30,9 @@ from recorded_traffic import (
 INFO = CallInfo(thread_id="t", trace_id="r", model="m", clock=lambda: 1.0)
 
 
-KIND = {"content-type": "text/event-stream"}
+def kind_of(reader: type[BaseAdapter]) -> dict[str, str]:
+    """The headers of a stream that the reader reads."""
+    return {"content-type": reader.stream_type}
 
 
 def recorded_errors() -> list[Recorded]:
@@ -64,7 +66,7 @@ def read_answer(
 
 def read_stream(reader: type[BaseAdapter], chunks: list[bytes]) -> list[StreamEvent]:
     """The events of a stream whose bytes come in these chunks."""
-    events = open_reader(reader).stream_reader(ResponseHead(200, KIND), INFO)
+    events = open_reader(reader).stream_reader(ResponseHead(200, kind_of(reader)), INFO)
     return [*(event for chunk in chunks for event in events.feed(chunk)), *events.close()]
 
 
@@ -91,6 +93,8 @@ def ending(events: list[StreamEvent]) -> EndEvent:
 
 def data_of(frame: bytes) -> Any:
     """The frame's JSON, or None."""
+    if frame.startswith(b"{"):
+        return value_of(frame.decode())
     for line in frame.splitlines():
         if line.startswith(b"data:"):
             return value_of(line.removeprefix(b"data:").decode())

@@ -35,6 +35,7 @@ from art_sdk import (
     GroqAdapter,
     MistralAdapter,
     OllamaAdapter,
+    OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
     OpenRouterAdapter,
@@ -53,6 +54,7 @@ ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
     "openai-chat": OpenAIAdapter,
     "gemini-generate": GeminiAdapter,
     "anthropic-messages": AnthropicAdapter,
+    "ollama-chat": OllamaChatAdapter,
 }
 """By dialect of a recorded shape, who speaks it."""
 
@@ -105,6 +107,7 @@ DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "openai-compatible": frozenset(),
     "gemini-generate": frozenset({"joins_turns", "wraps_result"}),
     "anthropic-messages": frozenset(),
+    "ollama-chat": frozenset(),
 }
 """By dialect, what our adapter may change in a request that is rebuilt."""
 
@@ -151,7 +154,9 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
     @property
     def frames(self) -> list[bytes]:
-        """An event stream cut after each event, blank lines included."""
+        """An event stream cut after each event, blank lines included; lines of JSON cut after each line."""
+        if self.answer.startswith(b"{"):
+            return self.answer.splitlines(keepends=True)
         blank = b"\r\n\r\n" if b"\r\n\r\n" in self.answer else b"\n\n"
         return [frame + blank for frame in self.answer.split(blank) if frame.strip()]
 
@@ -198,11 +203,13 @@ class _Answer(Struct, frozen=True):
     status: int
     json: Any = None
     sse: str | None = None
+    ndjson: str | None = None
 
     @property
     def body(self) -> bytes:
-        if self.sse is not None:
-            return self.sse.encode()
+        streamed = self.sse or self.ndjson
+        if streamed is not None:
+            return streamed.encode()
         return b"" if self.json is None else json.dumps(self.json).encode()
 
 

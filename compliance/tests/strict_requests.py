@@ -15,6 +15,7 @@ PATHS = {
     "openai-chat": "/v1/chat/completions",
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/gemini-2.5-flash:generateContent",
+    "ollama-chat": "/api/chat",
 }
 
 
@@ -22,6 +23,7 @@ KEYS = {
     "openai-chat": {"authorization": "Bearer any"},
     "anthropic-messages": {"x-api-key": "any", "anthropic-version": "2023-06-01"},
     "gemini-generate": {"x-goog-api-key": "any"},
+    "ollama-chat": {"authorization": "Bearer any"},
 }
 
 
@@ -32,13 +34,16 @@ HELLO: dict[str, dict[str, Any]] = {
     "openai-chat": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]},
     "anthropic-messages": {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]},
     "gemini-generate": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
+    "ollama-chat": {"model": "qwen3:8b", "messages": [{"role": "user", "content": "hi"}], "stream": False},
 }
 
 
+FUNCTIONS = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "see")]
+
+
 TOOLS: dict[str, dict[str, Any]] = {
-    "openai-chat": {
-        "tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "see")]
-    },
+    "openai-chat": {"tools": FUNCTIONS},
+    "ollama-chat": {"tools": FUNCTIONS},
     "anthropic-messages": {"tools": [{"name": name, "input_schema": SCHEMA} for name in ("look", "see")]},
     "gemini-generate": {
         "tools": [
@@ -66,9 +71,9 @@ def post(provider: StrictProvider, dialect: str, payload: Any, **settings: Any) 
 def words(dialect: str, response: httpx2.Response) -> str:
     """The text of an error in the provider's own format."""
     body = response.json()
-    form = json.loads(DIALECTS[dialect].answers.write_error(response.status_code, body["error"]["message"]))
-    assert body == form
-    return body["error"]["message"]
+    said: str = body["error"] if isinstance(body["error"], str) else body["error"]["message"]
+    assert body == json.loads(DIALECTS[dialect].answers.write_error(response.status_code, said))
+    return said
 
 
 def read_answer(dialect: str, response: httpx2.Response) -> Any:
@@ -97,13 +102,24 @@ def read_gemini(body: Any) -> Any:
     return "".join(texts), [(call["name"], call["args"]) for call in called], body["candidates"][0]["finishReason"]
 
 
-READERS: Any = {"openai-chat": read_openai, "anthropic-messages": read_anthropic, "gemini-generate": read_gemini}
+def read_ollama(body: Any) -> Any:
+    called = [call["function"] for call in body["message"].get("tool_calls", ())]
+    return body["message"]["content"], [(call["name"], call["arguments"]) for call in called], body["done_reason"]
+
+
+READERS: Any = {
+    "openai-chat": read_openai,
+    "anthropic-messages": read_anthropic,
+    "gemini-generate": read_gemini,
+    "ollama-chat": read_ollama,
+}
 
 
 FINISH = {
     "openai-chat": ("stop", "length", "tool_calls"),
     "anthropic-messages": ("end_turn", "max_tokens", "tool_use"),
     "gemini-generate": ("STOP", "MAX_TOKENS", "STOP"),
+    "ollama-chat": ("stop", "length", "stop"),
 }
 
 
@@ -129,6 +145,10 @@ def with_results(dialect: str, body: Any) -> Any:
                 {"role": "assistant", "content": body["content"]},
                 {"role": "user", "content": results},
             ]
+        case "ollama-chat":
+            names = [call["function"]["name"] for call in body["message"]["tool_calls"]]
+            results = [{"role": "tool", "content": "ok", "tool_name": name} for name in names]
+            payload["messages"] += [body["message"], *results]
         case _:
             content = body["candidates"][0]["content"]
             results = [

@@ -85,7 +85,8 @@ def test_an_accepted_request_is_a_valid_prompt(one: Recorded):
 @each
 def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(one: Recorded):
     rebuilt = rebuild(one)
-    assert rebuilt.compared.differences == ()
+    losses = open_reader(reader_of(one)).losses
+    assert [one for one in rebuilt.compared.differences if one.loss not in losses] == []
     assert rebuilt.compared.repairs <= DECLARED_REPAIRS[one.dialect]
     assert rebuilt.again.opaque.keys() <= OWN_ADDITIONS
 

@@ -171,10 +171,27 @@ def google_reading(answer: Any) -> Told:
     )
 
 
+def ollama_reading(answer: Any) -> Told:
+    calls = answer.message.tool_calls or ()
+    return Told(
+        text=answer.message.content or "",
+        thinking=answer.message.thinking or "",
+        calls=tuple(Call(None, call.function.name, call.function.arguments) for call in calls),
+        finish=answer.done_reason,
+        request_id=None,
+        input_tokens=answer.prompt_eval_count,
+        output_tokens=answer.eval_count,
+        thinking_tokens=None,
+        cached_tokens=None,
+        total_tokens=sum_of(answer.prompt_eval_count, answer.eval_count),  # it states no sum of its own
+    )
+
+
 READINGS: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": openai_reading,
     "anthropic_messages": anthropic_reading,
     "gemini_generate": google_reading,
+    "ollama_chat": ollama_reading,
 }
 
 

@@ -94,11 +94,17 @@ def gemini_is_unseen(data: Any) -> bool:
     return not any(candidate.get("finishReason") for candidate in data["candidates"])
 
 
+def ollama_is_unseen(data: Any) -> bool:
+    """Lines are not counted."""
+    return not data["done"]
+
+
 UNSEEN: Mapping[str, Callable[[Any], bool]] = {
     "chat_completions": chat_is_unseen,
     "anthropic_messages": anthropic_is_unseen,
     "vertex_raw": anthropic_is_unseen,
     "gemini_generate": gemini_is_unseen,
+    "ollama_chat": ollama_is_unseen,
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 from art_compliance.checks.replay.recorded import read_recorded
 from art_sdk import Completion, ErrorEvent, OpenAIAdapter, PromptTranslationFailed, ResponseHead, StreamEvent, fold
 from official_calls import ASK_UNSTREAMED
-from recorded_readings import INFO, KIND, ending, value_of
+from recorded_readings import INFO, ending, kind_of, value_of
 from recorded_traffic import (
     DECLARED_REPAIRS,
     READERS_OF_STREAMS,
@@ -86,7 +86,7 @@ def read(one: Recorded, answer: bytes) -> list[StreamEvent]:
     adapter = open_reader(reader_of(one), **place_of(one) if one.shape == "chat_completions" else {})
     if one.data is not None:
         return list(adapter.read_response(ResponseHead(200, {}), answer, INFO))
-    reader = adapter.stream_reader(ResponseHead(200, KIND), INFO)
+    reader = adapter.stream_reader(ResponseHead(200, kind_of(type(adapter))), INFO)
     return [*reader.feed(answer), *reader.close()]
 
 
@@ -110,7 +110,7 @@ def test_a_good_answer_is_read_and_an_error_is_one(one: Recorded):
 def test_a_stream_of_a_masked_host_is_whole_at_the_host_that_sent_it(name: str):
     [one] = [one for one in good(READERS_OF_STREAMS) if one.name == name]
     reader = OpenAIAdapter(api_key="no-key", base_url="https://openrouter.ai/api/v1").stream_reader(
-        ResponseHead(200, KIND), INFO
+        ResponseHead(200, kind_of(OpenAIAdapter)), INFO
     )
     completion = fold([*reader.feed(one.answer), *reader.close()])
     assert [call.function.name for call in completion.message.tool_calls] == ["llm_version"]

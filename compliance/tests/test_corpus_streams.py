@@ -22,7 +22,8 @@ from art_sdk import (
     ToolCallEvent,
     fold,
 )
-from recorded_readings import KIND, ending, has_error, read_stream, recorded_streams, shown, value_of
+from official_calls import ollama_client
+from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, value_of
 from recorded_traffic import (
     Recorded,
     accepted_elsewhere,
@@ -48,7 +49,7 @@ def test_the_corpus_has_no_fewer_streams_than_before() -> None:
     assert sum(has_error(one) for one in recorded_streams()) >= 2
 
 
-LEAST = {"chat_completions": 25, "anthropic_messages": 7, "gemini_generate": 9, "vertex_raw": 1}
+LEAST = {"chat_completions": 25, "anthropic_messages": 7, "gemini_generate": 9, "vertex_raw": 1, "ollama_chat": 2}
 
 
 class Told(NamedTuple):
@@ -74,8 +75,8 @@ def our_reading(one: Recorded) -> Told:
     return Told(message.content or "", completion.thinking, calls, metadata.raw_stop_reason, *counts)
 
 
-def wire(body: bytes) -> Any:
-    return replaying(body, KIND)
+def wire(one: Recorded) -> Any:
+    return replaying(one.answer, kind_of(reader_of(one)))
 
 
 def ask_openai(http_client: Any) -> Told:
@@ -126,6 +127,20 @@ def ask_anthropic(http_client: Any) -> Told:
     )
 
 
+def ask_ollama(http_client: Any) -> Told:
+    chunks = list(ollama_client(http_client).chat(model="m", stream=True))
+    last = chunks[-1]
+    calls = [call.function for chunk in chunks for call in chunk.message.tool_calls or ()]
+    return Told(
+        "".join(chunk.message.content or "" for chunk in chunks),
+        "".join(chunk.message.thinking or "" for chunk in chunks),
+        tuple((f"call_{number}", call.name, call.arguments) for number, call in enumerate(calls, 1)),
+        last.done_reason,
+        last.prompt_eval_count,
+        last.eval_count,
+    )
+
+
 def ask_google(http_client: Any) -> Told:
     genai = official("google.genai")
     client = genai.Client(api_key="no-key", http_options=genai.types.HttpOptions(httpx_client=http_client))
@@ -148,12 +163,13 @@ ASK: Mapping[str, Callable[[Any], Told]] = {
     "anthropic_messages": ask_anthropic,
     "vertex_raw": ask_anthropic,
     "gemini_generate": ask_google,
+    "ollama_chat": ask_ollama,
 }
 
 
 @GOOD
 def test_a_stream_is_read_as_the_official_client_reads_it(one: Recorded) -> None:
-    with wire(one.answer) as http_client:
+    with wire(one) as http_client:
         theirs = ASK[one.shape](http_client)
     assert theirs.text or theirs.calls or one.name == "anthropic/anthropic-messages_stream_01"
     assert our_reading(one) == theirs
@@ -161,7 +177,7 @@ def test_a_stream_is_read_as_the_official_client_reads_it(one: Recorded) -> None
 
 @pytest.mark.parametrize("one", params(filter(has_error, recorded_streams())))
 def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) -> None:
-    with wire(one.answer) as http_client, pytest.raises(official("openai").APIError) as raised:
+    with wire(one) as http_client, pytest.raises(official("openai").APIError) as raised:
         ask_openai(http_client)
     *_, failed, end = read_stream(reader_of(one), [one.answer])
     assert isinstance(failed, ErrorEvent)
@@ -204,7 +220,7 @@ def test_a_package_has_as_many_streams_as_before(packaged: tuple[Found, ...]) ->
 def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]) -> None:
     differ: dict[str, Any] = {}
     for one in packaged_streams(packaged):
-        with wire(one.answer) as http_client:
+        with wire(one) as http_client:
             theirs = ASK[one.shape](http_client)
         ours = our_reading(one)
         assert theirs.text or theirs.calls, one.name

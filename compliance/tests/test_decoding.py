@@ -80,6 +80,7 @@ GOES_BACK = {
     "mistral-chat": {"text"},
     "openrouter-chat": {"text", "signature"},
     "openai-compatible": {"text"},
+    "ollama-chat": {"text"},
 }
 """What a provider gets back of a turn's reasoning: the text, a signature or both; every other provider nothing."""
 

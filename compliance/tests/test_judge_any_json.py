@@ -34,6 +34,7 @@ PATHS = {
     "groq-chat": "/openai/v1/chat/completions",
     "openrouter-chat": "/api/v1/chat/completions",
     "openai-compatible": "/v1/chat/completions",
+    "ollama-chat": "/api/chat",
 }
 HEADERS = {"authorization": "Bearer k", "x-api-key": "k", "x-goog-api-key": "k", "anthropic-version": "2023-06-01"}
 
@@ -180,6 +181,10 @@ def with_one_id(dialect: str, count: int) -> Any:
                 {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": {"a": 1}}}]},
             ]
             return {"contents": [{"role": "user", "parts": [{"text": "q"}]}, *pair * count]}
+        case "ollama-chat":
+            called = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": {}}}]}
+            pair = [called, {"role": "tool", "tool_call_id": "c", "content": "r"}]
+            return {"model": "m", "messages": [{"role": "user", "content": "q"}, *pair * count]}
         case _:
             pair = [
                 {"role": "assistant", "content": None, "tool_calls": [call]},

@@ -23,6 +23,7 @@ HOMES = {
     "groq-chat": "https://api.groq.com/openai/v1/chat/completions",
     "openrouter-chat": "https://openrouter.ai/api/v1/chat/completions",
     "openai-compatible": "http://127.0.0.1:8000/v1/chat/completions",
+    "ollama-chat": "http://localhost:11434/api/chat",
 }
 """The payloads are wrong for the provider itself; a relative may take one or the other."""
 

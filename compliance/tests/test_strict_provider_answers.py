@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from art_compliance.dialects import DIALECTS
 from art_compliance.provider import WRITTEN_TEXT, StrictProvider
 from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.signatures import is_ours, sign
@@ -159,7 +160,7 @@ def test_every_named_answer_is_written_both_streamed_and_unstreamed(dialect: str
         )
         body = HELLO[dialect] if streamed else HELLO[dialect] | {"stream": True}
         response = post(one, dialect, body, **streamed)
-        assert response.headers["content-type"] == "text/event-stream"
+        assert response.headers["content-type"] == DIALECTS[dialect].streams.content_type
         assert [exchange.said is not None for exchange in one.seen()] == [True, True]
 
 

@@ -13,6 +13,7 @@ from art_compliance.dialects.endpoints import find_spoken
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.groq_chat import GROQ_CHAT
 from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
+from art_compliance.dialects.ollama_chat import OLLAMA_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
 from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
@@ -31,6 +32,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         OPENROUTER_CHAT,
         GROQ_CHAT,
         OPENAI_COMPATIBLE,
+        OLLAMA_CHAT,
     )
 }
 """Every dialect; `base` says what a new one takes."""

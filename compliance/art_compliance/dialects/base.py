@@ -156,6 +156,8 @@ class Models(Struct, frozen=True, kw_only=True):
     """Writes the entry of a model."""
     gather: Callable[[tuple[dict[str, Any], ...]], dict[str, Any]]
     """Writes the list of these entries."""
+    path: str = "/models"
+    """Where the list is, after the path of the base URL."""
 
 
 class Answers(Struct, frozen=True, kw_only=True):

@@ -32,13 +32,20 @@ def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> 
     return f"{name}data: {to_json(value)}{newline}{newline}".encode()
 
 
+def json_line(value: Any) -> bytes:
+    """A line of JSON (`application/x-ndjson`)."""
+    return f"{to_json(value)}\n".encode()
+
+
 def change_data(event: bytes, change: Callable[[Any], Any]) -> bytes:
-    """The server-sent event with its JSON data changed; an event without JSON stays as it is."""
+    """The server-sent event, or the line of JSON, with its data changed; an event without JSON stays as it is."""
     lines = event.splitlines(keepends=True)
     return b"".join(map(partial(_change_line, change), lines))
 
 
 def _change_line(change: Callable[[Any], Any], line: bytes) -> bytes:
+    if line.startswith(b"{"):
+        return json_line(change(json.loads(line)))
     if not line.startswith(b"data: {"):
         return line
     return f"data: {to_json(change(json.loads(line.removeprefix(b'data: '))))}\n".encode()

@@ -18,7 +18,10 @@ PASSED: Final = ""
 
 
 class Event(NamedTuple):
-    """A server-sent event: its name where it has one, and its data; `body` is the data as an object, else empty."""
+    """An event: its name where it has one, and its data; `body` is the data as an object, else empty.
+
+    A line of JSON is an event without a name.
+    """
 
     name: str | None
     data: str
@@ -62,8 +65,11 @@ class StreamOrder(Struct, frozen=True, kw_only=True):
 
 
 def read_events(stream: bytes) -> Iterator[Event]:
-    """The events of a complete stream. Raises ValueError for bytes that are not UTF-8."""
+    """The events of a complete stream: server-sent ones, or lines of JSON. Raises ValueError for no UTF-8."""
     text = stream.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    if text.lstrip().startswith("{"):
+        yield from (Event(None, line, _object(line)) for line in text.split("\n") if line.strip())
+        return
     for block in text.split("\n\n"):
         fields = [line.partition(":") for line in block.split("\n") if line and not line.startswith(":")]
         names = [value.strip() for field, _, value in fields if field == "event"]

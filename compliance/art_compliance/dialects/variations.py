@@ -25,9 +25,9 @@ class Variation(Struct, frozen=True, kw_only=True):
 
 
 def read_data(event: bytes) -> dict[str, Any] | None:
-    """The JSON object of a server-sent event; None for comments and end marks."""
+    """The JSON object of a server-sent event, or of a line of JSON; None for comments and end marks."""
     for line in event.splitlines():
-        if line.startswith(b"data: {"):
+        if line.startswith((b"data: {", b"{")):
             data: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
             return data
     return None

@@ -104,7 +104,8 @@ Answerer = Callable[[Asked], Response]
 def ask(dialect: Dialect, request: Request, endpoint: Endpoint | None = None) -> Asked:
     """The request to the service, with its body as JSON data."""
     try:
-        return Asked(dialect, request, json.loads(request.body), endpoint=endpoint)
+        text = request.body.decode("utf-8-sig")  # RFC 8259, 8.1; `json` would read UTF-16, too
+        return Asked(dialect, request, json.loads(text), endpoint=endpoint)
     except (ValueError, RecursionError) as error:
         return Asked(dialect, request, trouble=str(error), endpoint=endpoint)
 

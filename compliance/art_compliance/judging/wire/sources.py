@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from art_compliance.dialects.deepseek_chat import overlay as deepseek
 from art_compliance.dialects.groq_chat import overlay as groq
+from art_compliance.dialects.ollama_chat import overlay as ollama
 from art_compliance.dialects.openai_compatible import overlay as compatible
 from art_compliance.dialects.openrouter_chat import overlay as openrouter
 from art_compliance.dialects.overlay import Overlaid
@@ -85,6 +86,7 @@ _OPENAI_ANSWERS: Final = ("openai", "openai.types.chat", "openai/types/")
 _GROQ: Final = "groq.types.chat.completion_create_params"
 _GROQ_ANSWERS: Final = ("groq", "groq.types.chat", "groq/types/")
 _MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/models/")
+_OLLAMA: Final = ("ollama", "ollama._types", "ollama/")
 _OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
 
 SOURCES: Final[dict[str, Source]] = {
@@ -126,6 +128,11 @@ SOURCES: Final[dict[str, Source]] = {
     "openai-compatible": Source(_OPENAI_CHAT.origins, _OPENAI_CHAT.make, compatible.REQUEST),
     "openai-compatible.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion", compatible.ANSWER),
     "openai-compatible.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk", compatible.STREAM),
+    "ollama-chat": Source(
+        (Origin(*_OLLAMA),), partial(models.request_schema, _OLLAMA[1], "ChatRequest"), ollama.REQUEST
+    ),
+    "ollama-chat.answer": _answers(*_OLLAMA, "ChatResponse"),
+    "ollama-chat.stream": _answers(*_OLLAMA, "ChatResponse"),
     "openrouter-chat": Source(
         (Origin(*_OPENROUTER),), partial(models.request_schema, _OPENROUTER[1], "ChatRequest"), openrouter.REQUEST
     ),

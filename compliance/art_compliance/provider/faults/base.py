@@ -16,6 +16,7 @@ from art_compliance.scenarios import WrittenAnswer
 Kind = Literal["streamed", "unstreamed"]
 BOTH: Final[frozenset[Kind]] = frozenset({"streamed", "unstreamed"})
 STREAMED: Final[frozenset[Kind]] = frozenset({"streamed"})
+EVENT_STREAM: Final = "text/event-stream"
 
 
 class Good(Struct, frozen=True):
@@ -44,7 +45,8 @@ class Fault(Struct, frozen=True, kw_only=True):
     """One way in which an answer goes wrong.
 
     `expects`: the client reads the answer `whole` (the fault is benign), reports an `error`, or does `either`. `on`:
-    the kinds of answers that the fault applies to. `status`: the status that the error should have. `hangs`: only the
+    the kinds of answers that the fault applies to. `within`: the content type of the streams that it applies to; None
+    for all. `status`: the status that the error should have. `hangs`: only the
     client's own time limit ends it. `patience`: seconds that a call with it may take, where it is more than for others.
     """
 
@@ -53,6 +55,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     spoil: Callable[[Good], Response]
     expects: Literal["whole", "error", "either"] = "error"
     on: frozenset[Kind] = BOTH
+    within: str | None = None
     status: int | None = None
     hangs: bool = False
     patience: float | None = None
@@ -64,12 +67,21 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     def fits(self, asked: Asked) -> bool:
         """Whether the fault applies to the answer that the request asks for."""
-        return ("streamed" if asked.wants_stream else "unstreamed") in self.on
+        return ("streamed" if asked.wants_stream else "unstreamed") in self.on and self.is_for(asked.dialect)
+
+    def is_for(self, dialect: Dialect) -> bool:
+        """Whether the fault applies to answers of the dialect at all."""
+        return self.within in (None, dialect.streams.content_type)
+
+    @property
+    def _framed(self) -> str:
+        return "" if self.within is None else f" with the content type {self.within}"
 
     def make(self, written: WrittenAnswer, asked: Asked) -> Response:
         """The spoiled answer. Raises CannotWrite, and HarnessError where the fault does not apply."""
         if not self.fits(asked):
-            raise HarnessError(f"the fault {self.id} applies only to {' and '.join(sorted(self.on))} answers")
+            kinds = " and ".join(sorted(self.on))
+            raise HarnessError(f"the fault {self.id} applies only to {kinds} answers{self._framed}")
         return self.spoil(good_answer(written, asked))
 
 

@@ -6,7 +6,7 @@ import gzip
 from typing import Final
 
 from art_compliance.dialects.framing import pieces, to_json
-from art_compliance.provider.faults.base import Good
+from art_compliance.provider.faults.base import EVENT_STREAM, Good
 from art_compliance.provider.script import Response, Send
 
 RETRY_AFTER: Final = 2
@@ -61,4 +61,6 @@ def lengthen(good: Good) -> Response:
     """The good answer with a lot of padding that JSON and events allow."""
     if good.content_type == "application/json":
         return Response(200, good.body + b" " * LONG)
+    if good.content_type != EVENT_STREAM:
+        return good.resend([*good.events[:-1], b" " * LONG + good.events[-1]])
     return good.resend([b":" + b" " * LONG + b"\n\n", *good.events])

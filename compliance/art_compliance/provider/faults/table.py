@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from art_compliance.provider.faults.base import STREAMED, Fault
+from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, Fault
 from art_compliance.provider.faults.bodies import (
     LONG,
     RETRY_AFTER,
@@ -221,6 +221,7 @@ _TABLE: Final = (
         spoil=add_comments,
         expects="whole",
         on=STREAMED,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="further-fields",
@@ -228,6 +229,7 @@ _TABLE: Final = (
         spoil=add_fields,
         expects="whole",
         on=STREAMED,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="no-blank-after-colon",
@@ -235,6 +237,7 @@ _TABLE: Final = (
         spoil=drop_blanks,
         expects="whole",
         on=STREAMED,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="data-in-lines",
@@ -242,6 +245,7 @@ _TABLE: Final = (
         spoil=split_lines,
         expects="whole",
         on=STREAMED,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="lines-end-with-crlf",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from art_compliance.provider.faults.base import Good
+from art_compliance.provider.faults.base import EVENT_STREAM, Good
 from art_compliance.provider.script import Announce, Crawl, Drop, Pause, Response, Send, Start
 
 
 def trickle(good: Good) -> Response:
     """Bytes that keep a connection alive and mean nothing."""
-    crumb = b" " if good.content_type == "application/json" else b": keep-alive\n\n"
+    crumb = b": keep-alive\n\n" if good.content_type == EVENT_STREAM else b" "
     return good.script(Start(), *(step for _ in range(12_000) for step in (Send(crumb), Pause(0.05))))
 
 

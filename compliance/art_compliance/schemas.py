@@ -109,9 +109,9 @@ SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
 """The function that makes each schema, by name."""
 
 
-def published(name: str) -> str:
+def published(name: str, schemas: Mapping[str, Callable[[], dict[str, Any]]] = SCHEMAS) -> str:
     """The schema as JSON text, the same on every Python: only 3.13 strips the indentation of docstrings."""
-    return json.dumps(_clean(SCHEMAS[name]()), indent=2, ensure_ascii=False)
+    return json.dumps(_clean(schemas[name]()), indent=2, ensure_ascii=False)
 
 
 def _clean(value: Any) -> Any:

@@ -13,6 +13,7 @@ from art_compliance.checks import CHECKS
 from art_compliance.findings import CLASSES, Example, Finding, Verdict
 from art_compliance.run.report import Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun
+from art_compliance.run.selection import Selection
 from art_compliance.scenarios import Level
 
 LEVELS: tuple[Level, ...] = ("core", "tools", "streaming", "resilience", "properties")
@@ -66,7 +67,7 @@ def report_of(*results: Result, name: str = "my_pkg:MyAdapter", **fields: Any) -
         repairs=(),
     )
     given: dict[str, Any] = {"is_filtered": False, "seconds": 1.5, "rerun": Rerun(adapter=name, seed=7), **fields}
-    return make_report(adapter, results, started=STARTED, **given)
+    return make_report(adapter, results, started=STARTED, counting=Selection().counting, **given)
 
 
 def good_report(name: str = "my_pkg:MyAdapter", **fields: Any) -> Report:

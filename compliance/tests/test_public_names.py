@@ -42,6 +42,7 @@ COMMANDS = {
     "exam": "folder --write",
     "explain": "rule --page",
     "diff": "old new",
+    "verify": "certificate --in-process",
     "judge": "file --dialect --model --url --api-version",
     "record": """
         adapters --built-in --scenarios --scenarios-from --into --key-from --base-url --model --dialect --local-engine

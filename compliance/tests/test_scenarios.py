@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from art_compliance.findings import HarnessError
+from art_compliance.publishing.report_schema import report_schema
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenario, load_scenarios
 from art_compliance.schemas import SCHEMAS, prompt_schema, published
@@ -34,11 +35,14 @@ def test_every_scenario_has_an_id_of_its_own_and_a_purpose():
         ("scenario", "scenario.schema.json"),
         ("agent", "agent.schema.json"),
         ("contributors", "contributors.schema.json"),
+        ("report", "report.schema.json"),
     ],
 )
 def test_a_published_schema_matches_the_types(name: str, file: str):
     text = (data_folder("fixtures") / "schemas" / file).read_text(encoding="utf-8")
-    assert text == published(name) + "\n", f"run: art schema {name} > fixtures/schemas/{file}"
+    assert text == published(name, {**SCHEMAS, "report": report_schema}) + "\n", (
+        f"run: art schema {name} > fixtures/schemas/{file}"
+    )
 
 
 def test_the_schemas_are_schemas():

@@ -10,6 +10,7 @@ import typer
 from art_compliance.commands.agents import agent_command
 from art_compliance.commands.browser import browser_prompt_command
 from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
+from art_compliance.commands.certificates import verify_command
 from art_compliance.commands.certify import certify_command
 from art_compliance.commands.console import Command, reports_errors
 from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
@@ -26,6 +27,7 @@ from art_compliance.commands.serve import serve_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "certify": certify_command,
+    "verify": verify_command,
     "diff": diff_command,
     "record": record_command,
     "replay": replay_command,

@@ -10,6 +10,7 @@ from art_compliance.checks import CHECKS
 from art_compliance.commands.console import say
 from art_compliance.findings import HarnessError
 from art_compliance.judging.explaining import explain, rule_ids, rules_page
+from art_compliance.publishing.report_schema import report_schema
 from art_compliance.resources import data_folder
 from art_compliance.run.report import DEMANDS, suite_version
 from art_compliance.run.requirement_sets import FOLDER, make_set, minor_version, set_before, set_in_force, write_set
@@ -51,11 +52,14 @@ def requirements_command(
         say(f"    {check}")
 
 
-def schema_command(what: Annotated[str, typer.Argument(help="prompt, scenario, agent or contributors")]) -> None:
-    """Print the JSON Schema of the prompt format or of scenario files."""
-    if what not in SCHEMAS:
-        raise HarnessError(f"there is no schema {what!r}; known: {', '.join(SCHEMAS)}")
-    say(published(what))
+def schema_command(
+    what: Annotated[str, typer.Argument(help="prompt, scenario, agent, contributors or report")],
+) -> None:
+    """Print the JSON Schema of the prompt format, of scenario files or of report.json."""
+    schemas = {**SCHEMAS, "report": report_schema}
+    if what not in schemas:
+        raise HarnessError(f"there is no schema {what!r}; known: {', '.join(schemas)}")
+    say(published(what, schemas))
 
 
 def explain_command(

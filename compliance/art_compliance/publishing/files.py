@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from art_compliance.findings import HarnessError
+from art_compliance.publishing.badge import badge_json, badge_svg
+from art_compliance.publishing.certificate import Certificates, as_json, certificate_of
+from art_compliance.publishing.job_summary import job_summary
+from art_compliance.publishing.junit import junit_xml
 from art_compliance.publishing.page.rendering import render_page
+from art_compliance.publishing.standing import says_all, standing_of_all
 from art_compliance.run.report import Report, write_reports
+
+JOB_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file for a job's summary (GitHub's documentation of workflow commands)."""
 
 
 def publish(reports: Sequence[Report], folder: Path) -> Path:
-    """Writes the files of a run into the folder, and returns the path of `report.json`. Raises HarnessError."""
+    """Writes the files of a run into the folder, and returns the path of `report.json`. Raises HarnessError.
+
+    Certificate and badge are of whole runs: after another run those of an earlier one are removed.
+    """
     path = write_reports(reports, folder)
-    for name, text in {"index.html": render_page(reports)}.items():
-        _write(folder / name, text)
+    for name, text in _files(reports).items():
+        if text is None:
+            with suppress(OSError):
+                (folder / name).unlink()
+        else:
+            _write(folder / name, text)
+    if place := os.environ.get(JOB_SUMMARY):
+        _write(Path(place), job_summary(reports), mode="a")
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def _files(reports: Sequence[Report]) -> dict[str, str | None]:
+    is_whole = all(map(says_all, reports))
+    standing = standing_of_all(reports)
+    certified = tuple(certificate_of(report) for report in reports if report.is_certified)
+    return {
+        "index.html": render_page(reports),
+        "summary.md": job_summary(reports),
+        "junit.xml": junit_xml(reports),
+        "badge.svg": badge_svg(standing) if is_whole else None,
+        "badge.json": badge_json(standing) if is_whole else None,
+        "certificate.json": as_json(Certificates(certificates=certified)) if certified else None,
+    }
+
+
+def _write(path: Path, text: str, *, mode: str = "w") -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise HarnessError(f"cannot write {path}: {error.strerror}") from error

@@ -28,9 +28,14 @@ class Named(Struct, frozen=True):
         return find_factory(self.name)(**settings)
 
 
+def place_of(name: str) -> str:
+    """`module:attribute` of the adapter of that name, which may not exist."""
+    return BUILT_IN.get(name) or _installed().get(name) or name
+
+
 def find_factory(name: str) -> Factory:
     """The factory of that name. Raises HarnessError if it cannot be found, imported or called."""
-    target = BUILT_IN.get(name) or _installed().get(name) or name
+    target = place_of(name)
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         known = ", ".join(sorted({*BUILT_IN, *_installed()}))

@@ -1,0 +1,44 @@
+"""`art verify`: does what a certificate says still hold."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from art_compliance.commands.console import FAILS, say
+from art_compliance.publishing.certificate import Certificate, read_certificates
+from art_compliance.publishing.verifying import differences, require_same_versions, run_again
+from art_compliance.run.lines import counted
+from art_compliance.run.runner import certify
+
+
+def verify_command(
+    certificate: Annotated[Path, typer.Argument(help="The certificate.json, or its folder.")] = Path("art-report"),
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run the adapter in this process, as debuggers need it.")
+    ] = False,
+) -> None:
+    """Run again what a certificate is about. Exits with 1 if it does not hold, with 2 if it is of another version."""
+    sys.path.insert(0, "")  # a console script does not see the working directory
+    certificates = read_certificates(certificate)
+    for one in certificates:
+        require_same_versions(one)
+    held = [_verify(one, isolated=not in_process) for one in certificates]
+    raise typer.Exit(0 if all(held) else FAILS)
+
+
+def _verify(certificate: Certificate, *, isolated: bool) -> bool:
+    report = run_again(certificate, run=partial(certify, isolated=isolated))
+    wrong = list(differences(certificate, report))
+    known = f", with {counted(len(certificate.known), 'known failure')}" if certificate.known else ""
+    if not wrong:
+        say(f"{certificate.adapter.name}: the certificate holds{known} (seed {report.seed})", style="bold green")
+        return True
+    say(f"{certificate.adapter.name}: the certificate does not hold", style="bold red")
+    for line in wrong:
+        say(f"  {line}")
+    return False

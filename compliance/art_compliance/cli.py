@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-EXTRA: Final = frozenset({"anyio", "h11", "jinja2", "jsonschema", "jsonschema_rs", "rich", "typer", "vcr", "yaml"})
+EXTRA: Final = frozenset(
+    {"anyio", "h11", "jinja2", "jsonschema", "jsonschema_rs", "rich", "tomlkit", "typer", "vcr", "yaml"}
+)
 """The modules that the extra `compliance` installs."""
 
 

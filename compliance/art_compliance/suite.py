@@ -17,7 +17,7 @@ import pytest
 
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.pytest_plugin.items import run_as_test
-from art_compliance.pytest_plugin.options import dialect_of, fail, leave, option, search_of, selection_of
+from art_compliance.pytest_plugin.options import baseline_of, dialect_of, fail, leave, option, search_of, selection_of
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import Trials
@@ -33,7 +33,8 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     try:
         dialect = dialect_of(config)
         with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
-            yield Session(subject, seed_of(config), search_of(config), selection_of(config))
+            selection, baseline = selection_of(config), baseline_of(config)
+            yield Session(subject, seed_of(config), search_of(config), selection, baseline=baseline)
     except NotMade as error:
         fail(str(error))
     except HarnessError as error:

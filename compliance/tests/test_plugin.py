@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shlex
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_a_failure_is_the_checks_and_shows_what_the_command_shows(run, pytester)
             "  on      parallel-calls: *",
             '  wrong   the system turn is lost: "Use the tools."',
             "  where   prompt $[[]0]*",
-            "  again   art certify my_adapter:MyAdapter --seed * --check translation.system-* --scenario parallel-*",
+            "  again   art certify my_adapter:MyAdapter --in-process --seed * --check translation.system-* --scen*",
             "  also    one-question",
             "*adapter conformance*",
             "  loss or corruption      2 findings of 1 check, in 2 trials",
@@ -195,6 +196,11 @@ def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run
     assert result.ret == 1
     result.stdout.fnmatch_lines(["FAIL translation.system-text-survives", "  where   prompt $[[]0]*"])
     result.stdout.no_fnmatch_line("*def *")
+    command = next(line for line in result.outlines if line.startswith("  again "))
+    assert "pytest test_mine.py --art-in-process --art-seed " in command
+    again = run(*shlex.split(command)[2:])
+    assert again.ret == 1
+    again.stdout.fnmatch_lines(["FAIL translation.system-text-survives"])
 
 
 @pytest.mark.once

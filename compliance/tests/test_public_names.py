@@ -32,7 +32,8 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
-        --model --seed --profile --report --verbose -v --in-process --time-limit --preview --sensitivity
+        --model --seed --profile --report --verbose -v --in-process --time-limit --baseline --no-baseline
+        --baseline-write --preview --sensitivity
     """,
     "checks": "",
     "corpus": "",
@@ -58,12 +59,13 @@ COMMANDS = {
 }
 
 PYTEST_OPTIONS = """
-    --art --art-adapter --art-base-url --art-cassettes --art-check --art-dialect --art-in-process --art-key-from
-    --art-model --art-preview --art-profile --art-record --art-report --art-scenario --art-scenarios-from --art-seed
+    --art --art-adapter --art-base-url --art-baseline --art-baseline-write --art-cassettes --art-check --art-dialect
+    --art-in-process --art-key-from --art-model --art-no-baseline --art-preview --art-profile --art-record
+    --art-report --art-scenario --art-scenarios-from --art-seed
 """
 
 SIGNATURES = {
-    "certify": "make *dialect *selection *seed *search *isolated *seconds *call_seconds *on_result",
+    "certify": "make *dialect *selection *seed *search *baseline *isolated *seconds *call_seconds *on_result",
     "judge": "dialect payload *model *url *version",
     "judge_scenario": "make path *check *seed *dialect",
     "load_scenarios": "folder",

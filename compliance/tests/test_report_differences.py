@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 
 from art_compliance import Report, Selection, certify
 from art_compliance.commands import app
-from art_compliance.findings import HarnessError
+from art_compliance.findings import HarnessError, Verdict
 from art_compliance.miniatures import find_miniature
 from art_compliance.run.differences import compare_reports, describe_differences, is_worse
 from art_compliance.run.lines import as_text
 from art_compliance.run.reading import read_reports
-from art_compliance.run.report import write_reports
+from art_compliance.run.report import BaselineUse, write_reports
 from art_sdk import OpenAIAdapter
 
 CHECK = "translation.user-text-survives"
@@ -68,6 +68,56 @@ def test_what_failed_before_still_fails_and_is_not_worse(bad: Report):
     assert found.still == {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
     assert not found.is_worse
     assert "nothing new fails, and nothing was mended" in as_text(describe_differences({"a": bad}, {"a": bad}))
+
+
+def excused(report: Report, verdict: Verdict) -> Report:
+    """The report, with this verdict for each of its failures."""
+    results = tuple(structs.replace(one, verdict=verdict) if one.verdict == "fail" else one for one in report.results)
+    return structs.replace(report, results=results)
+
+
+FAILED = {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
+
+
+@pytest.mark.parametrize("verdict", ["known", "provisional"])
+def test_known_and_provisional_failures_make_a_report_no_worse(good: Report, bad: Report, verdict: Verdict):
+    known = excused(bad, verdict)
+    for before in (good, bad):
+        found = compare_reports(before, known)
+        assert (found.excused, found.is_worse, found.failing, found.mended) == (FAILED, False, {}, {})
+        assert "failing, but known or provisional now: 2 trials" in as_text(
+            describe_differences({"a": before}, {"a": known})
+        )
+    found = compare_reports(known, known)
+    assert (found.excused, found.still, found.is_worse) == ({}, {}, False)
+
+
+@pytest.mark.parametrize("verdict", ["known", "provisional"])
+def test_what_is_no_longer_known_or_provisional_is_worse_and_not_newly_failing(
+    good: Report, bad: Report, verdict: Verdict
+):
+    known = excused(bad, verdict)
+    found = compare_reports(known, bad)
+    assert (found.counted, found.failing, found.still, found.is_worse) == (FAILED, {}, {}, True)
+    assert "failing, no longer known or provisional: 2 trials" in as_text(
+        describe_differences({"a": known}, {"a": bad})
+    )
+    assert compare_reports(known, good).mended == FAILED
+
+
+def test_a_baseline_that_does_not_hold_any_more_is_worse(good: Report):
+    stale = structs.replace(good, baseline=BaselineUse(file="b", entries=1, problems=("b, entry 1: it passes",)))
+    moved = structs.replace(good, baseline=BaselineUse(file="b", entries=2, problems=("b, entry 2: it passes",)))
+    assert is_worse({"a": good}, {"a": stale})
+    assert not is_worse({"a": stale}, {"a": moved})
+    assert is_worse({}, {"a": stale})
+    assert "  baseline: b, entry 1: it passes" in as_text(describe_differences({"a": good}, {"a": stale}))
+
+
+def test_another_requirement_set_is_said(good: Report):
+    newer = structs.replace(good, requirements="0.2", is_preview=True)
+    text = as_text(describe_differences({"a": good}, {"a": newer}))
+    assert "other checks count: requirement set 0.1 before, 0.2 and newer checks now" in text
 
 
 def test_failures_of_a_check_that_is_new_are_told_apart(good: Report, bad: Report):

@@ -168,7 +168,7 @@ def test_pytest_says_what_the_settings_lack(run, pytester, adapters, message):
 
 
 def test_pytest_certifies_each_of_several_adapters(run, pytester):
-    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]')
+    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]\ndialect = "openai-chat"')
     result = run("--art", *ONE)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["mine:Mine  (white box, openai-chat)", "gemini  (white box, gemini-generate)"])

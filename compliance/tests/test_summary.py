@@ -44,3 +44,12 @@ def test_a_summary_shows_the_law_the_place_and_the_command(failed: Report):
     text = as_text(summarize(failed))
     for part in ("  law     Every user text is in the request once", "  where   prompt $[", "  again   art certify "):
         assert part in text
+
+
+def test_verbose_shows_every_finding_of_every_failure(failed: Report):
+    (result,) = failed.failures
+    many = tuple(structs.replace(result.findings[0], message=f"fault {number}") for number in range(9))
+    report = structs.replace(failed, results=(structs.replace(result, findings=many),))
+    shown = [line.text for line in summarize(report, verbose=True) if line.text.startswith("  wrong   fault")]
+    assert shown == [f"  wrong   fault {number}" for number in range(9)]
+    assert "6 more findings" in as_text(summarize(report))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final
@@ -23,6 +24,7 @@ from art_compliance.commands.processes import Task, Tell, count_cores, run_all
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
 from art_compliance.publishing.files import publish
+from art_compliance.run.baseline import BaselineOptions, is_red_after_writing
 from art_compliance.run.lines import counted
 from art_compliance.run.report import Report, Result
 from art_compliance.run.reproducing import write_repros
@@ -62,6 +64,11 @@ def certify_command(
         bool, typer.Option("--in-process", help="Run the adapter in this process, as debuggers need it.")
     ] = False,
     time_limit: Annotated[float, typer.Option(help="The seconds that one adapter's run may take.")] = MOST_SECONDS,
+    baseline: Annotated[Path | None, typer.Option(help="The known failures; ./art-baseline.toml if it exists.")] = None,
+    no_baseline: Annotated[bool, typer.Option("--no-baseline", help="Count known failures, too.")] = False,
+    baseline_write: Annotated[
+        bool, typer.Option("--baseline-write", help="Write the failures of this run into the baseline.")
+    ] = False,
     preview: Annotated[
         bool, typer.Option("--preview", help="Also count checks that are newer than the requirement set.")
     ] = False,
@@ -83,6 +90,10 @@ def certify_command(
     if sensitivity:
         _print_sensitivity({name: dialect or settings.dialect_for(name) for name in names}, selection, seed or 0)
         return
+    options = BaselineOptions(
+        requested=baseline, usual=settings.baseline, is_ignored=no_baseline, is_written=baseline_write
+    )
+    known = options.read(selection)
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile or settings.profile), kept=KEPT)
     repros = report if len(names) == 1 else None
@@ -95,6 +106,7 @@ def certify_command(
         selection=selection,
         seed=seed,
         search=search,
+        baseline=known,
         isolated=not in_process,
         seconds=time_limit,
     )
@@ -108,6 +120,9 @@ def certify_command(
     path = publish(reports, report)
     write_repros(reports, report)
     say(f"report: {path}")
+    if baseline_write:
+        say(options.write(known, reports))
+        raise typer.Exit(_exit_code(reports, is_red=is_red_after_writing))
     raise typer.Exit(_exit_code(reports))
 
 
@@ -201,7 +216,7 @@ def _counting(show: Show) -> Callable[[Result, int, int], None]:
     return count
 
 
-def _exit_code(reports: list[Report]) -> int:
+def _exit_code(reports: list[Report], is_red: Callable[[Report], bool] = attrgetter("is_red")) -> int:
     if any(report.harness_errors for report in reports):
         return CANNOT
-    return FAILS if any(report.is_red for report in reports) else 0
+    return FAILS if any(map(is_red, reports)) else 0

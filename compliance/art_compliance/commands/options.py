@@ -43,4 +43,5 @@ def find_access(key_from: str, base_url: str | None, model: str | None, *, advic
     if not key_from:
         wanted = "name the environment variable that holds it with --key-from"
         raise HarnessError(f"a real provider needs a key: {wanted}{advice}")
-    return Access(key=require_key(os.environ.get(key_from), key_from), base_url=base_url, model=model)
+    key = require_key(os.environ.get(key_from), key_from)
+    return Access(key=key, base_url=base_url, model=model, variable=key_from)

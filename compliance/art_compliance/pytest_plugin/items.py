@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec import structs
 
 from art_compliance.pytest_plugin.results import Judged, RunFacts, keep
 from art_compliance.run.failing import describe_expected, describe_results
@@ -73,12 +75,14 @@ def run_as_test(item: pytest.Item, session: Session, trials: Trials) -> None:
     If all failures are expected, the test is xfailed.
     """
     results = tuple(session.run(trials.check, scenario) for scenario in trials.scenarios)
-    facts = RunFacts(describe(session.subject), session.rerun, session.subject.in_process)
+    file = None if isinstance(item, Item) else os.path.relpath(item.path, item.config.invocation_params.dir)
+    rerun = structs.replace(session.rerun, test_file=file)
+    facts = RunFacts(describe(session.subject), rerun, session.subject.in_process)
     judged = Judged(facts=facts, results=results)
     keep(item, judged)
     if judged.verdict in {"fail", "harness error"}:
         most = None if item.config.get_verbosity() > 0 else _CAUSES_SHOWN
-        pytest.fail(as_text(describe_results(results, session.rerun, most=most)), pytrace=False)
+        pytest.fail(as_text(describe_results(results, rerun, most=most)), pytrace=False)
     if judged.verdict in {"known", "provisional"}:
         expected = (describe_expected(one) for one in results if one.verdict in {"known", "provisional"})
         pytest.xfail("; ".join(dict.fromkeys(expected)))

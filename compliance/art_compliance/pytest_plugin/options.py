@@ -10,11 +10,13 @@ import pytest
 
 from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
+from art_compliance.run.baseline import Baseline, BaselineOptions
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings, read_settings
 from art_compliance.subject.factories import Factory, Named, find_factory
 
 _SETTINGS: Final = pytest.StashKey[Settings]()
+_BASELINE: Final = pytest.StashKey[Baseline | None]()
 
 HARNESS_EXIT: Final = 2
 """pytest's exit code when the suite cannot do its work."""
@@ -98,6 +100,23 @@ def selection_of(config: pytest.Config) -> Selection:
         cassettes=find_cassettes(cassettes_of(config)),
         preview=option(config, "--art-preview"),
     )
+
+
+def baseline_options(config: pytest.Config) -> BaselineOptions:
+    """Which baseline is read or written. Raises HarnessError."""
+    return BaselineOptions(
+        requested=folder_option(config, "--art-baseline"),
+        usual=settings_of(config).baseline,
+        is_ignored=option(config, "--art-no-baseline"),
+        is_written=option(config, "--art-baseline-write"),
+    )
+
+
+def baseline_of(config: pytest.Config) -> Baseline | None:
+    """The baseline of the run, if there is one. Raises HarnessError."""
+    if _BASELINE not in config.stash:
+        config.stash[_BASELINE] = baseline_options(config).read(selection_of(config))
+    return config.stash[_BASELINE]
 
 
 def search_of(config: pytest.Config) -> Search:

@@ -16,6 +16,7 @@ from art_compliance.pytest_plugin.options import (
     HARNESS_EXIT,
     adapters_of,
     add_working_directory,
+    baseline_of,
     dialect_of,
     factory_of,
     fail,
@@ -27,6 +28,7 @@ from art_compliance.pytest_plugin.options import (
 from art_compliance.pytest_plugin.parameters import is_of_the_option
 from art_compliance.pytest_plugin.results import attach_results, has_harness_error
 from art_compliance.pytest_plugin.seed import seed_of
+from art_compliance.run.baseline import Baseline
 from art_compliance.run.failing import describe_failure
 from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session
@@ -77,6 +79,7 @@ class Run:
         selection: Selection,
         seed: int,
         search: Search,
+        baseline: Baseline | None,
         isolated: bool,
         factory_name: str = "",
     ) -> None:
@@ -87,6 +90,7 @@ class Run:
         self._isolated = isolated
         self._seed = seed
         self._search = search
+        self._baseline = baseline
         self._stack = ExitStack()
         self._subject: Subject | None = None
         self._session: Session | None = None
@@ -120,7 +124,7 @@ class Run:
                 open_subject(self.make, name=self.name, dialect=self._dialect, isolated=self._isolated)
             )
         if self._session is None:
-            self._session = Session(self._subject, self._seed, self._search, self._selection)
+            self._session = Session(self._subject, self._seed, self._search, self._selection, baseline=self._baseline)
         return self._session
 
     def node_values(self) -> dict[str, Any]:
@@ -201,6 +205,7 @@ def _make_runs(config: pytest.Config) -> list[Run]:
             selection=selection_of(config),
             seed=seed_of(config),
             search=search_of(config),
+            baseline=baseline_of(config),
             isolated=not option(config, "--art-in-process"),
             factory_name=known.get(name, ""),
         )

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pytest
 
 from art_compliance.findings import HarnessError
 from art_compliance.publishing.files import publish
-from art_compliance.pytest_plugin.options import HARNESS_EXIT, option, selection_of
+from art_compliance.pytest_plugin.options import HARNESS_EXIT, baseline_of, baseline_options, option, selection_of
 from art_compliance.pytest_plugin.results import results_by_run
 from art_compliance.pytest_plugin.run import find_runs
+from art_compliance.run.baseline import use_of
 from art_compliance.run.lines import Style
 from art_compliance.run.report import Report, make_report
 from art_compliance.run.reproducing import write_repros
 from art_compliance.run.summary import describe_counts
-
-if TYPE_CHECKING:
-    import pytest
-
 
 _MARKUP: Final[dict[Style, dict[str, bool]]] = {
     "plain": {},
@@ -36,29 +35,40 @@ def write_summary(reporter: Any, config: pytest.Config) -> None:
         for line in describe_counts(report):
             reporter.write_line(line.text, **_MARKUP[line.style])
     if folder:
-        _write(reporter, reports, Path(folder))
+        _try(reporter, lambda: _write(reporter, reports, Path(folder)))
+    if option(config, "--art-baseline-write"):
+        _try(reporter, lambda: reporter.write_line(baseline_options(config).write(baseline_of(config), reports)))
+    if any(report.baseline_problems for report in reports) and not reporter._session.exitstatus:  # noqa: SLF001 - as below
+        reporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED  # noqa: SLF001 - as below
 
 
 def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
-    selection, planned = selection_of(config), {run.name: len(run.plan) for run in find_runs(config)}
+    selection, plans = selection_of(config), {run.name: run.plan for run in find_runs(config)}
+    baseline = baseline_of(config)
     for facts, results in results_by_run(reporter):
-        wanted = planned.get(facts.adapter.name) or len(selection.plan())
+        name = facts.adapter.name
+        plan = plans.get(name) or selection.plan()
         yield make_report(
             facts.adapter,
             results,
             rerun=facts.rerun,
             counting=selection.counting,
-            is_filtered=not selection.is_whole or len(results) != wanted,
+            is_filtered=not selection.is_whole or len(results) != len(plan),
             started=datetime.now(UTC),
             seconds=sum(result.seconds for result in results),
             in_process=facts.in_process,
+            baseline=None if baseline is None else use_of(baseline.of(name), selection, plan, results),
         )
 
 
 def _write(reporter: Any, reports: list[Report], folder: Path) -> None:
+    reporter.write_line(f"report: {publish(reports, folder)}")
+    write_repros(reports, folder)
+
+
+def _try(reporter: Any, do: Callable[[], None]) -> None:
     try:
-        reporter.write_line(f"report: {publish(reports, folder)}")
-        write_repros(reports, folder)
+        do()
     except HarnessError as error:
         reporter.write_line(f"harness: {error}", red=True)
         reporter._session.exitstatus = HARNESS_EXIT  # noqa: SLF001 - no hook runs after the summary

@@ -56,10 +56,10 @@ def describe_results(results: Sequence[Result], rerun: Rerun, *, most: int | Non
 
 
 def describe_every_failure(report: Report, *, repros: Path | None = None) -> Iterator[Line]:
-    """Every failure in full, however many there are, those with findings of the worst class first."""
+    """Every failure with all its findings, however many there are, those with findings of the worst class first."""
     written = _written(report)
     for result in (*report.harness_errors, *sorted(report.failures, key=_class_of)):
-        yield from describe_failure(result, report.rerun)
+        yield from describe_failure(result, report.rerun, is_whole=True)
         if repros and written.get(result.check) is result:
             yield _repro(repros, result)
         yield Line("")
@@ -105,11 +105,14 @@ def _names(scenarios: list[str]) -> str:
     return f"{', '.join(scenarios[:_SCENARIOS_NAMED])}{more}"
 
 
-def describe_failure(result: Result, rerun: Rerun) -> Iterator[Line]:
-    """One failure in full: check, law, scenario, what is wrong and where, and how to run it again."""
+def describe_failure(result: Result, rerun: Rerun, *, is_whole: bool = False) -> Iterator[Line]:
+    """One failure: check, law, scenario, what is wrong and where, and how to run it again.
+
+    Of many findings, and of a long generated prompt, only the beginning is shown, unless it `is_whole`.
+    """
     yield Line(f"{'FAIL' if result.verdict == 'fail' else 'HARNESS'} {result.check}", "bad")
     wrong = sorted((one for one in result.findings if one.severity == "reject"), key=_rank)
-    yield from map(Line, _describe_details(result, wrong, rerun))
+    yield from map(Line, _describe_details(result, wrong, rerun, is_whole=is_whole))
 
 
 def describe_expected(result: Result) -> str:
@@ -120,26 +123,28 @@ def describe_expected(result: Result) -> str:
     return f"known: {'; '.join(said) or 'the baseline has it'}"
 
 
-def _describe_details(result: Result, wrong: Sequence[Finding], rerun: Rerun) -> Iterator[str]:
+def _describe_details(
+    result: Result, wrong: Sequence[Finding], rerun: Rerun, *, is_whole: bool = False
+) -> Iterator[str]:
     yield f"  law     {CHECKS[result.check].clause}"
     yield f"  on      {result.scenario}: {result.purpose}"
-    yield from _describe_findings(wrong)
+    yield from _describe_findings(wrong, most=len(wrong) if is_whole else _FINDINGS_SHOWN)
     if result.reason:
         yield from (f"  {line}" for line in result.reason.rstrip().splitlines())
     if result.verdict == "fail":
         if result.scenario in FAMILIES:
-            yield from _describe_example(result)
+            yield from _describe_example(result, longest=None if is_whole else AT_LENGTH)
         yield f"  again   {rerun.command(result.check, result.scenario)}"
 
 
-def _describe_findings(wrong: Sequence[Finding]) -> Iterator[str]:
-    for finding in wrong[:_FINDINGS_SHOWN]:
+def _describe_findings(wrong: Sequence[Finding], *, most: int) -> Iterator[str]:
+    for finding in wrong[:most]:
         yield f"  wrong   {finding.message}"
         if places := describe_place(finding):
             yield f"  where   {places}"
         if finding.provider_text:
             yield f"  says    {finding.provider_text} ({finding.source})"
-    if more := len(wrong[_FINDINGS_SHOWN:]):
+    if more := len(wrong[most:]):
         yield f"  wrong   {counted(more, 'more finding')}; report.json has all of them"
 
 
@@ -154,19 +159,19 @@ def describe_place(finding: Finding) -> str:
     return ", ".join(places)
 
 
-def _describe_example(result: Result) -> Iterator[str]:
+def _describe_example(result: Result, *, longest: int | None) -> Iterator[str]:
     """The generated prompt that failed, and what came of it."""
     for example in (finding.example for finding in result.findings if finding.example):
         options = {name: value for name, value in example.options.items() if name != "thread_id"}
-        yield f"  prompt  {_shortened(example.prompt)}"
+        yield f"  prompt  {_shown(example.prompt, longest)}"
         if options:
-            yield f"  options {_shortened(options)}"
+            yield f"  options {_shown(options, longest)}"
         if example.answer is not None:
-            yield f"  answer  {_shortened(example.answer)}"
+            yield f"  answer  {_shown(example.answer, longest)}"
         if example.payload is not None:
-            yield f"  gave    {_shortened(example.payload)}"
+            yield f"  gave    {_shown(example.payload, longest)}"
 
 
-def _shortened(value: Any) -> str:
+def _shown(value: Any, longest: int | None) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return shorten(text, AT_LENGTH)
+    return text if longest is None else shorten(text, longest)

@@ -49,8 +49,9 @@ demand `refused`. The requirement set of a version keeps what they are in that v
 
 
 class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the baseline says of a failure: its entry's `reason`, `issue` and `expires`."""
+    """What the baseline says of a failure: its entry's number, `reason`, `issue` and `expires`."""
 
+    entry: int
     reason: str = ""
     issue: str = ""
     expires: date | None = None
@@ -143,12 +144,14 @@ class Adapter(Struct, frozen=True, kw_only=True):
 class BaselineUse(Struct, frozen=True, kw_only=True):
     """The baseline of a run: its file, how many entries it has for this adapter, and what is wrong with them.
 
-    Each of the `problems` is a sentence; one of them fails the run.
+    Each of the `problems` is a sentence; one of them fails the run. `unused` are the numbers of the entries that are
+    there for no failure.
     """
 
     file: str
     entries: int
     problems: tuple[str, ...] = ()
+    unused: tuple[int, ...] = ()
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -5,13 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from art_compliance.generating.profiles import DEFAULT_PROFILE
+from art_compliance.generating.profiles import DEFAULT_PROFILE, Search
+from art_compliance.run.selection import FOLDER, Selection, with_own_cassettes
+from art_compliance.subject.access import Access
 
 
 class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The settings of a run: the adapter's name, the seed, and what differs from the defaults."""
+    """The settings of a run: the adapter's name, the seed, and what differs from the defaults.
+
+    `live` are the options that only checks on the real provider need. `test_file` is the file that certifies an adapter
+    under pytest: the adapter may have no name there.
+    """
 
     adapter: str
     seed: int
@@ -19,10 +25,19 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scenarios_from: str | None = None
     cassettes: str | None = None
     profile: str = DEFAULT_PROFILE.name
+    in_process: bool = False
+    preview: bool = False
+    live: tuple[str, ...] = ()
+    test_file: str | None = None
 
     def command(self, check: str, scenario: str) -> str:
         """The shell command that runs one check on one scenario again."""
-        return shlex.join(["art", "certify", self.adapter, *self._options(), "--check", check, "--scenario", scenario])
+        options = [*self._options(), "--check", check, "--scenario", scenario]
+        if self.test_file is not None:
+            under_pytest = (f"--art-{word[2:]}" if word.startswith("--") else word for word in options)
+            return shlex.join(["pytest", self.test_file, *under_pytest])
+        live = self.live if check.startswith("live.") else ()
+        return shlex.join(["art", "certify", self.adapter, *live, *options])
 
     def recording(self, scenario: str, source_options: Sequence[str]) -> str:
         """The shell command that records one scenario again; `source_options` say who is to answer."""
@@ -36,6 +51,10 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
             yield from ("--cassettes", self.cassettes)
         if self.profile != DEFAULT_PROFILE.name:
             yield from ("--profile", self.profile)
+        if self.in_process:
+            yield "--in-process"
+        if self.preview:
+            yield "--preview"
         yield from ("--seed", str(self.seed))
 
     def _scope(self) -> Iterator[str]:
@@ -43,3 +62,29 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
             yield from ("--dialect", self.dialect)
         if self.scenarios_from is not None:
             yield from ("--scenarios-from", self.scenarios_from)
+
+
+def rerun_of(
+    name: str, seed: int, dialect: str | None, selection: Selection, search: Search, factory_name: str = ""
+) -> Rerun:
+    """The settings of a run on the adapter with this name; `factory_name` is its factory's, where that is known."""
+    found = with_own_cassettes(structs.replace(selection, cassettes=None), factory_name).cassettes
+    usual = (None, FOLDER, found)  # what is found without being named
+    return Rerun(
+        adapter=name,
+        seed=seed,
+        dialect=dialect,
+        scenarios_from=str(selection.extra) if selection.extra else None,
+        cassettes=None if selection.cassettes in usual else str(selection.cassettes),
+        profile=search.profile.name,
+        preview=selection.preview,
+        live=() if selection.live is None else tuple(_live_options(selection.live)),
+    )
+
+
+def _live_options(access: Access) -> Iterator[str]:
+    yield "--live"
+    named = {"--key-from": access.variable, "--base-url": access.base_url, "--model": access.model}
+    for option, value in named.items():
+        if value is not None:
+            yield from (option, value)

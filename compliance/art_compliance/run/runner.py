@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import random
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from art_compliance.checks import Check, NotApplicable, Trial
-from art_compliance.checks.requirements import LeftTo, Misbehaved, is_json
+from art_compliance.checks import Check, Trial
+from art_compliance.checks.base import Outcome
+from art_compliance.checks.properties.laws import judge_alone
+from art_compliance.checks.requirements import is_json
 from art_compliance.findings import Example, Finding, HarnessError, NotMade, Verdict
 from art_compliance.generating.profiles import Search
-from art_compliance.resources import data_folder
+from art_compliance.generating.requests import as_scenario
+from art_compliance.run.baseline import NO_BASELINE, Baseline, read_baseline, use_of
 from art_compliance.run.causes import shape_of
+from art_compliance.run.judgements import Judgement, attempt, contract_finding, join, with_stop
 from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
-from art_compliance.run.rerun import Rerun
-from art_compliance.run.selection import FOLDER, Plan, Selection, with_own_cassettes
+from art_compliance.run.rerun import Rerun, rerun_of
+from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.factories import Factory, Named, name_of
 from art_compliance.subject.observations import Sent
-from art_compliance.subject.opening import open_subject
+from art_compliance.subject.opening import IN_PROCESS, open_subject
 from art_compliance.subject.subject import Subject
 
 GIVEN_UP: Final = "the adapter is not used any more: it did not return, or ended its process, more than once"
@@ -32,14 +37,7 @@ MOST_SECONDS: Final = 3600.0
 """Seconds that a run may take."""
 
 
-class _Judgement(Struct, frozen=True):
-    """The part of a result that the check decides."""
-
-    verdict: Verdict
-    findings: tuple[Finding, ...] = ()
-    reason: str | None = None
-    judged: int | None = None
-    left_to: str | None = None
+_SHOWN_BY_EXAMPLE: Final[frozenset[Verdict]] = frozenset({"fail", "provisional", "harness error"})
 
 
 class Session:
@@ -53,13 +51,16 @@ class Session:
         selection: Selection = Selection(),  # noqa: B008 - as above
         *,
         live: Subject | None = None,
+        baseline: Baseline | None = None,
     ) -> None:
         self.subject = subject
         self._live = live
         self._counting = selection.counting
+        self._baseline = NO_BASELINE if baseline is None else baseline.of(subject.name)
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
-        self.rerun = _rerun(subject.name, seed, subject.requested_dialect, selection, search)
+        rerun = rerun_of(subject.name, seed, subject.requested_dialect, selection, search, subject.factory_name)
+        self.rerun = structs.replace(rerun, in_process=subject.in_process == IN_PROCESS)
         self.stopped: str | None = None
         """Why the run ended before its time, if it did."""
         self._failed: set[str] = set()
@@ -73,14 +74,19 @@ class Session:
         trial = self._trial(scenario)
         began = time.perf_counter()
         if self.subject.is_given_up:
-            return self._result(check, trial, _Judgement("not applicable", reason=GIVEN_UP), began)
-        stops = len(self.subject.stops)
-        judgement = _with_stop(check, self._judge(check, trial), self.subject.stops[stops:])
+            return self._result(check, trial, Judgement("not applicable", reason=GIVEN_UP), began)
+        before = len(self.subject.stops)
+        judgement = self._judge(check, trial)
+        stops = self.subject.stops[before:]
+        judgement = with_stop(check, judgement, stops)
+        self._reported |= {shape_of(one.message) for one in judgement.findings if one.severity == "reject"}
+        judgement = judgement if check.stage.stops_the_run else self._weigh(check, scenario, judgement)
+        if judgement.verdict in _SHOWN_BY_EXAMPLE and not stops:  # it might not return again
+            judgement = structs.replace(judgement, findings=self._with_example(trial, judgement.findings))
         return self._result(check, trial, judgement, began)
 
-    def _result(self, check: Check, trial: Trial, judgement: _Judgement, began: float) -> Result:
+    def _result(self, check: Check, trial: Trial, judgement: Judgement, began: float) -> Result:
         scenario = trial.scenario
-        self._reported |= {shape_of(one.message) for one in judgement.findings if one.severity == "reject"}
         replays = check.stage.replays_cassettes
         shown = trial.shown - self._shown
         self._shown |= shown
@@ -89,9 +95,10 @@ class Session:
             scenario=scenario.id,
             purpose=scenario.purpose,
             level=check.level(scenario, is_refused=bool(trial.undeclared)),
-            verdict=self._verdict(check, judgement),
+            verdict=judgement.verdict,
             findings=judgement.findings,
             reason=judgement.reason,
+            known=judgement.known,
             source=trial.source if replays else None,
             cassette=f"{self.subject.provider}/{scenario.id}.yaml" if replays else None,
             judged=judgement.judged,
@@ -100,25 +107,29 @@ class Session:
             seconds=round(time.perf_counter() - began, 6),
         )
 
-    def _verdict(self, check: Check, judgement: _Judgement) -> Verdict:
-        """The verdict of the check, or `provisional` for a failure that does not count."""
-        is_failure = judgement.verdict == "fail" and not check.stage.stops_the_run
-        return "provisional" if is_failure and not self._counting.counts(check.id) else judgement.verdict
+    def _weigh(self, check: Check, scenario: Scenario, judgement: Judgement) -> Judgement:
+        """The judgement, with `known` or `provisional` as the verdict of a failure that does not count.
 
-    def _judge(self, check: Check, trial: Trial) -> _Judgement:
-        try:
-            outcome = trial.once(self._as_counted(check))
-        except NotApplicable as error:
-            left_to = error.check if isinstance(error, LeftTo) else None
-            return _Judgement("not applicable", reason=str(error), judged=error.judged, left_to=left_to)
-        except Misbehaved as error:
-            return _Judgement("fail", (_contract_finding(check, str(error)),))
-        except Exception:  # noqa: BLE001 - a bug of the suite must not look like the adapter's
-            return _Judgement("harness error", reason=traceback.format_exc())
-        if not any(finding.severity == "reject" for finding in outcome.findings):
-            return _Judgement("pass", outcome.findings, judged=outcome.judged)
-        verdict: Verdict = "harness error" if check.stage.stops_the_run else "fail"
-        return _Judgement(verdict, self._with_example(trial, outcome.findings), judged=outcome.judged)
+        Where only some findings of a failure are known, these become notes.
+        """
+        if judgement.verdict != "fail":
+            return judgement
+        counted, known, said = self._baseline.sort(scenario.id, judgement.findings)
+        if any(finding.severity == "reject" for finding in counted):
+            notes = [structs.replace(one, severity="note", message=f"known: {one.message}") for one in known]
+            verdict: Verdict = "fail" if self._counting.counts(check.id) else "provisional"
+            return structs.replace(judgement, verdict=verdict, findings=(*counted, *notes), known=tuple(said))
+        return structs.replace(judgement, verdict="known", findings=(*counted, *known), known=tuple(said))
+
+    def _judge(self, check: Check, trial: Trial) -> Judgement:
+        """What the check makes of the trial, and of the generated prompts that the baseline keeps for it."""
+        judgement = attempt(check, lambda: trial.once(self._as_counted(check)))
+        for entry, request in self._baseline.requests(check.id, trial.scenario.id):
+            if not any(entry.has(check.id, trial.scenario.id, shape_of(one.message)) for one in judgement.findings):
+                scenario = as_scenario(trial.scenario.id, request)
+                kept = Trial(self.subject, scenario, self.seed, self.search, turns=request.turns)
+                judgement = join(judgement, attempt(check, lambda: Outcome(tuple(judge_alone(check, kept)))))  # noqa: B023 - at once
+        return judgement
 
     def _as_counted(self, check: Check) -> Check:
         """The check, which leaves nothing to a provisional one if it counts itself: what it finds would not count."""
@@ -130,9 +141,9 @@ class Session:
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Adds an example to the first failure of each check; more of them would make the report long."""
-        first, *others = findings
-        if first.check in self._failed or any(finding.example for finding in findings):
+        if not findings or findings[0].check in self._failed or any(finding.example for finding in findings):
             return findings
+        first, *others = findings
         self._failed.add(first.check)
         seen = trial.observation
         payload = seen.payload if isinstance(seen, Sent) and is_json(seen.payload) else str(seen)
@@ -150,34 +161,14 @@ class Session:
                 cassette=kept,
                 live=self._live,
                 record_command=self.rerun.recording,
-                is_known=lambda message: shape_of(message) in self._reported,
+                is_known=partial(self._is_known, self._baseline.shapes(scenario.id)),
             )
         return self._trials[scenario.id]
 
-
-def _rerun(name: str, seed: int, dialect: str | None, selection: Selection, search: Search) -> Rerun:
-    usual = (None, FOLDER, data_folder("cassettes"))  # what is found without being named
-    return Rerun(
-        adapter=name,
-        seed=seed,
-        dialect=dialect,
-        scenarios_from=str(selection.extra) if selection.extra else None,
-        cassettes=None if selection.cassettes in usual else str(selection.cassettes),
-        profile=search.profile.name,
-    )
-
-
-def _with_stop(check: Check, judgement: _Judgement, stops: list[str]) -> _Judgement:
-    """A check during which the adapter did not return, or ended its process, has failed, whatever it looks at."""
-    if not stops or (judgement.verdict == "fail" and any(stops[0] in one.message for one in judgement.findings)):
-        return judgement
-    finding = _contract_finding(check, f"while this was checked: {stops[0]}")
-    findings = [one for one in judgement.findings if one.severity != "reject" or judgement.verdict == "fail"]
-    return _Judgement("fail", (*findings, finding), judged=judgement.judged)
-
-
-def _contract_finding(check: Check, message: str) -> Finding:
-    return Finding(check=check.id, finding_class="contract", message=message)
+    def _is_known(self, shapes: frozenset[str], message: str) -> bool:
+        """Whether the cause of a message is reported already, or known of generated prompts."""
+        shape = shape_of(message)
+        return shape in self._reported or shape in shapes
 
 
 def certify(
@@ -187,6 +178,7 @@ def certify(
     selection: Selection = Selection(),  # noqa: B008 - frozen
     seed: int | None = None,
     search: Search = Search(),  # noqa: B008 - frozen
+    baseline: Baseline | Path | str | None = None,
     isolated: bool = True,
     seconds: float = MOST_SECONDS,
     call_seconds: float | None = None,
@@ -195,6 +187,7 @@ def certify(
     """Judges an adapter, given as a factory or by name, and returns the report.
 
     The adapter runs in a process of its own, where it can be made in one, unless it is not to be `isolated`.
+    `baseline` is the file of the known failures; without it, none is known.
     `call_seconds` is what one call may take. `on_result` is called with each result, its number and the total. Where
     preflight fails, nothing else runs; neither after the adapter did not return, or ended its process, `MOST_STOPS`
     times, nor after `seconds`.
@@ -204,6 +197,7 @@ def certify(
     name = make if isinstance(make, str) else name_of(make)
     known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
     started, began = datetime.now(UTC), time.perf_counter()
+    known = baseline if isinstance(baseline, Baseline | None) else read_baseline(Path(baseline), selection)
     results: list[Result] = []
     with _opening(results) as stack:
         try:
@@ -211,7 +205,7 @@ def certify(
                 open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
             )
         except NotMade as error:
-            rerun = _rerun(name, known_seed, dialect, selection, search)
+            rerun = rerun_of(name, known_seed, dialect, selection, search)
             return _report_of_none(str(error), rerun, selection, started, time.perf_counter() - began)
         selection = with_own_cassettes(selection, subject.factory_name)
         plan = selection.plan()
@@ -221,7 +215,7 @@ def certify(
             live = stack.enter_context(
                 open_subject(factory, name=name, dialect=dialect, access=access, isolated=isolated, limit=call_seconds)
             )
-        session = Session(subject, known_seed, search, selection, live=live)
+        session = Session(subject, known_seed, search, selection, live=live, baseline=known)
         for number, result in enumerate(_run_all(session, plan, began + seconds), 1):
             results.append(result)
             if on_result is not None:
@@ -236,6 +230,7 @@ def certify(
         seconds=time.perf_counter() - began,
         stopped=session.stopped,
         in_process=subject.in_process,
+        baseline=None if known is None else use_of(known.of(name), selection, plan, results),
         counting=selection.counting,
     )
 
@@ -249,7 +244,7 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         purpose=scenario.purpose,
         level=check.level(scenario, is_refused=False),
         verdict="fail",
-        findings=(_contract_finding(check, why),),
+        findings=(contract_finding(check, why),),
     )
     return make_report(
         Adapter(name=rerun.adapter, kind=NOT_MADE, dialect=None, capabilities=(), losses=(), repairs=()),

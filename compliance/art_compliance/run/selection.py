@@ -49,7 +49,7 @@ def by_check(plan: Plan) -> list[Trials]:
 class Selection(Struct, frozen=True, kw_only=True):
     """Which checks and scenarios to run; empty means all.
 
-    If only scenarios are named, checks that use none are left out.
+    If only scenarios are named, checks that use none are left out, unless the greeting is named: they run on it.
     `extra` is a folder with scenarios of the author's own. `cassettes` is a folder of recorded calls with one folder
     per provider; without it, nothing is replayed. `live` gives access to the real provider; without it, no real call
     is made.
@@ -79,13 +79,19 @@ class Selection(Struct, frozen=True, kw_only=True):
         """Whether the check is selected. If only scenarios are named, checks that use none are not."""
         if self.checks:
             return check.id in self.checks
-        return not (check.once and self.scenarios)
+        return not (check.once and self.scenarios) or GREETING_SCENARIO.id in self.scenarios
+
+    def known_scenarios(self) -> tuple[Scenario, ...]:
+        """Every scenario there is, selected or not. Raises HarnessError for a file that cannot be read."""
+        own = load_scenarios(self.extra) if self.extra else ()
+        return (GREETING_SCENARIO, *FAMILIES.values(), *load_scenarios(), *own)
 
     def chosen(self) -> list[Scenario]:
         """The selected scenarios. Raises HarnessError as `plan` does."""
         known = load_scenarios() + (load_scenarios(self.extra) if self.extra else ())
         _require_unique([GREETING_SCENARIO.id, *FAMILIES, *(scenario.id for scenario in known)])
-        _require_known("scenario", self.scenarios, (*(scenario.id for scenario in known), *FAMILIES))
+        ids = (GREETING_SCENARIO.id, *(scenario.id for scenario in known), *FAMILIES)
+        _require_known("scenario", self.scenarios, ids)
         return [scenario for scenario in known if not self.scenarios or scenario.id in self.scenarios]
 
     def plan(self) -> Plan:

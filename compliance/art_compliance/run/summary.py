@@ -63,14 +63,23 @@ def describe_counts(report: Report) -> Iterator[Line]:
         yield Line(f"  declared, but shown by no scenario: {', '.join(report.unseen)}")
     if report.stopped:
         yield Line(f"  stopped: {report.stopped}", "bad")
-    for problem in report.baseline_problems:
-        yield Line(f"  baseline: {problem}", "bad")
-    if report.provisional:
-        yield Line(f"  {_describe_provisional(report)}")
+    yield from _describe_apart(report)
     if report.in_process not in (None, IN_PROCESS):
         yield Line(f"  judged in the suite's own process: {report.in_process}")
     verdict = describe_verdict(report)
     yield Line(f"  {verdict.text}", verdict.style)
+
+
+def _describe_apart(report: Report) -> Iterator[Line]:
+    """What the baseline says and does, and the failures that do not count for another reason."""
+    for problem in report.baseline_problems:
+        yield Line(f"  baseline: {problem}", "bad")
+    if report.known and report.baseline:
+        checks = len({result.check for result in report.known})
+        numbers = f"{counted(len(report.known), 'trial')} of {counted(checks, 'check')}"
+        yield Line(f"  known failures: {numbers}, in {report.baseline.file}")
+    if report.provisional:
+        yield Line(f"  {_describe_provisional(report)}")
 
 
 def _describe_provisional(report: Report) -> str:

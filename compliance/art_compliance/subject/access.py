@@ -18,11 +18,15 @@ ENVIRONMENT_PATH: Final = "/environment"
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """Access to a real provider: a key, and the URL and the model unless the adapter chooses them."""
+    """Access to a real provider: a key, and the URL and the model unless the adapter chooses them.
+
+    `variable` is the environment variable that the key came from, if it came from one.
+    """
 
     key: str
     base_url: str | None = None
     model: str | None = None
+    variable: str | None = None
 
     def __repr__(self) -> str:
         return f"Access(base_url={self.base_url!r}, model={self.model!r})"

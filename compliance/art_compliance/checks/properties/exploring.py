@@ -47,6 +47,14 @@ class Law(Struct, frozen=True):
                 found = [*(found or ()), *(finding for finding in wrong if not trial.is_known(finding.message))]
         return found
 
+    def problems(self, trial: Trial) -> list[Problem]:
+        """The findings as the law's own, which name the check that found them."""
+        return [self._problem_of(finding) for finding in self.findings(trial) or ()]
+
+    def _problem_of(self, finding: Finding) -> Problem:
+        text = finding.message if finding.check == self.id else f"{finding.check}: {finding.message}"
+        return structs.replace(Problem.of(finding), message=text)
+
 
 class Exploration(Struct):
     """How many of a family's prompts were judged and sent; by law, how many it applied to, and its first failure."""
@@ -148,19 +156,13 @@ def _failing_checks(law: Law, trial: Trial, request: Request) -> set[str]:
 def _problems(law: Law, trial: Trial, request: Request, fallback: Request | None = None) -> Iterator[Problem]:
     """What the law finds wrong with a request, with its prompt and the payload that it gave."""
     one = _trial_of(trial, request)
-    found = [_problem_of(law, finding) for finding in law.findings(one) or ()]
+    found = law.problems(one)
     if not found and fallback is not None:
         found = [Problem("it failed on a generated prompt, and passed when that was tried again: it is not pure")]
         one = _trial_of(trial, fallback)
     example = _example_of(one)
     for number, problem in enumerate(found):
         yield structs.replace(problem, example=None if number else problem.example or example)
-
-
-def _problem_of(law: Law, finding: Finding) -> Problem:
-    """A finding of one of the law's checks, which it names."""
-    text = finding.message if finding.check == law.id else f"{finding.check}: {finding.message}"
-    return structs.replace(Problem.of(finding), message=text)
 
 
 def _example_of(trial: Trial) -> Example:

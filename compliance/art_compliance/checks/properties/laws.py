@@ -200,7 +200,7 @@ _LAWS_OF: Final[Mapping[str, tuple[Law, ...]]] = {
 def judge_alone(one: Check, trial: Trial) -> list[Finding]:
     """What a check finds on one trial; a law over generated prompts judges this prompt alone. Raises NotApplicable."""
     if one.id in LAWS:
-        return LAWS[one.id].findings(trial) or []
+        return [problem.found_by(one.id, one.finding_class) for problem in LAWS[one.id].problems(trial)]
     if one is other_processes_agree:
         return [problem.found_by(one.id, one.finding_class) for problem in _disagreements(trial, [trial.scenario])]
     return list(one(trial).findings)

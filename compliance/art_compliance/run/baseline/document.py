@@ -1,0 +1,48 @@
+"""The TOML of a baseline, changed in place: what an author wrote and commented stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import tomlkit
+from msgspec import structs
+
+from art_compliance.run.baseline.entries import KEY, Entry
+
+_HEADING: Final = (
+    "Known failures: they fail no run of the conformance suite, and must go on failing.",
+    "Say why in `reason` and `issue`, and until when in `expires` (a date: 2027-01-31).",
+)
+
+
+def change(text: str | None, gone: Iterable[int], added: Iterable[Entry]) -> str:
+    """The text without the entries of these numbers, the highest first, and with new ones; None is a new file."""
+    document = _new_document() if text is None else tomlkit.parse(text)
+    tables: Any = document.setdefault(KEY, tomlkit.aot())
+    for number in gone:
+        del tables[number - 1]
+    for entry in added:
+        tables.append(_table(entry))
+    return tomlkit.dumps(document)
+
+
+def _new_document() -> tomlkit.TOMLDocument:
+    document = tomlkit.document()
+    for line in _HEADING:
+        document.add(tomlkit.comment(line))
+    document.add(tomlkit.nl())
+    return document
+
+
+def _table(entry: Entry) -> tomlkit.items.Table:
+    table = tomlkit.table()
+    for name, value in structs.asdict(entry).items():
+        if value or name == "reason":
+            table.add(name, tomlkit.string(value, literal=True) if _is_literal(name, value) else value)
+    return table
+
+
+def _is_literal(name: str, value: object) -> bool:
+    """JSON text is easier to read without escapes."""
+    return name == "request" and "'" not in str(value)

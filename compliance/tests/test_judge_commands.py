@@ -53,7 +53,11 @@ def test_the_url_decides_whose_fields_are_known():
 @pytest.mark.parametrize(
     ("arguments", "given", "message"),
     [
-        (("judge",), "{}", "name the wire format with --dialect; known: anthropic-messages"),
+        (
+            ("judge",),
+            "{}",
+            "standard input: name the wire format with --dialect, or the URL with --url; known: anthropic-",
+        ),
         (("judge", "--dialect", "poem"), "{}", "there is no judge for the dialect 'poem'; known: anthropic-messages"),
         (("judge", "--dialect", "openai-chat"), "{", "standard input is not JSON: Expecting property name"),
         (("judge", "--dialect", "openai-chat"), b"\xff\xfe{", "standard input is not JSON"),

@@ -44,7 +44,7 @@ COMMANDS = {
     "explain": "rule --page",
     "diff": "old new",
     "verify": "certificate --in-process",
-    "judge": "file --dialect --model --url --api-version",
+    "judge": "sources --dialect --model --url --api-version --json",
     "record": """
         adapters --built-in --scenarios --scenarios-from --into --key-from --base-url --model --dialect --local-engine
         --engine --from-strict-provider

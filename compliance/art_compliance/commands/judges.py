@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from art_compliance.commands.console import FAILS, describe_findings, say
+from art_compliance.commands.console import FAILS, say
+from art_compliance.commands.judgements import as_json_text, describe_judgements, exit_code
 from art_compliance.findings import HarnessError
-from art_compliance.judging import exam, judge
+from art_compliance.judging import exam
 from art_compliance.judging.wire import schema_names
+from art_compliance.traffic import Given, judge_all, read_source
+from art_compliance.traffic.found import Unread
 
 
 def judge_command(
-    file: Annotated[str, typer.Argument(help="The body of a request as JSON; - reads standard input.")] = "-",
-    dialect: Annotated[str, typer.Option(help="The wire format of the request.")] = "",
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="A body, JSONL, HAR, a cassette or curl commands; a curl command itself; - reads standard input.",
+        ),
+    ] = None,
+    dialect: Annotated[str, typer.Option(help="The wire format of requests that have no URL to tell it.")] = "",
     model: Annotated[str | None, typer.Option(help="The model, if the body does not name it.")] = None,
-    url: Annotated[str | None, typer.Option(help="The URL: services of one format may differ.")] = None,
+    url: Annotated[str | None, typer.Option(help="The URL of requests without one: services may differ.")] = None,
     api_version: Annotated[str | None, typer.Option(help="The API's version, as in anthropic-version.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Show what is wrong with a request. Exits with 1 if the provider would reject it, with 2 if it cannot be read."""
-    findings = judge(_known(dialect), _read(file), model=model, url=url, version=api_version)
-    for line in describe_findings(findings):
+    """Show what is wrong with requests. Exits with 1 if one would be rejected, with 2 if something cannot be judged."""
+    given = Given(dialect=_known(dialect) if dialect else None, url=url, model=model, version=api_version)
+    found = judge_all((item for source in sources or ["-"] for item in read_source(source)), given)
+    if not found.requests and len(found.unread) == 1 and not as_json:
+        raise HarnessError(_of_one(found.unread[0]))
+    for line in [as_json_text(found)] if as_json else describe_judgements(found):
         say(line)
-    raise typer.Exit(FAILS if any(finding.severity == "reject" for finding in findings) else 0)
+    raise typer.Exit(exit_code(found))
 
 
 def exam_command(
@@ -71,18 +82,10 @@ def rebuild_command(
 
 def _known(dialect: str) -> str:
     if dialect not in schema_names():
-        problem = f"there is no judge for the dialect {dialect!r}" if dialect else "name the wire format with --dialect"
-        raise HarnessError(f"{problem}; known: {', '.join(schema_names())}")
+        raise HarnessError(f"there is no judge for the dialect {dialect!r}; known: {', '.join(schema_names())}")
     return dialect
 
 
-def _read(file: str) -> Any:
-    """The JSON from a file or from standard input. Raises HarnessError."""
-    where = "standard input" if file == "-" else file
-    try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return json.loads(raw)
-    except OSError as error:
-        raise HarnessError(f"cannot read {where}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise HarnessError(f"{where} is not JSON: {error}") from error
+def _of_one(unread: Unread) -> str:
+    """Why the only request cannot be judged."""
+    return unread.why if unread.where in unread.why else f"{unread.where}: {unread.why}"

@@ -1,0 +1,36 @@
+"""Requests inside other JSON: lines of a provider's batch, and recordings of the exam. Anything else is a body itself.
+
+- OpenAI's batches, and those of services like it: `custom_id` and `body`, mostly with `url`
+  (https://docs.together.ai/docs/inference/batch/tutorial, https://platform.openai.com/docs/guides/batch).
+- Anthropic's: `custom_id` and `params` (anthropic 2.12, types/messages/batch_create_params.py).
+- Gemini's: `key` and `request` (https://ai.google.dev/gemini-api/docs/batch-api).
+- A recording: `request`, `response` and `url` or `shape`, as `art exam` reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from art_compliance.judging.exam import SHAPES
+from art_compliance.traffic.found import Found
+from art_sdk.json_data import is_object
+
+
+def unwrap(where: str, data: Any) -> Found:
+    """The request that the data contains, or is."""
+    match data:
+        case {"custom_id": _, "params": params} if is_object(params):
+            return Found(where=where, body=params, dialect="anthropic-messages")
+        case {"custom_id": _, "body": body} if is_object(body):
+            return Found(where=where, body=body, url=_text(data.get("url")))
+        case {"key": _, "request": request} if is_object(request):
+            return Found(where=where, body=request, dialect="gemini-generate")
+        case {"request": request, "response": response} if is_object(request) and is_object(response):
+            dialect = SHAPES.get(_text(data.get("shape")) or "")
+            return Found(where=where, body=request, url=_text(data.get("url")), dialect=dialect)
+        case _:
+            return Found(where=where, body=data)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,50 @@
+"""What a file has: requests, what cannot be read, and what is no request to judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A request: `where` it stands, its body as JSON data, and its URL and headers (lower-case names) if it has any.
+
+    `dialect` is its wire format where the form of the file says so. One that `is_recorded` stands among requests to
+    anybody.
+    """
+
+    where: str
+    body: Any
+    url: str | None = None
+    headers: Mapping[str, str] = {}
+    dialect: str | None = None
+    is_recorded: bool = False
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """Something that cannot be judged, and why."""
+
+    where: str
+    why: str
+
+
+class Skipped(Struct, frozen=True, kw_only=True):
+    """A recorded request that has nothing to judge, such as one for a page."""
+
+    where: str
+
+
+Item = Found | Unread | Skipped
+
+
+def find_body(
+    where: str, text: str | bytes, *, url: str, headers: Mapping[str, str], is_recorded: bool = False
+) -> Found | Unread:
+    """The request with this body."""
+    try:
+        return Found(where=where, body=json.loads(text), url=url, headers=headers, is_recorded=is_recorded)
+    except (ValueError, RecursionError) as error:
+        return Unread(where=where, why=f"the body is not JSON: {error}")

@@ -1,0 +1,45 @@
+"""HAR, in which browsers and proxies save what they sent (http://www.softwareishard.com/blog/har-12-spec/)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from art_compliance.traffic.found import Item, Skipped, Unread, find_body
+from art_sdk.json_data import is_array, is_object
+
+
+def is_har(data: object) -> bool:
+    """Whether JSON data is a HAR, whole or broken: no request has a `log`."""
+    return is_object(data) and is_object(data.get("log"))
+
+
+def read_har(data: Any, where: str) -> Iterator[Item]:
+    """The POST requests of all entries. What else was recorded is skipped."""
+    entries: Any = data["log"].get("entries")
+    if not is_array(entries):
+        yield Unread(where=where, why="the HAR has no log.entries")
+        return
+    for number, entry in enumerate(entries):
+        yield _read(entry, f"{where}: log.entries[{number}]")
+
+
+def _read(entry: Any, where: str) -> Item:
+    request: Any = entry.get("request") if is_object(entry) else None
+    if not is_object(request):
+        return Unread(where=where, why="the entry has no request")
+    posted: Any = request.get("postData")
+    url: Any = request.get("url")
+    if request.get("method") != "POST" or not is_object(posted) or not isinstance(url, str):
+        return Skipped(where=where)
+    text: Any = posted.get("text")
+    if not isinstance(text, str) or not text:
+        return Unread(where=where, why="the entry has no postData.text: save the HAR with its content")
+    return find_body(where, text, url=url, headers=_headers(request.get("headers")), is_recorded=True)
+
+
+def _headers(given: Any) -> dict[str, str]:
+    pairs = given if is_array(given) else []
+    return {
+        str(one["name"]).lower(): str(one["value"]) for one in pairs if is_object(one) and {"name", "value"} <= set(one)
+    }

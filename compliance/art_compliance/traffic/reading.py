@@ -1,0 +1,96 @@
+"""Finds out what a file is, by its content, and reads the requests in it. A HAR or a command is never a body."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from art_compliance.cassettes import BadCassette, load_cassette
+from art_compliance.cassettes.reading import Cassette, read_cassette
+from art_compliance.findings import HarnessError
+from art_compliance.traffic.batches import unwrap
+from art_compliance.traffic.curl import is_curl, read_curl
+from art_compliance.traffic.found import Item, Skipped, Unread, find_body
+from art_compliance.traffic.har import is_har, read_har
+from art_sdk.json_data import is_object
+
+INPUT = "standard input"
+
+
+def read_source(source: str) -> Iterator[Item]:
+    """The requests in a file, in standard input (`-`), or in a curl command. Raises HarnessError for no such file."""
+    if is_curl(source):
+        return read_curl(source, "curl", Path())
+    path = None if source == "-" else Path(source)
+    where = INPUT if path is None else str(path)
+    try:
+        raw = sys.stdin.buffer.read() if path is None else path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"cannot read {where}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except ValueError as error:
+        return iter([Unread(where=where, why=f"{where} is not JSON: {error}")])
+    return _read(text, where, path)
+
+
+def _read(text: str, where: str, path: Path | None) -> Iterator[Item]:
+    if is_curl(text):
+        return read_curl(text, where, Path() if path is None else path.parent)
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return _read_other(text, where, path, error)
+    if is_har(data):
+        return read_har(data, where)
+    if path is not None and path.suffix.lower() == ".har":
+        return iter([Unread(where=where, why=f"{where} is not a HAR: it has no log")])
+    if is_object(data) and "interactions" in data:
+        return _read_cassette(text, where, path)
+    return iter([unwrap(where, data)])
+
+
+def _read_other(text: str, where: str, path: Path | None, error: Exception) -> Iterator[Item]:
+    """What is no JSON as a whole: a cassette, or lines of JSON."""
+    if re.search(r"(?m)^interactions:", text):
+        return _read_cassette(text, where, path)
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    is_named = path is not None and path.suffix.lower() in {".jsonl", ".ndjson"}
+    if is_named or (len(lines) > 1 and _is_json(lines[0][1])):
+        return (_read_line(line, f"{where}:{number}") for number, line in lines)
+    return iter([Unread(where=where, why=f"{where} is not JSON: {error}")])
+
+
+def _is_json(line: str) -> bool:
+    try:
+        return is_object(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _read_line(line: str, where: str) -> Item:
+    try:
+        return unwrap(where, json.loads(line))
+    except (ValueError, RecursionError) as error:
+        return Unread(where=where, why=f"not JSON: {error}")
+
+
+def _read_cassette(text: str, where: str, path: Path | None) -> Iterator[Item]:
+    try:
+        cassette = read_cassette(text, Path("-")) if path is None else load_cassette(path)
+    except BadCassette as error:
+        return iter([Unread(where=where, why=str(error))])
+    return _exchanges(cassette, where)
+
+
+def _exchanges(cassette: Cassette, where: str) -> Iterator[Item]:
+    for number, one in enumerate(cassette.exchanges):
+        place = f"{where}: interactions[{number}]"
+        if one.method != "POST" or not one.request_body:
+            yield Skipped(where=place)
+        else:
+            yield find_body(place, one.request_body, url=one.uri, headers=one.request_headers, is_recorded=True)

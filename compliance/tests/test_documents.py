@@ -12,6 +12,7 @@ import pytest
 
 from art_compliance.checks import CHECKS
 from art_compliance.dialects import DIALECTS
+from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subject.meanings import LOSS_MEANINGS, REPAIR_MEANINGS, describe_meanings
 from art_sdk import CAPABILITIES, LOSSES, REPAIRS
@@ -84,7 +85,7 @@ def test_a_package_is_named_and_never_linked_to_its_index():
 
 
 def test_every_check_and_scenario_that_a_document_names_exists():
-    known = {*CHECKS, *(scenario.id for scenario in load_scenarios())}
+    known = {*CHECKS, GREETING_SCENARIO.id, *(scenario.id for scenario in load_scenarios())}
     for name in ("README.md", "compliance/README.md"):
         named = re.findall(r"--(?:check|scenario) ([a-z.-]+)", read(name))
         assert set(named) - known == set()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from art_compliance.bridges.schema import bridge_schema
 from art_compliance.scenarios import scenario_schema
 from art_sdk import ART_STANDARD_VERSION, ArtStandardMessage
 from art_sdk.json_data import is_array, is_object
@@ -105,6 +106,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
     "scenario": scenario_schema,
     "agent": agent_schema,
     "contributors": contributor_schema,
+    "bridge": bridge_schema,
 }
 """The function that makes each schema, by name."""
 

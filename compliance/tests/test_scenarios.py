@@ -36,6 +36,7 @@ def test_every_scenario_has_an_id_of_its_own_and_a_purpose():
         ("agent", "agent.schema.json"),
         ("contributors", "contributors.schema.json"),
         ("report", "report.schema.json"),
+        ("bridge", "bridge.schema.json"),
     ],
 )
 def test_a_published_schema_matches_the_types(name: str, file: str):

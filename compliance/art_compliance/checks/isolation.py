@@ -195,7 +195,7 @@ _CLOSED: Final = 60
     "response.events-stay-as-they-came",
     clause="An event does not change after the adapter has given it, and the caller's prompt not at all.",
     finding_class="contract",
-    requires=("dialect", "call", "sent"),
+    requires=("dialect", "call", "sent", "python"),
     once=True,
     on_every_prompt=True,
 )

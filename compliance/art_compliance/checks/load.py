@@ -154,7 +154,7 @@ def _wrong_ids(number: int, reply: Answered) -> Problem | None:
     "load.memory-stays-flat",
     clause="The adapter keeps nothing of a call that has ended.",
     finding_class="contract",
-    requires=("dialect", "call"),
+    requires=("dialect", "call", "python"),
     once=True,
 )
 def memory_stays_flat(trial: Trial) -> Iterator[Problem]:

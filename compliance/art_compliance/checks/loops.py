@@ -16,7 +16,7 @@ from art_compliance.subject.observations import Reply
     "load.every-loop-and-thread-is-served",
     clause="An adapter serves one event loop after the other, several threads at once, and `call_sync` inside a loop.",
     finding_class="contract",
-    requires=("dialect", "call"),
+    requires=("dialect", "call", "python"),
     once=True,
 )
 def every_loop_and_thread_is_served(trial: Trial) -> Iterator[Problem]:

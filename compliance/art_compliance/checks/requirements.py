@@ -29,7 +29,7 @@ class LeftTo(NotApplicable):
         self.check = check
 
 
-Requirement = Literal["dialect", "call", "sent", "answer", "declared", "sendable", "streaming"]
+Requirement = Literal["dialect", "call", "sent", "answer", "declared", "sendable", "streaming", "python"]
 """Each as its reason says it:
 
 - `dialect`: the suite knows the adapter's wire format.
@@ -39,6 +39,7 @@ Requirement = Literal["dialect", "call", "sent", "answer", "declared", "sendable
 - `declared`: the adapter declares every capability that the scenario needs.
 - `sendable`: the adapter need not refuse the scenario's prompt. Where it must and does not, that is the one finding.
 - `streaming`: the adapter declares the capability `streaming`.
+- `python`: the adapter is an object in Python. Behind a bridge, only data reaches the suite.
 """
 
 Requires = Requirement | tuple[Requirement, ...]

@@ -356,5 +356,6 @@ _REASONS: Final[Mapping[Requirement, Callable[[Trial], str | None]]] = {
     "declared": _why_undeclared,
     "sendable": Trial.why_unsendable,
     "streaming": lambda trial: None if "streaming" in trial.subject.capabilities else "not declared: streaming",
+    "python": lambda trial: None if trial.subject.bridged is None else "the adapter is behind a bridge: only data come",
 }
 """For each requirement, why a trial does not have it; None where it has."""

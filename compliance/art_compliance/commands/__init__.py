@@ -8,6 +8,7 @@ from typing import Final
 import typer
 
 from art_compliance.commands.agents import agent_command
+from art_compliance.commands.bridge import TakesBridge
 from art_compliance.commands.browser import browser_prompt_command
 from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
 from art_compliance.commands.certificates import verify_command
@@ -47,11 +48,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
 }
 """The commands by name, in the order of `art --help`."""
 
+_OF_ADAPTERS: Final = frozenset({"certify", "record", "replay"})
+"""Those that take the names of adapters."""
+
 
 def _assemble() -> typer.Typer:
     art = typer.Typer(no_args_is_help=True, add_completion=False, help="Certify LLM provider adapters, offline.")
     for name, command in COMMANDS.items():
-        art.command(name)(reports_errors(command))
+        art.command(name, cls=TakesBridge if name in _OF_ADAPTERS else None)(reports_errors(command))
     wire = typer.Typer(no_args_is_help=True, help="Work on the schemas that are made from the providers' own types.")
     wire.command("rebuild")(reports_errors(rebuild_command))
     art.add_typer(wire, name="wire")

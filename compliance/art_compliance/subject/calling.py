@@ -89,10 +89,10 @@ class Caller:
         self._await_loop()
         try:
             return await_bounded(self._start(prompt, options, method), seconds or self._limit)
-        except TimedOut:
+        except TimedOut as error:
             free = partial(self._portal.call, _do_nothing)  # on another thread: the portal itself waits for its loop
             self._blocked, self._since = start_bounded(free), time.monotonic()
-            raise
+            raise TimedOut(f"{error}{getattr(self._adapter, 'last_words', '')}") from error
 
     def _await_loop(self) -> None:
         """Waits for a call that was given up, but works on: in its event loop, the next one would be late, too.

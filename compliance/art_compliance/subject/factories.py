@@ -1,8 +1,9 @@
-"""Finds the factory for a name: `module:attribute`, a built-in adapter, or an installed one."""
+"""Finds the factory for a name: `module:attribute`, a built-in adapter, an installed one, or a bridge's command."""
 
 from __future__ import annotations
 
 import importlib
+import shlex
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -11,6 +12,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from art_compliance.findings import HarnessError, not_made
+from art_compliance.subject.bridged import Bridge
 from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
 
@@ -35,12 +37,15 @@ def place_of(name: str) -> str:
 
 def find_factory(name: str) -> Factory:
     """The factory of that name. Raises HarnessError if it cannot be found, imported or called."""
+    if is_command(name):
+        return Bridge(split_command(name))
     target = place_of(name)
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         known = ", ".join(sorted({*BUILT_IN, *_installed()}))
         raise HarnessError(
-            f"{name!r} is neither module:attribute nor the name of an installed adapter; installed: {known}"
+            f"{name!r} is neither module:attribute nor the name of an installed adapter, nor a bridge's command, "
+            f"which has a space or a slash; installed: {known}"
         )
     found = _import(name, module_name)
     for step in attribute.split("."):
@@ -52,6 +57,19 @@ def find_factory(name: str) -> Factory:
             f"{name}: {attribute!r} is {with_article(found)}, not a factory; give the adapter's class or a function"
         )
     return cast("Factory", found)
+
+
+def is_command(name: str) -> bool:
+    """Whether a name is the command of a bridge: no module's name has a space or a slash."""
+    return any(one in name.strip() for one in " /\t")
+
+
+def split_command(name: str) -> list[str]:
+    """The words of a command. Raises HarnessError for quotation marks that do not end."""
+    try:
+        return shlex.split(name)
+    except ValueError as error:
+        raise HarnessError(f"{name!r} is no command: {error}") from error
 
 
 def name_of(make: Factory) -> str:

@@ -23,8 +23,9 @@ from msgspec import Struct, structs
 from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY, Access
+from art_compliance.subject.bridged import BridgedAdapter
 from art_compliance.subject.calling import Caller, Cancelled, CannotDo, close_in_own_loop, read_in_own_loop
-from art_compliance.subject.counting import count_open
+from art_compliance.subject.counting import count_open, count_open_in
 from art_compliance.subject.deadlines import LIMIT, Stopped, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.declarations import Declarations, read_declarations
 from art_compliance.subject.environment import environment_with
@@ -69,7 +70,10 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What is known of an adapter without calling it. `methods` are of `METHODS`."""
+    """What is known of an adapter without calling it. `methods` are of `METHODS`.
+
+    `bridged` is the name and the version that an adapter behind a bridge has there; None for an adapter in Python.
+    """
 
     factory_name: str
     class_name: str
@@ -77,6 +81,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     provider_name: str | None
     declarations: Declarations
     methods: frozenset[str]
+    bridged: str | None = None
 
 
 class Host:
@@ -105,6 +110,7 @@ class Host:
             provider_name=named if isinstance(named, str) else None,
             declarations=read_declarations(adapter, order.name),
             methods=frozenset(one for one in METHODS if callable(getattr(adapter, one, None))),
+            bridged=adapter.title if isinstance(adapter, BridgedAdapter) else None,
         )
 
     def translate(self, prompt: Any, options: Any) -> Observation:
@@ -269,6 +275,8 @@ class Host:
 
     def count_open(self) -> dict[str, int]:
         """How many threads, tasks, processes, sockets and files this process has; those that the system tells."""
+        if isinstance(self.adapter, BridgedAdapter):
+            return count_open_in(self.adapter.pid)
         return {**count_open(), "tasks": self._caller.count_tasks()}
 
     def trace_memory(self) -> bool:
@@ -405,6 +413,8 @@ def _make(order: Order, dialect: Dialect | None) -> Any:
         return run_bounded(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model))
     except Stopped as error:
         raise not_made(order.name, error) from error
+    except HarnessError:
+        raise
     except Exception as error:
         if order.access is not None:  # the error's text may contain the key
             raise order.error(f"the factory raised {type(error).__name__} when it was given the key") from None

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from art_compliance.provider.receiving import Request
 from art_compliance.quoting import show
+from art_compliance.subject.bridged import RaisedThere
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import describe_error
@@ -94,5 +95,7 @@ def observe_error(error: Exception) -> Refused | Crashed:
         return Refused(str(code), getattr(error, "message", None) or str(error), known)
     if isinstance(error, Stopped):
         return Crashed(str(error), timed_out=isinstance(error, TimedOut), is_rude=True)
+    if isinstance(error, RaisedThere):
+        return Crashed(f"its bridge answered with an error: {error}")
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Crashed(describe_error(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")

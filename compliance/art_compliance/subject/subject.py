@@ -68,6 +68,7 @@ class Subject:
         self.has_call = "call" in facts.methods
         self.has_translate = "translate" in facts.methods
         self.in_process = in_process
+        self.bridged = facts.bridged
         self._server = server
         self._version_header = (self.dialect and self.dialect.service.access.version_header) or ""
 

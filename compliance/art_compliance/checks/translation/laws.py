@@ -23,7 +23,11 @@ from art_sdk.json_data import is_array, is_object
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
 
 
-@check("translation.leaves-its-arguments-alone", clause="Translating changes neither the prompt nor the options.")
+@check(
+    "translation.leaves-its-arguments-alone",
+    clause="Translating changes neither the prompt nor the options.",
+    requires="python",
+)
 def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
     """They belong to the caller."""
     called = trial.subject.has_call and trial.watched.changed

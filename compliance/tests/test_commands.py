@@ -121,7 +121,7 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
             ("certify", "openai", "--in-process", "--scenario", "one-question", "--report", "/dev/null/x"),
             "cannot write /dev/null/x",
         ),
-        (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario, agent, contributors, bridge"),
+        (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario, agent, contributors, bridge, report"),
     ],
 )
 def test_what_cannot_be_done_ends_with_a_message_and_code_2(art, arguments, message):

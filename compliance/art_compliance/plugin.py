@@ -28,6 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-dialect", metavar="NAME", help="its wire format, if the adapter does not declare one")
     group.addoption("--art-check", metavar="ID", action="append", default=[], help="run only this check (repeatable)")
     group.addoption("--art-scenario", metavar="ID", action="append", default=[], help="only this scenario (repeatable)")
+    group.addoption("--art-skip", metavar="ID", action="append", default=[], help="do not run this check (repeatable)")
+    group.addoption("--art-level", metavar="NAME", action="append", default=[], help="only this level (repeatable)")
     group.addoption("--art-scenarios-from", metavar="DIR", help="also run the scenarios in this folder")
     group.addoption("--art-seed", metavar="N", type=int, help="the seed of all random choices (default: random)")
     group.addoption("--art-profile", metavar="NAME", help="quick, default (unless set) or thorough")

@@ -70,3 +70,30 @@ def test_whoever_stops_waiting_leaves_no_process():
     with closing(run_all([Task("long", hang)], 1, interrupt)) as results, pytest.raises(KeyboardInterrupt):
         next(results)
     assert active_children() == []
+
+
+def work_until_interrupted(tell: Tell) -> str:
+    try:
+        tell("works")
+        signal.pause()
+    except KeyboardInterrupt:
+        return "a part"
+    return "everything"
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_what_is_done_when_somebody_interrupts_is_given():
+    told: list[str] = []
+
+    def interrupt(name: str, what: Any) -> None:
+        told.append(name)
+        if len(told) == 2:
+            raise KeyboardInterrupt(what)
+
+    tasks = [Task(name, work_until_interrupted) for name in ("one", "two", "waiting")]
+    with closing(run_all(tasks, 2, interrupt)) as results:
+        assert [next(results), next(results)] == ["a part", "a part"]
+        with pytest.raises(KeyboardInterrupt):
+            next(results)
+    assert active_children() == []

@@ -32,8 +32,8 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
-        --model --seed --profile --report --verbose -v --in-process --time-limit --baseline --no-baseline
-        --baseline-write --preview --sensitivity
+        --model --seed --profile --report --skip --level --fail-fast -x --jobs --verbose -v --quiet -q --in-process
+        --time-limit --baseline --no-baseline --baseline-write --preview --sensitivity
     """,
     "checks": "",
     "corpus": "",
@@ -60,8 +60,8 @@ COMMANDS = {
 
 PYTEST_OPTIONS = """
     --art --art-adapter --art-base-url --art-baseline --art-baseline-write --art-cassettes --art-check --art-dialect
-    --art-in-process --art-key-from --art-model --art-no-baseline --art-preview --art-profile --art-record
-    --art-report --art-scenario --art-scenarios-from --art-seed
+    --art-in-process --art-key-from --art-level --art-model --art-no-baseline --art-preview --art-profile --art-record
+    --art-report --art-scenario --art-scenarios-from --art-seed --art-skip
 """
 
 SIGNATURES = {

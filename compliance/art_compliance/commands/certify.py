@@ -11,37 +11,37 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from art_compliance.commands.console import CANNOT, FAILS, say, say_lines, width_of_terminal
+from art_compliance.commands.console import CANNOT, FAILS, INTERRUPTED, say, say_lines, width_of_terminal
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
 from art_compliance.commands.output import NAME, Kept, printing_to
 from art_compliance.commands.processes import Task, Tell, count_cores, run_all
+from art_compliance.commands.progress import Meter, State, showing
+from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
 from art_compliance.publishing.files import publish
 from art_compliance.run.baseline import BaselineOptions, is_red_after_writing
-from art_compliance.run.lines import counted
-from art_compliance.run.report import Report, Result
+from art_compliance.run.ending import is_interrupted
+from art_compliance.run.lines import Line, counted
+from art_compliance.run.report import Report
 from art_compliance.run.reproducing import write_repros
 from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
 from art_compliance.run.settings import Settings, read_settings
-from art_compliance.run.summary import summarize
+from art_compliance.run.summary import describe_verdict, summarize
 from art_compliance.subject.factories import find_factory
 
 KEPT: Final = Path(".art")
 """The folder for failing prompts, in the author's repository."""
 _BETWEEN: Final = 0.1
 """Seconds between two words of a process about its progress."""
-
-Show = Callable[[str, int, int], None]
-"""Shows what is being done, how much is done, and of how much."""
 
 
 def certify_command(
@@ -59,7 +59,12 @@ def certify_command(
     seed: Annotated[int | None, typer.Option(help="The seed of all random choices; random if not given.")] = None,
     profile: Annotated[str | None, typer.Option(help="How long to search: quick, default or thorough.")] = None,
     report: Annotated[Path, typer.Option(help="The folder to write report.json into.")] = Path("art-report"),
+    skip: Annotated[list[str] | None, typer.Option(help="Do not run this check (repeatable).")] = None,
+    level: Annotated[list[str] | None, typer.Option(help="Run only what counts for this level (repeatable).")] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first failure.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many adapters to certify at once.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every failure in full.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the verdicts.")] = False,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run the adapter in this process, as debuggers need it.")
     ] = False,
@@ -77,11 +82,16 @@ def certify_command(
     ] = False,
 ) -> None:
     """Run every check on every scenario, and write report.json. Exits with 1 if a check fails."""
+    if quiet and verbose:
+        raise HarnessError("--quiet and --verbose contradict each other")
     settings = read_settings()
     names = find_names(adapters, settings, built_in=built_in)
     selection = Selection(
         checks=tuple(check or ()),
         scenarios=tuple(scenario or ()),
+        skipped=tuple(skip or ()),
+        levels=tuple(level or ()),
+        fail_fast=fail_fast,
         extra=scenarios_from,
         cassettes=find_cassettes(cassettes or settings.cassettes),
         live=find_access(key_from, base_url, model) if live else None,
@@ -96,9 +106,7 @@ def certify_command(
     known = options.read(selection)
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile or settings.profile), kept=KEPT)
-    repros = report if len(names) == 1 else None
     kept = Kept(report / NAME) if selection.is_whole and selection.live is None else None
-    show = partial(_show, verbose=verbose, repros=repros)
     run = partial(
         _run,
         dialect=dialect,
@@ -110,70 +118,107 @@ def certify_command(
         isolated=not in_process,
         seconds=time_limit,
     )
-    workers = min(count_cores(), len(names)) if selection.is_whole else 1  # a part takes less time than a process
-    with closing(_certify_at_once(names, run, kept, workers) if workers > 1 else _certify(names, run, kept)) as found:
-        reports = [show(one) for one in found]
+    usual = count_cores() if selection.is_whole else 1  # a part takes less time than a process
+    order = _Order(names, run, selection, kept, workers=min(jobs or usual, len(names)), is_quiet=quiet)
+    show = _show_verdict if quiet else partial(_show, verbose=verbose, repros=report if len(names) == 1 else None)
+    reports, is_cut = _judge(order, show)
     if kept is not None:
         kept.end()
-        if kept.lines:
+        if kept.lines and not quiet:
             say(f"printed meanwhile: {counted(kept.lines, 'line')}, in {report / NAME}")
     path = publish(reports, report)
     write_repros(reports, report)
-    say(f"report: {path}")
+    if not quiet:
+        say(f"report: {path}")
+    if is_cut:
+        raise typer.Exit(INTERRUPTED)
     if baseline_write:
         say(options.write(known, reports))
         raise typer.Exit(_exit_code(reports, is_red=is_red_after_writing))
     raise typer.Exit(_exit_code(reports))
 
 
+class _Order(NamedTuple):
+    """Which adapters to certify, how, and in how many processes; `kept` gets what they print."""
+
+    names: list[str]
+    run: Callable[..., Report]
+    selection: Selection
+    kept: Kept | None
+    workers: int
+    is_quiet: bool
+
+
+def _judge(order: _Order, show: Callable[[Report], None]) -> tuple[list[Report], bool]:
+    """The reports, each shown as soon as it is there, and whether the run was interrupted."""
+    reports: list[Report] = []
+    certify_all = _certify_at_once if order.workers > 1 else _certify
+    try:
+        with closing(certify_all(order)) as found:
+            for report in found:
+                show(report)
+                reports.append(report)
+                if order.selection.fail_fast and report.failures:
+                    break
+    except KeyboardInterrupt:
+        if not reports:
+            raise
+        return reports, True
+    return reports, False
+
+
 def _run(name: str, *, dialect: str | None, settings: Settings, **how: Any) -> Report:
     return certify(name, dialect=dialect or settings.dialect_for(name), **how)
 
 
-def _certify(names: list[str], run: Callable[..., Report], kept: Kept | None) -> Generator[Report]:
-    for name in names:
-        with _progress() as progress, printing_to(kept):
-            report = run(name, on_result=_counting(_shown_in(progress, name)))
+def _certify(order: _Order) -> Generator[Report]:
+    for name in order.names:
+        with showing(is_quiet=order.is_quiet) as show, printing_to(order.kept):
+            report = order.run(name, on_result=Meter(order.selection, partial(show, name)))
         yield report
+        if is_interrupted(report):
+            raise KeyboardInterrupt
 
 
-def _certify_at_once(
-    names: list[str], run: Callable[..., Report], kept: Kept | None, workers: int
-) -> Generator[Report]:
+def _certify_at_once(order: _Order) -> Generator[Report]:
     """The reports in the order of the names; what they print is kept in that order, too."""
-    with TemporaryDirectory() as folder, _progress() as progress:
-        printed = [Path(folder) / str(number) for number in range(len(names))]
-        bars = {name: _shown_in(progress, name) for name in names}
+    with TemporaryDirectory() as folder, showing(is_quiet=order.is_quiet) as show:
+        printed = {name: Path(folder) / str(number) for number, name in enumerate(order.names)}
         tasks = [
-            Task(name, partial(_certify_apart, run, name, path)) for name, path in zip(names, printed, strict=True)
+            Task(name, partial(_certify_apart, order.run, order.selection, name, printed[name])) for name in printed
         ]
-        with closing(run_all(tasks, workers, lambda name, now: bars[name](*now))) as reports:
-            for path, report in zip(printed, reports, strict=True):
-                if kept is not None and path.exists():
-                    kept.write(path.read_text(encoding="utf-8"))
+        with closing(run_all(tasks, order.workers, show)) as reports:
+            for report in reports:
+                path = printed[report.adapter.name]
+                if order.kept is not None and path.exists():
+                    order.kept.write(path.read_text(encoding="utf-8"))
                 yield report
 
 
-def _certify_apart(run: Callable[..., Report], name: str, printed: Path, tell: Tell) -> Report:
+def _certify_apart(run: Callable[..., Report], selection: Selection, name: str, printed: Path, tell: Tell) -> Report:
     """In a process of its own, which tells its progress now and then."""
     kept, last = Kept(printed), 0.0
 
-    def tell_now_and_then(now: str, number: int, total: int) -> None:
+    def tell_now_and_then(state: State) -> None:
         nonlocal last
-        if time.monotonic() - last > _BETWEEN:
+        if time.monotonic() - last > _BETWEEN or state.share == 1:
             last = time.monotonic()
-            tell((now, number, total))
+            tell(state)
 
     try:
         with printing_to(kept):
-            return run(name, on_result=_counting(tell_now_and_then))
+            return run(name, on_result=Meter(selection, tell_now_and_then))
     finally:
         kept.end()
 
 
-def _show(report: Report, *, verbose: bool, repros: Path | None) -> Report:
+def _show(report: Report, *, verbose: bool, repros: Path | None) -> None:
     say_lines(summarize(report, verbose=verbose, repros=repros, width=width_of_terminal()))
-    return report
+
+
+def _show_verdict(report: Report) -> None:
+    verdict = describe_verdict(report)
+    say_lines([Line(f"{report.adapter.name}: {verdict.text}", verdict.style)])
 
 
 def _print_sensitivity(names: Mapping[str, str | None], selection: Selection, seed: int) -> None:
@@ -197,23 +242,6 @@ def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
     console = Console(emoji=False, highlight=False, file=sys.stderr)  # the stream of now: tests replace it later
     return Progress(*columns, console=console, transient=True)
-
-
-def _shown_in(progress: Progress, name: str) -> Show:
-    task = progress.add_task(name, total=None, now="")
-    return lambda now, number, total: progress.update(task, completed=number, total=total, now=now)
-
-
-def _counting(show: Show) -> Callable[[Result, int, int], None]:
-    """Shows each result with the number of failures so far."""
-    failed = 0
-
-    def count(result: Result, number: int, total: int) -> None:
-        nonlocal failed
-        failed += result.verdict == "fail"
-        show(f"{failed} failed  {result.check}" if failed else result.check, number, total)
-
-    return count
 
 
 def _exit_code(reports: list[Report], is_red: Callable[[Report], bool] = attrgetter("is_red")) -> int:

@@ -20,6 +20,9 @@ FAILS: Final = 1
 CANNOT: Final = 2
 """The exit code if the suite cannot do its work."""
 
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 OUT: Final = Console(emoji=False, highlight=False, soft_wrap=True)
 ERR: Final = Console(emoji=False, highlight=False, soft_wrap=True, stderr=True)
 
@@ -59,7 +62,10 @@ def complain(error: Exception) -> None:
 
 
 def reports_errors(command: Command) -> Command:
-    """The command, which prints the suite's own errors without a traceback and exits with CANNOT."""
+    """The command, which prints the suite's own errors without a traceback and exits with CANNOT.
+
+    After Ctrl-C it exits with INTERRUPTED.
+    """
 
     @wraps(command)
     def run(*args: object, **kwargs: object) -> None:
@@ -68,6 +74,8 @@ def reports_errors(command: Command) -> Command:
         except (HarnessError, BadCassette) as error:
             complain(error)
             raise typer.Exit(CANNOT) from error
+        except KeyboardInterrupt as error:
+            raise typer.Exit(INTERRUPTED) from error
 
     return run
 

@@ -25,7 +25,7 @@ def find_names(adapters: list[str] | None, settings: Settings, *, built_in: bool
 
     Raises HarnessError if there is none.
     """
-    names = [*(adapters or ()), *(BUILT_IN if built_in else ())] or [*settings.adapters]
+    names = list(dict.fromkeys([*(adapters or ()), *(BUILT_IN if built_in else ())] or settings.adapters))
     if not names:
         raise HarnessError(
             f"name an adapter (module:Class, or one of {', '.join(BUILT_IN)}), use --built-in, "

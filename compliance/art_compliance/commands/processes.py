@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -55,12 +57,17 @@ def run_all(tasks: Iterable[Task[R]], workers: int, on_told: Callable[[str, Any]
     """The result of each task, in their order, each as soon as it and all before it are there.
 
     `on_told` gets a task's name and what it tells. When the generator ends, however it ends, no process is left.
-    Raises the error of a task, and HarnessError for a process that died.
+    Raises the error of a task, and HarnessError for a process that died. Ctrl-C interrupts the tasks that are under
+    way: the results that they have by then are given, and then KeyboardInterrupt is raised.
     """
     pool = _Pool(list(tasks), on_told)
     try:
         pool.start(workers)
-        yield from pool.results()
+        try:
+            yield from pool.results()
+        except KeyboardInterrupt:
+            yield from pool.interrupted_results()
+            raise
     finally:
         pool.end()
 
@@ -89,6 +96,23 @@ class _Pool(Generic[R]):
                 for one in wait(list(self._workers)):
                     self._hear(one)  # type: ignore[arg-type]  # `wait` returns what it was given
             yield self._done.pop(number)
+
+    def interrupted_results(self) -> Generator[R]:
+        """The results that are not given yet, of the tasks that are done and of those that are under way."""
+        self._waiting.clear()
+        ends = time.monotonic() + _PATIENCE
+        busy = {one: worker for one, worker in self._workers.items() if worker.tasks}
+        for worker in busy.values():
+            if worker.process.pid is not None:
+                os.kill(worker.process.pid, signal.SIGINT)
+        while busy and time.monotonic() < ends:
+            for one in wait(list(busy), max(ends - time.monotonic(), 0)):
+                with suppress(HarnessError):  # it has no result
+                    self._hear(one)  # type: ignore[arg-type]  # as above
+                    if busy[one].tasks:  # type: ignore[index]  # as above
+                        continue
+                del busy[one]  # type: ignore[arg-type]  # as above
+        yield from (self._done.pop(number) for number in sorted(self._done))
 
     def end(self) -> None:
         for one, worker in self._workers.items():
@@ -126,8 +150,8 @@ class _Pool(Generic[R]):
 
 def _work(connection: Connection) -> None:
     """A process: does the tasks that come, until it is stopped."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _interrupt)
     while True:
         try:
             work = connection.recv()
@@ -137,6 +161,8 @@ def _work(connection: Connection) -> None:
             message: object = _Done(work(partial(_tell, connection)))
         except Exception as error:  # noqa: BLE001 - the caller's, whatever it is
             message = error
+        except KeyboardInterrupt:  # before the work had anything to give
+            return
         connection.send(message)
 
 
@@ -147,3 +173,9 @@ def _tell(connection: Connection, what: Any) -> None:
 def _stop(*_: object) -> None:
     """Ends the process without a word; what it has opened is closed on the way."""
     raise SystemExit(1)
+
+
+def _interrupt(*_: object) -> None:
+    """Interrupts the work once: a terminal and the caller both send the signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt

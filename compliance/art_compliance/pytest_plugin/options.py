@@ -96,6 +96,8 @@ def selection_of(config: pytest.Config) -> Selection:
     return Selection(
         checks=tuple(option(config, "--art-check")),
         scenarios=tuple(option(config, "--art-scenario")),
+        skipped=tuple(option(config, "--art-skip")),
+        levels=tuple(option(config, "--art-level")),
         extra=folder_option(config, "--art-scenarios-from"),
         cassettes=find_cassettes(cassettes_of(config)),
         preview=option(config, "--art-preview"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from art_compliance.generating.profiles import Search
 from art_compliance.generating.requests import as_scenario
 from art_compliance.run.baseline import NO_BASELINE, Baseline, read_baseline, use_of
 from art_compliance.run.causes import shape_of
+from art_compliance.run.ending import first_failure, interrupted, not_run, why_stopped
 from art_compliance.run.judgements import Judgement, attempt, contract_finding, join, with_stop
 from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun, rerun_of
@@ -56,6 +57,7 @@ class Session:
         self.subject = subject
         self._live = live
         self._counting = selection.counting
+        self.fail_fast = selection.fail_fast
         self._baseline = NO_BASELINE if baseline is None else baseline.of(subject.name)
         self.seed = seed
         self.search = structs.replace(search, only=search.only or frozenset(selection.checks))
@@ -190,7 +192,7 @@ def certify(
     `baseline` is the file of the known failures; without it, none is known.
     `call_seconds` is what one call may take. `on_result` is called with each result, its number and the total. Where
     preflight fails, nothing else runs; neither after the adapter did not return, or ended its process, `MOST_STOPS`
-    times, nor after `seconds`.
+    times, nor after `seconds`. KeyboardInterrupt ends the run, too: the report has what was judged until then.
     Raises HarnessError for what is not the adapter's fault.
     """
     factory = Named(make) if isinstance(make, str) else make
@@ -215,12 +217,17 @@ def certify(
             live = stack.enter_context(
                 open_subject(factory, name=name, dialect=dialect, access=access, isolated=isolated, limit=call_seconds)
             )
-        session = Session(subject, known_seed, search, selection, live=live, baseline=known)
-        for number, result in enumerate(_run_all(session, plan, began + seconds), 1):
-            results.append(result)
-            if on_result is not None:
-                on_result(result, number, len(plan))
         adapter = describe(subject)
+        session = Session(subject, known_seed, search, selection, live=live, baseline=known)
+        try:
+            for number, result in enumerate(_run_all(session, plan, began + seconds), 1):
+                results.append(result)
+                if on_result is not None:
+                    on_result(result, number, len(plan))
+        except KeyboardInterrupt:
+            session.stopped = interrupted(len(plan) - len(results))
+            with suppress(HarnessError):  # the adapter may be in the middle of a call
+                stack.close()
     return make_report(
         adapter,
         results,
@@ -253,7 +260,7 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         is_filtered=not selection.is_whole,
         started=started,
         seconds=seconds,
-        stopped=f"{why}; {_not_run(len(rest))}",
+        stopped=f"{why}; {not_run(len(rest))}",
         counting=selection.counting,
     )
 
@@ -270,30 +277,24 @@ def _opening(results: list[Result]) -> Generator[ExitStack]:
 
 
 def _run_all(session: Session, plan: Plan, ends: float) -> Iterator[Result]:
-    """All results, up to the end of a stage that stops the run, to the end of the time, or of the adapter."""
+    """All results, up to the end of a stage that stops the run, to the end of the time, or of the adapter.
+
+    With `Selection.fail_fast`, the first failure is the last result.
+    """
     bad: Result | None = None
     for number, (check, scenario) in enumerate(plan):
         if bad is not None and (not check.stage.stops_the_run or bad.verdict == "fail"):  # a failure says it all
             return
-        session.stopped = _why_stopped(session, ends, left=len(plan) - number)
+        session.stopped = why_stopped(session.subject, ends, left=len(plan) - number)
         if session.stopped is not None:
             return
         result = session.run(check, scenario)
         if check.stage.stops_the_run and result.verdict in ("harness error", "fail"):
             bad = result
         yield result
-
-
-def _why_stopped(session: Session, ends: float, *, left: int) -> str | None:
-    """Why the run ends here, with so many checks left; None if it goes on."""
-    rest = _not_run(left)
-    if session.subject.is_given_up:
-        return f"{session.subject.stops[-1]}, and not for the first time; {rest}"
-    return f"the run's time is up; {rest}" if time.perf_counter() > ends else None
-
-
-def _not_run(count: int) -> str:
-    return f"{count:,} of the checks that were planned were not run"
+        if session.fail_fast and result.verdict == "fail":
+            session.stopped = first_failure(len(plan) - number - 1)
+            return
 
 
 def describe(subject: Subject) -> Adapter:

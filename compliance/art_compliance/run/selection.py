@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from msgspec import Struct, structs
 
@@ -14,7 +14,7 @@ from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
 from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.run.requirement_sets import Counting, RequirementSet, set_in_force
-from art_compliance.scenarios import Scenario, load_scenarios
+from art_compliance.scenarios import Level, Scenario, load_scenarios
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
 
@@ -50,6 +50,8 @@ class Selection(Struct, frozen=True, kw_only=True):
     """Which checks and scenarios to run; empty means all.
 
     If only scenarios are named, checks that use none are left out, unless the greeting is named: they run on it.
+    `skipped` are checks that are not run; of other levels than `levels`, none are. With `fail_fast`, nothing is run
+    after the first failure.
     `extra` is a folder with scenarios of the author's own. `cassettes` is a folder of recorded calls with one folder
     per provider; without it, nothing is replayed. `live` gives access to the real provider; without it, no real call
     is made.
@@ -59,6 +61,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     checks: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    fail_fast: bool = False
     extra: Path | None = None
     cassettes: Path | None = None
     live: Access | None = None
@@ -68,7 +73,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     @property
     def is_whole(self) -> bool:
         """Whether everything is run."""
-        return not (self.checks or self.scenarios)
+        return not (self.checks or self.scenarios or self.skipped or self.levels)
 
     @property
     def counting(self) -> Counting:
@@ -77,6 +82,8 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     def _includes(self, check: Check) -> bool:
         """Whether the check is selected. If only scenarios are named, checks that use none are not."""
+        if check.id in self.skipped:
+            return False
         if self.checks:
             return check.id in self.checks
         return not (check.once and self.scenarios) or GREETING_SCENARIO.id in self.scenarios
@@ -101,7 +108,8 @@ class Selection(Struct, frozen=True, kw_only=True):
         """
         chosen = self.chosen()
         families = [family for family in FAMILIES.values() if not self.scenarios or family.id in self.scenarios]
-        _require_known("check", self.checks, tuple(CHECKS))
+        _require_known("check", (*self.checks, *self.skipped), tuple(CHECKS))
+        _require_known("level", self.levels, get_args(Level))
         names = {path.stem for path in self.cassettes.glob("*/*.yaml")} if self.cassettes else set[str]()
         of_stage = {
             "replay": [scenario for scenario in chosen if scenario.id in names],
@@ -114,7 +122,10 @@ class Selection(Struct, frozen=True, kw_only=True):
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage.name, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
-        return planned
+        return [trial for trial in planned if self._has_level(*trial)] if self.levels else planned
+
+    def _has_level(self, check: Check, scenario: Scenario) -> bool:
+        return check.stage.stops_the_run or check.level(scenario) in self.levels
 
 
 def with_own_cassettes(selection: Selection, factory_name: str) -> Selection:
@@ -148,5 +159,6 @@ def _require_known(what: str, names: tuple[str, ...], known: tuple[str, ...]) ->
     for name in names:
         if name not in known:
             near = get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"art {what}s lists them all"
+            lists = f"levels: {', '.join(known)}" if what == "level" else f"art {what}s lists them all"
+            hint = f"did you mean {' or '.join(near)}?" if near else lists
             raise HarnessError(f"there is no {what} {name!r}; {hint}")

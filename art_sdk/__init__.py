@@ -18,6 +18,7 @@ from art_sdk.adapters.chat_completions.openrouter import OpenRouterAdapter
 from art_sdk.adapters.chat_completions.xai import XAIAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
 from art_sdk.adapters.ollama.adapter import OllamaChatAdapter
+from art_sdk.adapters.openai_responses.adapter import OpenAIResponsesAdapter
 from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
 from art_sdk.blueprints.assembly import PromptManager
 from art_sdk.blueprints.blueprint import Blueprint, BlueprintSource
@@ -127,6 +128,7 @@ __all__ = [
     "OllamaChatAdapter",
     "OpenAIAdapter",
     "OpenAICompatibleAdapter",
+    "OpenAIResponsesAdapter",
     "OpenRouterAdapter",
     "OutOfOrder",
     "ParsedToolCall",

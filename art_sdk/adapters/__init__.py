@@ -16,6 +16,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "ollama-chat": "art_sdk.adapters.ollama.adapter:OllamaChatAdapter",
     "openai": "art_sdk.adapters.chat_completions.openai:OpenAIAdapter",
     "openai-compatible": "art_sdk.adapters.chat_completions.compatible:OpenAICompatibleAdapter",
+    "openai-responses": "art_sdk.adapters.openai_responses.adapter:OpenAIResponsesAdapter",
     "openrouter": "art_sdk.adapters.chat_completions.openrouter:OpenRouterAdapter",
     "xai": "art_sdk.adapters.chat_completions.xai:XAIAdapter",
 }

@@ -199,7 +199,7 @@ def read_codes(body: bytes) -> list[str]:
 
 
 def has_error(body: bytes) -> bool:
-    """Whether a body has an error: its own, that of its first choice, or that of an object in its list.
+    """Whether a body has an error: its own, that of its first choice or its response, or that of an object in its list.
 
     Mistral's is the body itself: `{"object": "error", "message": ...}`.
     """
@@ -218,11 +218,11 @@ def _outer(data: Any) -> Any:
 
 
 def _has_error(body: dict[str, Any]) -> bool:
-    return bool(body.get("error") or _error_of_choice(body))
+    return bool(body.get("error") or _error_of_choice(body) or _error_of_response(body))
 
 
 def _fault(outer: dict[str, Any]) -> dict[str, Any]:
-    inner = outer.get("error") or _error_of_choice(outer)
+    inner = outer.get("error") or _error_of_choice(outer) or _error_of_response(outer)
     return inner if is_object(inner) else outer
 
 
@@ -231,6 +231,12 @@ def _error_of_choice(body: dict[str, Any]) -> Any:
     choices: Any = body.get("choices")
     first: Any = choices[0] if is_array(choices) and choices else None
     return first.get("error") if is_object(first) else None
+
+
+def _error_of_response(event: dict[str, Any]) -> Any:
+    """OpenAI's, of the event `response.failed`: `openai.types.responses.ResponseFailedEvent`."""
+    response: Any = event.get("response")
+    return response.get("error") if is_object(response) else None
 
 
 def read_retry_after(head: ResponseHead) -> float | None:

@@ -32,6 +32,8 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
         return [_gemini(tool)]
     if adapter.provider_name == "ollama-chat":
         return [_ollama(tool)]
+    if adapter.provider_name == "openai-responses":
+        return _response_events(tool) if streamed else [_response(tool)]
     return _events(tool) if streamed else [_message(tool)]
 
 
@@ -102,3 +104,39 @@ def _gemini(tool: str) -> Data:
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2},
         "responseId": "g",
     }
+
+
+def _response(tool: str) -> Data:
+    return {
+        "id": "resp",
+        "status": "completed",
+        "error": None,
+        "output": _items(tool),
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    }
+
+
+def _items(tool: str) -> list[Data]:
+    thought = {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "hm"}]}
+    said = {"type": "message", "id": "msg", "content": [{"type": "output_text", "text": "hi"}]}
+    called = {"type": "function_call", "id": "fc", "call_id": "c", "name": tool, "arguments": "{}"}
+    return [thought | {"encrypted_content": "ZW5jcnlwdGVk"}, said, called]
+
+
+def _response_events(tool: str) -> list[Data]:
+    thought, said, called = _items(tool)
+    return [
+        {"type": "response.created", "response": {"id": "resp", "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": thought | {"summary": []}},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 0, "summary_index": 0, "delta": "hm"},
+        {"type": "response.output_item.done", "output_index": 0, "item": thought},
+        {"type": "response.output_item.added", "output_index": 1, "item": said | {"content": []}},
+        {"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "delta": "hi"},
+        {"type": "response.output_text.done", "output_index": 1, "content_index": 0, "text": "hi"},
+        {"type": "response.output_item.done", "output_index": 1, "item": said},
+        {"type": "response.output_item.added", "output_index": 2, "item": called | {"arguments": ""}},
+        {"type": "response.function_call_arguments.delta", "output_index": 2, "delta": "{}"},
+        {"type": "response.function_call_arguments.done", "output_index": 2, "arguments": "{}"},
+        {"type": "response.output_item.done", "output_index": 2, "item": called},
+        {"type": "response.completed", "response": _response(tool)},
+    ]

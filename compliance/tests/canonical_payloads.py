@@ -27,6 +27,7 @@ from art_sdk import (
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
+    OpenAIResponsesAdapter,
     OpenRouterAdapter,
     Payload,
     PromptTranslationFailed,
@@ -43,6 +44,7 @@ _OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
     MistralAdapter,
     OllamaChatAdapter,
     OpenAIAdapter,
+    OpenAIResponsesAdapter,
     OpenRouterAdapter,
 )
 ADAPTERS: Final[dict[str, BaseAdapter]] = {adapter.dialect: adapter(api_key="no-key") for adapter in _OF_DIALECTS}

@@ -16,6 +16,12 @@ def ask_openai(http_client: Any) -> Any:
     return client.chat.completions.create(model="m", messages=[])
 
 
+def ask_responses(http_client: Any) -> Any:
+    """A response."""
+    client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
+    return client.responses.create(model="m", input=[])
+
+
 def ask_anthropic(http_client: Any) -> Any:
     """A message."""
     client = official("anthropic").Anthropic(api_key="no-key", http_client=http_client, max_retries=0)
@@ -47,6 +53,7 @@ def ask_ollama(http_client: Any) -> Any:
 
 ASK_UNSTREAMED: Mapping[str, Callable[[Any], Any]] = {
     "chat_completions": ask_openai,
+    "responses": ask_responses,
     "anthropic_messages": ask_anthropic,
     "gemini_generate": ask_google,
     "ollama_chat": ask_ollama,

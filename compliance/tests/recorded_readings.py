@@ -132,3 +132,8 @@ def parent_of(data: Any, path: Steps) -> Any:
     for step in path[:-1]:
         data = data[step]
     return data
+
+
+def thoughts_of(item: Any) -> list[Any]:
+    """The readable parts of a reasoning item of the official client's."""
+    return [*item.summary, *(item.content or ())]

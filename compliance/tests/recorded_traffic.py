@@ -38,6 +38,7 @@ from art_sdk import (
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
+    OpenAIResponsesAdapter,
     OpenRouterAdapter,
     XAIAdapter,
     parse_options,
@@ -52,6 +53,7 @@ needs_traffic: Final = pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
 
 ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
     "openai-chat": OpenAIAdapter,
+    "openai-responses": OpenAIResponsesAdapter,
     "gemini-generate": GeminiAdapter,
     "anthropic-messages": AnthropicAdapter,
     "ollama-chat": OllamaChatAdapter,
@@ -100,6 +102,7 @@ _OPEN: Final[Mapping[type[BaseAdapter], Mapping[str, Any]]] = {
 
 DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "openai-chat": frozenset({"maps_call_ids"}),
+    "openai-responses": frozenset({"joins_turns", "maps_call_ids"}),
     "deepseek-chat": frozenset(),
     "groq-chat": frozenset(),
     "mistral-chat": frozenset({"maps_call_ids"}),

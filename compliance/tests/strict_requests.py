@@ -13,6 +13,7 @@ from art_compliance.provider import StrictProvider
 
 PATHS = {
     "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/gemini-2.5-flash:generateContent",
     "ollama-chat": "/api/chat",
@@ -21,6 +22,7 @@ PATHS = {
 
 KEYS = {
     "openai-chat": {"authorization": "Bearer any"},
+    "openai-responses": {"authorization": "Bearer any"},
     "anthropic-messages": {"x-api-key": "any", "anthropic-version": "2023-06-01"},
     "gemini-generate": {"x-goog-api-key": "any"},
     "ollama-chat": {"authorization": "Bearer any"},
@@ -32,6 +34,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 
 HELLO: dict[str, dict[str, Any]] = {
     "openai-chat": {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]},
+    "openai-responses": {"model": "gpt-4.1", "input": [{"role": "user", "content": "hi"}]},
     "anthropic-messages": {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]},
     "gemini-generate": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
     "ollama-chat": {"model": "qwen3:8b", "messages": [{"role": "user", "content": "hi"}], "stream": False},
@@ -44,6 +47,9 @@ FUNCTIONS = [{"type": "function", "function": {"name": name, "parameters": SCHEM
 TOOLS: dict[str, dict[str, Any]] = {
     "openai-chat": {"tools": FUNCTIONS},
     "ollama-chat": {"tools": FUNCTIONS},
+    "openai-responses": {
+        "tools": [{"type": "function", "name": name, "parameters": SCHEMA, "strict": False} for name in ("look", "see")]
+    },
     "anthropic-messages": {"tools": [{"name": name, "input_schema": SCHEMA} for name in ("look", "see")]},
     "gemini-generate": {
         "tools": [
@@ -89,6 +95,14 @@ def read_openai(body: Any) -> Any:
     return message["content"], calls, body["choices"][0]["finish_reason"]
 
 
+def read_responses(body: Any) -> Any:
+    called = [item for item in body["output"] if item["type"] == "function_call"]
+    texts = [part["text"] for item in body["output"] if item["type"] == "message" for part in item["content"]]
+    details = body["incomplete_details"]
+    finish = details["reason"] if details else "function_call" if called else body["status"]
+    return "".join(texts), [(call["name"], json.loads(call["arguments"])) for call in called], finish
+
+
 def read_anthropic(body: Any) -> Any:
     texts = [block["text"] for block in body["content"] if block["type"] == "text"]
     calls = [(block["name"], block["input"]) for block in body["content"] if block["type"] == "tool_use"]
@@ -109,6 +123,7 @@ def read_ollama(body: Any) -> Any:
 
 READERS: Any = {
     "openai-chat": read_openai,
+    "openai-responses": read_responses,
     "anthropic-messages": read_anthropic,
     "gemini-generate": read_gemini,
     "ollama-chat": read_ollama,
@@ -117,6 +132,7 @@ READERS: Any = {
 
 FINISH = {
     "openai-chat": ("stop", "length", "tool_calls"),
+    "openai-responses": ("completed", "max_output_tokens", "function_call"),
     "anthropic-messages": ("end_turn", "max_tokens", "tool_use"),
     "gemini-generate": ("STOP", "MAX_TOKENS", "STOP"),
     "ollama-chat": ("stop", "length", "stop"),
@@ -135,6 +151,13 @@ def with_results(dialect: str, body: Any) -> Any:
             }
             results = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in message["tool_calls"]]
             payload["messages"] += [message, *results]
+        case "openai-responses":
+            results = [
+                {"type": "function_call_output", "call_id": item["call_id"], "output": "ok"}
+                for item in body["output"]
+                if item["type"] == "function_call"
+            ]
+            payload["input"] += [*body["output"], *results]
         case "anthropic-messages":
             results = [
                 {"type": "tool_result", "tool_use_id": block["id"], "content": "ok"}

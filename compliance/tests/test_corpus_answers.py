@@ -20,7 +20,7 @@ from art_sdk import (
     fold,
 )
 from official_calls import ASK_UNSTREAMED
-from recorded_readings import read_answer, recorded_errors, value_of, whole_answers
+from recorded_readings import read_answer, recorded_errors, thoughts_of, value_of, whole_answers
 from recorded_traffic import (
     READERS,
     Recorded,
@@ -35,7 +35,11 @@ from recorded_traffic import (
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
-REQUEST_ID_HEADERS = {"chat_completions": "x-request-id", "anthropic_messages": "request-id"}
+REQUEST_ID_HEADERS = {
+    "chat_completions": "x-request-id",
+    "responses": "x-request-id",
+    "anthropic_messages": "request-id",
+}
 """Where the official client of the shape finds the request's id. Google's has no such place."""
 
 
@@ -131,6 +135,25 @@ def function_call(message: Any) -> tuple[Call, ...]:
     return (Call("call_1", called.name, value_of(called.arguments)),) if called and called.name else ()
 
 
+def responses_reading(answer: Any) -> Told:
+    usage, items = answer.usage, answer.output
+    parts = [part for item in items if item.type == "message" for part in item.content]
+    thoughts = [part.text for item in items if item.type == "reasoning" for part in thoughts_of(item)]
+    calls = [item for item in items if item.type == "function_call"]
+    return Told(
+        text="".join(part.text if part.type == "output_text" else part.refusal for part in parts),
+        thinking="".join(thoughts),
+        calls=tuple(Call(call.call_id, call.name, value_of(call.arguments)) for call in calls),
+        finish=answer.incomplete_details.reason if answer.incomplete_details else answer.status,
+        request_id=answer._request_id or answer.id,  # noqa: SLF001 - public, in spite of its name
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        thinking_tokens=usage.output_tokens_details.reasoning_tokens,
+        cached_tokens=usage.input_tokens_details.cached_tokens,
+        total_tokens=usage.total_tokens,
+    )
+
+
 def anthropic_reading(answer: Any) -> Told:
     usage = answer.usage
     # Anthropic's input_tokens leave out what was read from the cache and what was written into it.
@@ -189,6 +212,7 @@ def ollama_reading(answer: Any) -> Told:
 
 READINGS: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": openai_reading,
+    "responses": responses_reading,
     "anthropic_messages": anthropic_reading,
     "gemini_generate": google_reading,
     "ollama_chat": ollama_reading,

@@ -63,6 +63,7 @@ EMPTY_BY_RIGHT = {
     # protobuf's JSON leaves out what is empty, and a part may have nothing but a thoughtSignature: recorded
     "gemini_generate": r"/candidates/0/content(/parts(/0(/text|/functionCall)?)?)? (removed|null)",
     "ollama_chat": r"/message/content (removed|null)",  # left out where it is empty: Go's `omitempty`, inferred
+    "responses": r"/output/\d+(/content/\d+)? removed",
     "anthropic_messages": r"/content/\d+ removed",  # recorded: an empty content, with end_turn
 }
 """What is left then is an empty answer, as the provider itself writes one."""

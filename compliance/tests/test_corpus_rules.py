@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pytest
 
-from art_compliance.dialects import DIALECTS
 from art_compliance.findings import Finding
 from art_compliance.judging.exam import dialects_of
 from art_compliance.judging.rulebook import judge_rules
@@ -22,6 +21,10 @@ REFUSED = {
     "openai.audio-input-models": ("Content blocks are expected to be either text or image_url type",),
     "openai.web-search-models": ("Web search options not supported with this model",),
     "openai.image-format": ("You uploaded an unsupported image",),
+    "responses.reasoning-followed": ("was provided without its required following item",),
+    "responses.sampling-range": ("Invalid 'temperature': decimal below minimum value",),
+    "responses.strict-schema-required": ("to be an array including every key in properties",),
+    "responses.effort-models": ("is not supported with the 'o4-mini' model",),
     "anthropic.nonempty-content": ("all messages must have non-empty content except",),
     "gemini.roles": ("Please use a valid role: user, model",),
     "gemini.temperature": ("it has a temperature value of 1000",),
@@ -34,6 +37,12 @@ OTHER_REASONS = (
     "Input does not match the expected shape",  # the schema's business
     "Missing required parameter",  # likewise
     "API key not valid",
+    "Incorrect API key provided",
+    "The requested model",
+    "exceeds the context window",
+    "Invalid file data",
+    "The file type you uploaded is not supported",
+    "No tool output found for tool call",  # DeepSeek's: an output far behind its call
     "too long",
     "maximum context length",
     "token count",
@@ -76,5 +85,5 @@ def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded)
 def test_every_rule_named_by_refusals_is_covered():
     bodies = [one.answer.decode() for one in refused()]
     seen = {name for name, texts in REFUSED.items() if any(text in words for words in bodies for text in texts)}
-    assert seen == {name for name in REFUSED if any(name.startswith(dialect.partition("-")[0]) for dialect in DIALECTS)}
+    assert seen == set(REFUSED)
     assert len(accepted()) >= 60

@@ -23,7 +23,7 @@ from art_sdk import (
     fold,
 )
 from official_calls import ollama_client
-from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, value_of
+from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, thoughts_of, value_of
 from recorded_traffic import (
     Recorded,
     accepted_elsewhere,
@@ -49,7 +49,14 @@ def test_the_corpus_has_no_fewer_streams_than_before() -> None:
     assert sum(has_error(one) for one in recorded_streams()) >= 2
 
 
-LEAST = {"chat_completions": 25, "anthropic_messages": 7, "gemini_generate": 9, "vertex_raw": 1, "ollama_chat": 2}
+LEAST = {
+    "chat_completions": 25,
+    "responses": 9,
+    "anthropic_messages": 7,
+    "gemini_generate": 9,
+    "vertex_raw": 1,
+    "ollama_chat": 2,
+}
 
 
 class Told(NamedTuple):
@@ -141,6 +148,23 @@ def ask_ollama(http_client: Any) -> Told:
     )
 
 
+def ask_responses(http_client: Any) -> Told:
+    """By the client's own state machine, which is strict about the order of events."""
+    client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
+    with client.responses.stream(model="m", input=[]) as stream:
+        answer = stream.get_final_response()
+    parts = [part for item in answer.output if item.type == "message" for part in item.content]
+    calls = [item for item in answer.output if item.type == "function_call"]
+    return Told(
+        "".join(part.text if part.type == "output_text" else part.refusal for part in parts),
+        "".join(part.text for item in answer.output if item.type == "reasoning" for part in thoughts_of(item)),
+        tuple((call.call_id, call.name, value_of(call.arguments)) for call in calls),
+        answer.incomplete_details.reason if answer.incomplete_details else answer.status,
+        answer.usage.input_tokens,
+        answer.usage.output_tokens,
+    )
+
+
 def ask_google(http_client: Any) -> Told:
     genai = official("google.genai")
     client = genai.Client(api_key="no-key", http_options=genai.types.HttpOptions(httpx_client=http_client))
@@ -160,6 +184,7 @@ def ask_google(http_client: Any) -> Told:
 
 ASK: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": ask_openai,
+    "responses": ask_responses,
     "anthropic_messages": ask_anthropic,
     "vertex_raw": ask_anthropic,
     "gemini_generate": ask_google,
@@ -203,7 +228,7 @@ STREAMED = {
     "opentelemetry-instrumentation-anthropic": 37,
     "opentelemetry-instrumentation-groq": 3,
     "opentelemetry-instrumentation-mistralai": 6,
-    "opentelemetry-instrumentation-openai": 81,
+    "opentelemetry-instrumentation-openai": 95,
     "opentelemetry-instrumentation-openai-v2": 13,
 }
 """How many streamed good answers in our dialects a package has."""

@@ -74,6 +74,7 @@ def test_decoding_any_json_gives_a_prompt_or_says_where_it_cannot(dialect: str, 
 
 GOES_BACK = {
     "anthropic-messages": {"text", "signature"},
+    "openai-responses": {"text", "signature"},
     "gemini-generate": {"signature"},
     "deepseek-chat": {"text"},
     "groq-chat": {"text"},

@@ -21,6 +21,7 @@ from recorded_traffic import FOLDER, needs_traffic
 KEPT = data_folder("fixtures") / "exam" / "recorded.json"
 ACCEPTED = {
     "openai-chat": 67,
+    "openai-responses": 23,
     "anthropic-messages": 24,
     "gemini-generate": 18,
     "mistral-chat": 7,
@@ -120,12 +121,12 @@ def test_a_recording_is_judged_by_the_dialect_of_its_shape_and_by_its_hosts_own(
 
 
 def test_a_shape_without_a_dialect_is_not_judged():
-    assert grade(Recording(shape="responses", request={}, response=Answer(200), id="a/b")).judged == ()
+    assert grade(Recording(shape="no_such_shape", request={}, response=Answer(200), id="a/b")).judged == ()
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{", "nobody/x.json"), ('{"shape": "responses"}', "missing required field `request`"), ("[1]", "Expected")],
+    [("{", "nobody/x.json"), ('{"shape": "no_such_shape"}', "missing required field `request`"), ("[1]", "Expected")],
 )
 def test_an_error_in_a_recording_names_the_file(tmp_path, text, problem):
     (tmp_path / "nobody").mkdir()

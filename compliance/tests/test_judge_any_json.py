@@ -29,6 +29,7 @@ PATHS = {
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/m:generateContent",
     "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
     "mistral-chat": "/v1/chat/completions",
     "deepseek-chat": "/chat/completions",
     "groq-chat": "/openai/v1/chat/completions",
@@ -149,7 +150,7 @@ BODIES = {
     "infinity": b'{"temperature": 1e999}',
     "no text": b"\xff\xfe",
     "nothing": b"",
-    "UTF-16": '{"model": "m"}'.encode("utf-16"),
+    "UTF-16": '{"model": 1}'.encode("utf-16"),
     "a NUL": b"\0",
 }
 

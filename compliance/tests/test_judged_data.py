@@ -18,6 +18,7 @@ HOMES = {
     "anthropic-messages": "https://api.anthropic.com/v1/messages",
     "gemini-generate": "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
     "openai-chat": "https://api.openai.com/v1/chat/completions",
+    "openai-responses": "https://api.openai.com/v1/responses",
     "mistral-chat": "https://api.mistral.ai/v1/chat/completions",
     "deepseek-chat": "https://api.deepseek.com/chat/completions",
     "groq-chat": "https://api.groq.com/openai/v1/chat/completions",

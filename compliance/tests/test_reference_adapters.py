@@ -50,6 +50,7 @@ SILENT = {
     "groq": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
     "mistral": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM},
     "openai": {*NOT_DECLARED, *NO_REASONING, ONE_FORM, "translation.undeclared-use-is-refused"},
+    "openai-responses": {*NOT_DECLARED},
     "openrouter": {*NOT_DECLARED, ONE_BY_ONE, "translation.undeclared-use-is-refused"},
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,

@@ -16,6 +16,7 @@ from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
 from art_compliance.dialects.ollama_chat import OLLAMA_CHAT
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
 from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
+from art_compliance.dialects.openai_responses import OPENAI_RESPONSES
 from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
 from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.dialects.writing import CannotWrite
@@ -27,6 +28,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         ANTHROPIC_MESSAGES,
         GEMINI_GENERATE,
         OPENAI_CHAT,
+        OPENAI_RESPONSES,
         MISTRAL_CHAT,
         DEEPSEEK_CHAT,
         OPENROUTER_CHAT,

@@ -82,6 +82,8 @@ _OPENAI_CHAT: Final = Source(
     (Origin("openai", _OPENAI, "openai/types/"),),
     partial(typed_dicts.request_schema, _OPENAI, _BOTH, overlay=_STREAM),
 )
+_RESPONSES: Final = "openai.types.responses.response_create_params"
+_RESPONSES_ANSWERS: Final = ("openai", "openai.types.responses", "openai/types/responses/")
 _OPENAI_ANSWERS: Final = ("openai", "openai.types.chat", "openai/types/")
 _GROQ: Final = "groq.types.chat.completion_create_params"
 _GROQ_ANSWERS: Final = ("groq", "groq.types.chat", "groq/types/")
@@ -112,6 +114,17 @@ SOURCES: Final[dict[str, Source]] = {
     "openai-chat": _OPENAI_CHAT,
     "openai-chat.answer": _answers(*_OPENAI_ANSWERS, "ChatCompletion"),
     "openai-chat.stream": _answers(*_OPENAI_ANSWERS, "ChatCompletionChunk"),
+    "openai-responses": Source(
+        (Origin("openai", _RESPONSES, "openai/types/responses/"),),
+        partial(
+            typed_dicts.request_schema,
+            _RESPONSES,
+            ("ResponseCreateParamsNonStreaming", "ResponseCreateParamsStreaming"),
+            overlay=_STREAM,
+        ),
+    ),
+    "openai-responses.answer": _answers(*_RESPONSES_ANSWERS, "Response"),
+    "openai-responses.stream": _answers(*_RESPONSES_ANSWERS, "ResponseStreamEvent"),
     "groq-chat": Source(
         (Origin("groq", _GROQ, "groq/types/"),),
         partial(typed_dicts.request_schema, _GROQ, ("CompletionCreateParams",), overlay={}),

@@ -1,0 +1,81 @@
+"""Other forms of answers of the Responses API: recorded answers have several messages, phases and reasoning items."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.openai_responses.streams import number_again
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+
+_FIRST: Final = "Zmlyc3QgcmVhc29uaW5n"
+_READABLE: Final = "A thought in plain words."
+_SECOND: Final = "c2Vjb25kIHJlYXNvbmluZw=="
+
+
+def _two_parts(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "output": [_in_parts(item) for item in body["output"]]}
+
+
+def _in_parts(item: dict[str, Any]) -> dict[str, Any]:
+    if item["type"] != "message":
+        return item
+    (part,) = item["content"]
+    halves = in_halves(part.get("text", ""))
+    return {**item, "content": [{**part, "text": half} for half in halves]} if all(halves) else item
+
+
+def _two_messages(body: dict[str, Any]) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    for item in body["output"]:
+        split = _in_parts(item)
+        parts = split["content"] if split is not item else ()
+        phases = ("commentary", "final_answer")
+        output += [
+            {**item, "id": f"{item['id']}_{phase}", "phase": phase, "content": [part]}
+            for phase, part in zip(phases, parts, strict=False)
+        ] or [item]
+    return {**body, "output": output}
+
+
+def _text_last(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "output": sorted(body["output"], key=lambda item: item["type"] == "message")}
+
+
+def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
+    thoughts = [_thought(f"rs_{at}", one) for at, one in enumerate((_FIRST, _SECOND))]
+    return {**body, "output": [*thoughts, *body["output"]]}
+
+
+def _thought(name: str, encrypted: str) -> dict[str, Any]:
+    summary = [{"type": "summary_text", "text": f"A thought {encrypted}."}]
+    return {"id": name, "type": "reasoning", "encrypted_content": encrypted, "summary": summary}
+
+
+def _readable_thought(body: dict[str, Any]) -> dict[str, Any]:
+    """As DeepSeek's and gpt-oss's: recorded."""
+    content = [{"type": "reasoning_text", "text": _READABLE}]
+    thought = {"id": "rs_readable", "type": "reasoning", "summary": [], "content": content}
+    return {**body, "output": [thought, *body["output"]]}
+
+
+def _letters(events: Events) -> Events:
+    return number_again(tuple(one for event in events for one in _spelled(event)))
+
+
+def _spelled(event: bytes) -> Events:
+    data = read_data(event) or {}
+    text = data.get("delta")
+    if data.get("type") != "response.output_text.delta" or not isinstance(text, str):
+        return (event,)
+    return tuple(data_frame({**data, "delta": letter}, event=data["type"]) for letter in text)
+
+
+VARIATIONS: Final = (
+    Variation(words="its text in two parts", whole=_two_parts),
+    Variation(words="its text in two messages, each with a phase", whole=_two_messages, goes_back=("commentary",)),
+    Variation(words="its text behind its calls", whole=_text_last),
+    Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
+    Variation(words="a thought that can be read", whole=_readable_thought, goes_back=(_READABLE,)),
+    Variation(words="one letter per event", events=_letters),
+)

@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again bench payloads cassettes record-local mutants torture libraries clean python
+.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again others bench payloads cassettes record-local mutants torture libraries clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -62,6 +62,14 @@ thorough: $(VENV)/test
 	$(BIN)/python -m $(PYTEST) --thorough -m thorough
 
 installed-again: $(VENV)/pytest
+
+# What some tests of the plugin want beside their environment, or in place of a part of it: they are skipped without it.
+others: $(VENV)/others/pytest-9.0 $(VENV)/others/pytest-asyncio
+
+$(VENV)/others/pytest-9.0: WANTED = pytest==9.0.0
+$(VENV)/others/pytest-asyncio: WANTED = pytest-asyncio==1.5.0
+$(VENV)/others/%: | $(BIN)/python
+	$(subst PIP_CONSTRAINT=constraints.txt,,$(PIP)) --no-deps --target $@ $(WANTED)
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks

@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Final, NoReturn
 
 EXTRA: Final = frozenset(
-    {"anyio", "h11", "jinja2", "jsonschema", "jsonschema_rs", "rich", "tomlkit", "typer", "vcr", "yaml"}
+    {
+        "h11",
+        "hypothesis",
+        "jinja2",
+        "jsonschema",
+        "jsonschema_rs",
+        "pytest",
+        "rich",
+        "syrupy",
+        "tomlkit",
+        "typer",
+        "vcr",
+        "yaml",
+    }
 )
-"""The modules that the extra `compliance` installs."""
+"""The modules that the extra `compliance` installs: vcrpy brings yaml."""
 
 
 def main() -> None:
     """The console script. If the extra `compliance` is not installed, it says so."""
-    try:
+    with explaining_missing(_leave):
         from art_compliance.commands import app  # noqa: PLC0415 - its imports are what may be missing
-    except ModuleNotFoundError as error:
-        print(explain_missing(error), file=sys.stderr)
-        sys.exit(2)
     app()
 
 
-def explain_missing(error: ModuleNotFoundError) -> str:
-    """What to install. Raises the error again if no extra would help."""
-    if error.name not in EXTRA:
-        raise error
-    return f"harness: {error.name} is not installed; install the suite with: pip install 'art-adapter-sdk[compliance]'"
+@contextmanager
+def explaining_missing(leave: Callable[[str], NoReturn]) -> Generator[None]:
+    """For imports of the suite: if a module of the extra `compliance` is missing, leaves with what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        leave(
+            f"harness: the suite needs {error.name}, which is not installed; "
+            "install the suite with: pip install 'art-adapter-sdk[compliance]'"
+        )
+
+
+def _leave(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ pytest --art-adapter my_pkg.adapters:MyAdapter        # no test file needed
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import pytest
@@ -47,15 +48,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not _is_run(config):
-        return
-    try:
-        from art_compliance.pytest_plugin.run import start_runs  # noqa: PLC0415 - only when it is used
-    except ModuleNotFoundError as error:
-        from art_compliance.cli import explain_missing  # noqa: PLC0415 - only when something is missing
+    if _is_run(config):
+        with _explaining_missing():
+            from art_compliance.pytest_plugin.run import start_runs  # noqa: PLC0415 - only when it is used
+        start_runs(config)
+    elif config.getoption("--art-report"):
+        with _explaining_missing():
+            from art_compliance.pytest_plugin.options import require_report_folder  # noqa: PLC0415 - likewise
+        require_report_folder(config)
 
-        pytest.exit(explain_missing(error), returncode=2)
-    start_runs(config)
+
+def _explaining_missing() -> AbstractContextManager[None]:
+    """For imports of the suite: without its extra, pytest ends with one sentence."""
+    from art_compliance.cli import explaining_missing  # noqa: PLC0415 - likewise
+
+    return explaining_missing(lambda message: pytest.exit(message, returncode=2))
 
 
 def _is_run(config: pytest.Config) -> bool:
@@ -66,13 +73,10 @@ def _is_run(config: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def art_adapter(request: pytest.FixtureRequest) -> Any:
     """The factory of the adapter under test: that of `[tool.art]` unless your test file or conftest defines its own."""
-    from art_compliance.findings import HarnessError  # noqa: PLC0415 - only when it is used
-    from art_compliance.pytest_plugin.options import default_factory, leave  # noqa: PLC0415 - likewise
+    with _explaining_missing():
+        from art_compliance.pytest_plugin.options import default_factory  # noqa: PLC0415 - only when it is used
 
-    try:
-        return default_factory(request.config)
-    except HarnessError as error:
-        leave(str(error))
+    return default_factory(request.config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -88,9 +92,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     if _SUITE in sys.modules:
+        from art_compliance.pytest_plugin.fixtures import explain_fixtures  # noqa: PLC0415 - as above
         from art_compliance.pytest_plugin.parameters import require_session_scope  # noqa: PLC0415 - as above
 
         require_session_scope(session)
+        explain_fixtures(session.config)
 
 
 def pytest_report_teststatus(
@@ -113,6 +119,14 @@ def _has_results(terminalreporter: pytest.TerminalReporter) -> bool:
     stats: Any = terminalreporter.stats
     outcomes = ("passed", "failed", "xfailed", _NOT_APPLICABLE)
     return any(hasattr(report, "art_results") for outcome in outcomes for report in stats.get(outcome, ()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Ends pytest as a worker of pytest-xdist wanted to, and with its message: pytest-xdist would show none."""
+    message, code = getattr(node, "workeroutput", {}).get("art_exit", ("", 0))
+    if message:
+        pytest.exit(message, returncode=code)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,14 +15,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from art_compliance.findings import HarnessError, NotMade
-from art_compliance.pytest_plugin.items import run_as_test
-from art_compliance.pytest_plugin.options import baseline_of, dialect_of, fail, leave, option, search_of, selection_of
-from art_compliance.pytest_plugin.seed import seed_of
-from art_compliance.run.runner import Session
-from art_compliance.run.selection import Trials
-from art_compliance.subject.factories import Factory, name_of
-from art_compliance.subject.opening import open_subject
+from art_compliance.cli import explaining_missing
+
+with explaining_missing(lambda message: pytest.exit(message, returncode=2)):
+    from art_compliance.findings import HarnessError, NotMade
+    from art_compliance.pytest_plugin.items import run_as_test
+    from art_compliance.pytest_plugin.options import (
+        baseline_of,
+        dialect_of,
+        fail,
+        leave,
+        option,
+        search_of,
+        selection_of,
+    )
+    from art_compliance.pytest_plugin.preflight import run_preflight
+    from art_compliance.pytest_plugin.seed import seed_of
+    from art_compliance.run.runner import Session
+    from art_compliance.run.selection import Trials
+    from art_compliance.subject.factories import Factory, name_of
+    from art_compliance.subject.opening import open_subject
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +46,13 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
         dialect = dialect_of(config)
         with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
             selection, baseline = selection_of(config), baseline_of(config)
-            yield Session(subject, seed_of(config), search_of(config), selection, baseline=baseline)
+            session = Session(subject, seed_of(config), search_of(config), selection, baseline=baseline)
+            run_preflight(config, session, selection.plan())
+            yield session
     except NotMade as error:
-        fail(str(error))
+        fail(config, str(error))
     except HarnessError as error:
-        leave(str(error))
+        leave(config, str(error))
 
 
 def test_adapter(trials: Trials, art_session: Session, request: pytest.FixtureRequest) -> None:

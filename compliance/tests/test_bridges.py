@@ -184,7 +184,7 @@ def test_a_call_that_cannot_be_closed_says_so():
     ("name", "why"),
     [
         ("no-such-program --flag", "there is no command 'no-such-program'; an adapter in Python is module:attribute"),
-        ("./my_pkg/adapters.py:Mine", "there is no command './my_pkg/adapters.py:Mine'"),
+        ("./my_pkg/adapters", "there is no command './my_pkg/adapters'"),
         ("node 'my bridge.mjs", "is no command: No closing quotation"),
         (str(Path(__file__)), "there is no command"),
     ],

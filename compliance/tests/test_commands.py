@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from art_compliance.cli import explain_missing
+from art_compliance.cli import explaining_missing
 from art_compliance.commands import app
 from art_compliance.resources import data_folder
 from art_sdk import BUILT_IN
@@ -119,7 +119,7 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
         (("certify", "openai", "--scenario", "x"), "there is no scenario 'x'; art scenarios lists them all"),
         (
             ("certify", "openai", "--in-process", "--scenario", "one-question", "--report", "/dev/null/x"),
-            "cannot write /dev/null/x",
+            "cannot write into the folder /dev/null/x",
         ),
         (("schema", "poem"), "there is no schema 'poem'; known: prompt, scenario, agent, contributors, bridge, report"),
     ],
@@ -172,8 +172,8 @@ def test_the_version_is_printed(art):
 
 
 def test_a_missing_module_of_the_authors_own_is_not_explained_as_a_missing_extra():
-    with pytest.raises(ModuleNotFoundError):
-        explain_missing(ModuleNotFoundError("No module named 'my_own'", name="my_own"))
+    with pytest.raises(ModuleNotFoundError), explaining_missing(pytest.fail):
+        raise ModuleNotFoundError("No module named 'my_own'", name="my_own")
 
 
 def test_an_agents_configuration_is_checked_and_explained(art, tmp_path: Path):
@@ -184,3 +184,24 @@ def test_an_agents_configuration_is_checked_and_explained(art, tmp_path: Path):
     (tmp_path / "agent.json").write_text('{"llm": {"provider": "openai"}, "pes": {"maxRounds": 0}}')
     wrong = art("agent", str(tmp_path / "agent.json"))
     assert (wrong.exit_code, "$.pes.maxRounds: " in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "folder"),
+    [("certify openai --report", "file"), ("record openai --from-strict-provider --into", "file/below")],
+)
+def test_a_folder_that_cannot_be_written_into_is_found_before_the_run(art, tmp_path: Path, command: str, folder: str):
+    (tmp_path / "file").write_text("mine")
+    result = art(*command.split(), folder)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"harness: cannot write into the folder {folder}: " in result.stderr or "it is a file" in result.stderr
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.once
+@pytest.mark.unmeasured
+def test_the_last_of_several_adapters_is_looked_for_before_the_first_one_is_judged(art, tmp_path: Path):
+    (tmp_path / "mine.py").write_text("from art_sdk import OpenAIAdapter\nclass Mine(OpenAIAdapter): pass\n")
+    result = art("certify", "openai", "mine:Mine", "mine:Mime", *FEW)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "harness: mine:Mime: 'mine' has no attribute 'Mime'; did you mean Mine?" in result.stderr

@@ -64,7 +64,8 @@ def test_where_preflight_fails_nothing_else_is_run():
 
     report = certify(Broken, isolated=False)
     assert {result.check for result in report.results} == {"preflight.greeting-translates", "preflight.answer-is-read"}
-    assert [result.verdict for result in report.harness_errors] == ["harness error"] * 2
+    assert [result.verdict for result in report.harness_errors] == ["harness error"]
+    assert report.results[1].reason == "the prompt is not translated: see preflight.greeting-translates"
     assert not report.is_certified
 
 

@@ -181,4 +181,4 @@ def test_an_asynchronous_translate_is_a_harness_error():
             return {}
 
     report = certify(Asynchronous, isolated=False)
-    assert "translate must return JSON data, but returned a coroutine" in report.harness_errors[0].findings[0].message
+    assert "but returned a coroutine; translate must not be async" in report.harness_errors[0].findings[0].message

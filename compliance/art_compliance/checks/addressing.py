@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
+from art_compliance.checks.arriving import wrong_with
 from art_compliance.checks.base import check
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
-from art_compliance.dialects.base import Dialect
-from art_compliance.dialects.endpoints import ENDPOINTS, own_endpoint, path_pattern
-from art_compliance.dialects.urls import path_of
 from art_compliance.findings import Problem
-from art_compliance.provider import Request, ask
-from art_compliance.provider.refusing import refuse
-from art_compliance.quoting import show
+from art_compliance.provider import Request
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.observations import Sent
 
@@ -39,37 +34,15 @@ def request_arrives_where_it_is_served(trial: Trial) -> Iterator[Problem]:
             text = f"{kind} sends other requests, too: {', '.join(others)}; it must send one POST"
             yield Problem(text, finding_class="contract")
         for request in requests if not others else ():
-            yield from (Problem(f"{kind} {wrong}") for wrong in _wrong(trial.dialect, request))
+            yield from (
+                Problem(f"{kind} {wrong}") for wrong in wrong_with(trial.dialect, request, trial.subject.base_url)
+            )
 
 
 def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:
     before = trial.subject.request_count
     trial.subject.watch(trial.scenario.prompt, options)
     return trial.subject.seen_since(before)
-
-
-def _wrong(dialect: Dialect, request: Request) -> Iterator[str]:
-    paths = [path for one in (own_endpoint(dialect), *_services(dialect)) for path in one.paths]
-    if not any(re.fullmatch(path_pattern(path, _WITH_SLASHES), path_of(request.target)) for path in paths):
-        yield f"goes to the path {show(path_of(request.target))}; the provider serves {', '.join(sorted(set(paths)))}"
-    refusal = refuse(ask(dialect, request))
-    if refusal is not None:
-        found = refusal.findings[0]
-        yield f"is refused with {refusal.status}: {found.message}"
-    kind = request.headers.get("content-type", "")
-    if kind.partition(";")[0].strip().lower() != "application/json":
-        yield f"has the content-type {show(kind)}; it must be application/json"
-    for name, values in dialect.service.access.known_values.items():
-        if request.headers.get(name, values[0]) not in values:
-            yield f"has the header {name}: {show(request.headers[name])}; the provider knows {', '.join(values)}"
-
-
-def _services(dialect: Dialect) -> Iterator[Any]:
-    return (one for one in ENDPOINTS if one.dialect == dialect.name)
-
-
-_WITH_SLASHES: Final = "[^?#]+"
-"""As a model's name in a path may be."""
 
 
 @check(

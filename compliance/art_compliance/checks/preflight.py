@@ -6,16 +6,20 @@ One that hangs, exits or raises what is no Exception is not made wrongly for the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from art_compliance.checks.arriving import describe_arrivals
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
-from art_compliance.checks.requirements import is_json, require_polite
+from art_compliance.checks.requirements import NotApplicable, require_polite
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
-from art_compliance.quoting import show
-from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Sent
+from art_compliance.quoting import shorten, show
+from art_compliance.subject.events import KINDS, Answered
+from art_compliance.subject.factories import with_article
+from art_compliance.subject.observations import Observation, Reply, Sent
+from art_sdk.json_data import find_unsendable, is_object
 
 
 @check(
@@ -27,10 +31,29 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
     """The simplest prompt there is."""
     seen = trial.observation
     require_polite(seen)
-    if not isinstance(seen, Sent):
-        yield Problem(str(seen))
-    elif not is_json(seen.payload):
-        yield Problem(f"translate must return JSON data, but returned a {type(seen.payload).__name__}")
+    if isinstance(seen, Sent):
+        wrong = _wrong_payload(seen.payload)
+    elif trial.subject.has_translate:
+        wrong = f"translate: {seen}"
+    else:  # the call failed: preflight.answer-is-read says more
+        wrong = None
+    if wrong:
+        yield Problem(wrong)
+
+
+def _wrong_payload(payload: Any) -> str | None:
+    """Why the payload is no request body, which is a JSON object in every dialect."""
+    if is_object(payload):
+        found = find_unsendable(payload)
+        return None if found is None else f"translate must return JSON data; at {found.path}, {found.reason}"
+    if payload is None:
+        return "translate must return a JSON object (a dict), but returned nothing (None)"
+    advice = {
+        "coroutine": "; translate must not be async",
+        "str": "; return the data, not its JSON text",
+        "bytes": "; return the data, not its JSON text",
+    }.get(type(payload).__name__, "")
+    return f"translate must return a JSON object (a dict), but returned {with_article(payload)}{advice}"
 
 
 @check(
@@ -41,12 +64,32 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """The suite can reach the adapter's provider, and the adapter its answer."""
+    if trial.subject.has_translate and not _is_translated(trial.observation):
+        raise NotApplicable("the prompt is not translated: see preflight.greeting-translates")
+    before = trial.subject.request_count
     reply = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
     require_polite(reply)
-    is_known = trial.subject.dialect is not None
+    arrived = trial.subject.seen_since(before)
+    wrong = _wrong_reply(reply, is_known=trial.subject.dialect is not None)
+    if wrong or not arrived:
+        sent = describe_arrivals(trial.subject, arrived)
+        yield Problem("; ".join(filter(None, (sent, wrong))))
+
+
+def _is_translated(seen: Observation) -> bool:
+    return isinstance(seen, Sent) and _wrong_payload(seen.payload) is None
+
+
+def _wrong_reply(reply: Reply, *, is_known: bool) -> str | None:
+    """What is wrong with the reply. The suite writes no answers for an unknown dialect."""
     reason = why_unread(reply)
-    if not isinstance(reply, Answered) or (is_known and reason is not None):
-        yield Problem(str(reason))
-    elif is_known and reply.text != WRITTEN_TEXT:
-        kinds = ", ".join(reply.kinds) or "no events"
-        yield Problem(f"expected END with the text {show(WRITTEN_TEXT)}, got {show(reply.text)} after {kinds}")
+    if not isinstance(reply, Answered):
+        return f"call: {reason}"
+    if reply.kinds and not KINDS.intersection(reply.kinds):
+        return f"event 0 has the type {shorten(reply.kinds[0])}; the types are {', '.join(sorted(KINDS))}"
+    if not is_known or (reason is None and reply.text == WRITTEN_TEXT):
+        return None
+    if reason is not None:
+        return reason
+    kinds = ", ".join(reply.kinds) or "no events"
+    return f"expected END with the text {show(WRITTEN_TEXT)}, got {show(reply.text)} after {kinds}"

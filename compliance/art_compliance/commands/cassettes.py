@@ -17,6 +17,7 @@ from art_compliance.checks import CHECKS
 from art_compliance.commands.console import CANNOT, FAILS, complain, say, say_lines, width_of_terminal
 from art_compliance.commands.options import Adapters, DialectOfAdapter, ScenariosFrom, find_access, find_names
 from art_compliance.findings import HarnessError
+from art_compliance.run.beforehand import require_writable
 from art_compliance.run.recorder import Order, RecordingResult, choose, record
 from art_compliance.run.report import Report
 from art_compliance.run.runner import certify
@@ -56,6 +57,7 @@ def record_command(
         raise HarnessError('name the engine and its version with --engine, such as --engine "llama-server 1.2"')
     chosen = choose(_split(scenarios), scenarios_from)
     folder = into or settings.cassettes or FOLDER
+    require_writable(folder)
     order = Order(scenarios=chosen, into=folder, source=source, access=access, engine=engine)
     dialects = {name: dialect or settings.dialect_for(name) for name in names}
     missing = [name for name in names if _print_recorded(name, record(name, order, dialect=dialects[name]))]

@@ -27,6 +27,7 @@ from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.miniatures import MINIATURES
 from art_compliance.publishing.files import publish
 from art_compliance.run.baseline import BaselineOptions, is_red_after_writing
+from art_compliance.run.beforehand import require_made, require_writable
 from art_compliance.run.ending import is_interrupted
 from art_compliance.run.lines import Line, counted
 from art_compliance.run.report import Report
@@ -106,6 +107,9 @@ def certify_command(
     known = options.read(selection)
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile or settings.profile), kept=KEPT)
+    require_writable(report)
+    if len(names) > 1:  # a single one is found wrong at once
+        require_made(names, [dialect or settings.dialect_for(name) for name in names])
     kept = Kept(report / NAME) if selection.is_whole and selection.live is None else None
     run = partial(
         _run,

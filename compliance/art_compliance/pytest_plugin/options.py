@@ -11,6 +11,7 @@ import pytest
 from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.baseline import Baseline, BaselineOptions
+from art_compliance.run.beforehand import require_writable
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings, read_settings
 from art_compliance.subject.factories import Factory, Named, find_factory
@@ -56,8 +57,26 @@ def factory_of(config: pytest.Config, name: str) -> Factory:
     return find_factory(name) if option(config, "--art-in-process") else Named(name)
 
 
+def require_report_folder(config: pytest.Config) -> None:
+    """Ends pytest with exit code 2 if the folder for the report cannot be written into: now, and not after the run."""
+    folder = folder_option(config, "--art-report")
+    if folder is None or hasattr(config, "workerinput"):
+        return
+    try:
+        require_writable(folder)
+    except HarnessError as error:
+        leave(config, str(error))
+
+
 def default_factory(config: pytest.Config) -> Factory:
-    """The factory for test files that define no fixture `art_adapter`. Raises HarnessError if nothing names one."""
+    """The factory for test files that define no fixture `art_adapter`. Ends pytest if nothing names one."""
+    try:
+        return _default_factory(config)
+    except HarnessError as error:
+        leave(config, str(error))
+
+
+def _default_factory(config: pytest.Config) -> Factory:
     if not (option(config, "--art-adapter") or settings_of(config).adapters):
         raise HarnessError(
             "define a session-scoped fixture art_adapter that returns your adapter's factory, "
@@ -127,11 +146,19 @@ def search_of(config: pytest.Config) -> Search:
     return Search(profile=find_profile(profile), kept=config.rootpath / ".art")
 
 
-def fail(message: str) -> NoReturn:
+def fail(config: pytest.Config, message: str) -> NoReturn:
     """Ends pytest with exit code 1 and the message: the adapter has failed before anything else can be run."""
-    pytest.exit(message, returncode=pytest.ExitCode.TESTS_FAILED)
+    _exit(config, message, int(pytest.ExitCode.TESTS_FAILED))
 
 
-def leave(message: str) -> NoReturn:
+def leave(config: pytest.Config, message: str) -> NoReturn:
     """Ends pytest with exit code 2 and the message."""
-    pytest.exit(f"harness: {message}", returncode=HARNESS_EXIT)
+    _exit(config, f"harness: {message}", HARNESS_EXIT)
+
+
+def _exit(config: pytest.Config, message: str, code: int) -> NoReturn:
+    """A worker of pytest-xdist tells the controller, which ends pytest: see `pytest_testnodedown` of the plugin."""
+    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if output is not None:
+        output["art_exit"] = (message, code)
+    pytest.exit(message, returncode=code)

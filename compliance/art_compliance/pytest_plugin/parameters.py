@@ -1,4 +1,4 @@
-"""What a test file gets from `art_compliance.suite` and `snapshots`: parameters, and a check of its fixture."""
+"""What a test file gets from `art_compliance.suite` and `snapshots`: its parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parametrize_checks(metafunc: pytest.Metafunc) -> None:
     try:
         plan = selection_of(metafunc.config).plan()
     except HarnessError as error:
-        leave(str(error))
+        leave(metafunc.config, str(error))
     attach_results(metafunc.config)
     metafunc.parametrize("trials", [pytest.param(trials, id=trials.check.id) for trials in by_check(plan)])
 
@@ -30,7 +30,7 @@ def parametrize_payloads(metafunc: pytest.Metafunc) -> None:
     try:
         scenarios = selection_of(metafunc.config).chosen()
     except HarnessError as error:
-        leave(str(error))
+        leave(metafunc.config, str(error))
     metafunc.parametrize("scenario", [pytest.param(scenario, id=scenario.id) for scenario in scenarios])
 
 
@@ -41,8 +41,9 @@ def require_session_scope(session: pytest.Session) -> None:
         if definition is not None and definition.scope != "session":
             scope, place = definition.scope, definition.baseid or "a conftest"
             leave(
+                item.config,
                 f"the fixture art_adapter in {place} has the scope {scope!r}; "
-                'write @pytest.fixture(scope="session") above it'
+                'write @pytest.fixture(scope="session") above it',
             )
 
 

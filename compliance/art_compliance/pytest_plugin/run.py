@@ -22,15 +22,15 @@ from art_compliance.pytest_plugin.options import (
     fail,
     leave,
     option,
+    require_report_folder,
     search_of,
     selection_of,
 )
 from art_compliance.pytest_plugin.parameters import is_of_the_option
+from art_compliance.pytest_plugin.preflight import run_preflight
 from art_compliance.pytest_plugin.results import attach_results, has_harness_error
 from art_compliance.pytest_plugin.seed import seed_of
 from art_compliance.run.baseline import Baseline
-from art_compliance.run.failing import describe_failure
-from art_compliance.run.lines import as_text
 from art_compliance.run.runner import Session
 from art_compliance.run.selection import Plan, Selection, by_check, with_own_cassettes
 from art_compliance.subject.factories import Factory
@@ -43,17 +43,18 @@ _NAME: Final = "art-runs"
 def start_runs(config: pytest.Config) -> None:
     """Makes the runs that the command line describes, and runs preflight. Ends pytest with exit code 2 if it cannot."""
     add_working_directory(config)
+    require_report_folder(config)
     runs: list[Run] = []
     try:
         runs += _make_runs(config)
         if not hasattr(config, "workerinput"):
             has_workers = config.getoption("tx", None) or config.getoption("numprocesses", None)
             for run in runs:
-                run.run_preflight(stays_open=not has_workers)
+                run.run_preflight(config, stays_open=not has_workers)
     except (NotMade, HarnessError) as error:
         end = fail if isinstance(error, NotMade) else leave
         _close(runs)
-        end(str(error))
+        end(config, str(error))
     except BaseException:
         _close(runs)
         raise
@@ -98,15 +99,10 @@ class Run:
         self.plan: Plan = []
         self._plan_for(factory_name)
 
-    def run_preflight(self, *, stays_open: bool) -> None:
-        """Runs preflight before anything is collected: a failure there is one message, not a hundred."""
+    def run_preflight(self, config: pytest.Config, *, stays_open: bool) -> None:
+        """Runs preflight before anything is collected."""
         session = self.session()
-        for check, scenario in self.plan:
-            if check.stage.stops_the_run:
-                result = session.run(check, scenario)
-                if result.verdict in ("harness error", "fail"):
-                    end = fail if result.verdict == "fail" else leave
-                    end(as_text(describe_failure(result, session.rerun)))
+        run_preflight(config, session, self.plan)
         self._plan_for(session.subject.factory_name)
         self._session = None  # the next one has the plan's cassettes
         if not stays_open:

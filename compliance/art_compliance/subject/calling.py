@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, Final, Literal
@@ -27,6 +27,7 @@ from art_compliance.subject.deadlines import (
     stopping,
 )
 from art_compliance.subject.events import Answered, event_data
+from art_compliance.subject.factories import with_article
 
 BREATH: Final = 0.03
 """Seconds after its first token by which an adapter waits for the next bytes."""
@@ -45,6 +46,10 @@ Cancelled = Literal["cancelled", "ended before", "went on"]
 
 class CannotDo(Exception):
     """The adapter's call is of a kind that cannot be used in this way."""
+
+
+class NoEvents(Exception):
+    """The adapter's call returned something else than events."""
 
 
 def read_in_own_loop(adapter: Any, prompt: Any, options: Any) -> Answered:
@@ -239,6 +244,9 @@ class _Reading:
 
 
 def _collect(result: Any, began: float | None = None) -> Answered:
+    if result is None or issubclass(type(result), (str, bytes, Mapping)):
+        kind = "nothing (None)" if result is None else with_article(result)
+        raise NoEvents(f"it returned {kind}; it must yield events, or return an iterable of them")
     reading = _Reading(began)
     for event in result:
         reading.add(event)

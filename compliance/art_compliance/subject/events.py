@@ -155,6 +155,9 @@ _SHAPES: Final[Mapping[str, Mapping[str, Shape]]] = {
 }
 """The types of an event's fields, by its type."""
 
+KINDS: Final = frozenset(_SHAPES)
+"""The types of events."""
+
 _ERROR_FACTS: Final = (
     "code",
     "message",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import re
 import shlex
-import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from msgspec import Struct
 
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.bridged import Bridge
+from art_compliance.subject.imports import explain_import, hint_at_attribute, hint_at_name
+from art_compliance.subject.places import describe_error
 from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
 
@@ -45,12 +47,14 @@ def find_factory(name: str) -> Factory:
         known = ", ".join(sorted({*BUILT_IN, *_installed()}))
         raise HarnessError(
             f"{name!r} is neither module:attribute nor the name of an installed adapter, nor a bridge's command, "
-            f"which has a space or a slash; installed: {known}"
+            f"which has a space or a slash{hint_at_name(name)}; installed: {known}"
         )
-    found = _import(name, module_name)
+    found: Any = _import(name, module_name)
     for step in attribute.split("."):
         if not hasattr(found, step):
-            raise HarnessError(f"{name}: {module_name!r} has no attribute {attribute!r}")
+            raise HarnessError(
+                f"{name}: {module_name!r} has no attribute {attribute!r}{hint_at_attribute(found, step)}"
+            )
         found = getattr(found, step)
     if not callable(found):
         raise HarnessError(
@@ -60,8 +64,14 @@ def find_factory(name: str) -> Factory:
 
 
 def is_command(name: str) -> bool:
-    """Whether a name is the command of a bridge: no module's name has a space or a slash."""
-    return any(one in name.strip() for one in " /\t")
+    """Whether a name is the command of a bridge: no module's name has a space or a slash.
+
+    An attribute of a Python file is none: somebody meant its module.
+    """
+    return any(one in name.strip() for one in " /\t") and not _OF_FILE.fullmatch(name)
+
+
+_OF_FILE: Final = re.compile(r"[^\s:]+\.py:[\w.]+")
 
 
 def split_command(name: str) -> list[str]:
@@ -78,11 +88,6 @@ def name_of(make: Factory) -> str:
     return f"{module}:{attribute}"
 
 
-def describe_error(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {error}"
-
-
 def with_article(value: object) -> str:
     """The value's type with its article, for a sentence."""
     name = type(value).__name__
@@ -95,9 +100,7 @@ def _import(name: str, module_name: str) -> Any:
     except KeyboardInterrupt:
         raise
     except Exception as error:
-        is_missing = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
-        looked = f" (looked in the working directory and {len(sys.path)} places of sys.path)" if is_missing else ""
-        raise HarnessError(f"{name}: importing {module_name!r} failed: {describe_error(error)}{looked}") from error
+        raise HarnessError(f"{name}: {explain_import(module_name, error)}") from error
     except BaseException as error:
         raise not_made(name, f"importing {module_name!r} raised {describe_error(error)}") from error
 

@@ -12,7 +12,6 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
-from difflib import get_close_matches
 from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -20,18 +19,20 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct, structs
 
-from art_compliance.dialects import DIALECTS, Dialect, find_dialect
-from art_compliance.findings import HarnessError, not_made
-from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY, Access
+from art_compliance.dialects import Dialect
+from art_compliance.findings import HarnessError
+from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
 from art_compliance.subject.bridged import BridgedAdapter
 from art_compliance.subject.calling import Caller, Cancelled, CannotDo, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.counting import count_open, count_open_in
-from art_compliance.subject.deadlines import LIMIT, Stopped, await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
 from art_compliance.subject.declarations import Declarations, read_declarations
 from art_compliance.subject.environment import environment_with
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.factories import Factory, Named, describe_error, find_factory, name_of, with_article
+from art_compliance.subject.factories import Named, find_factory, name_of
+from art_compliance.subject.making import Order, find_dialect_of, make_adapter, provider_name, require_adapter
 from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
+from art_compliance.subject.places import describe_error
 from art_sdk import BaseAdapter, HttpRequest, parse_options, parse_prompt
 from art_sdk.json_data import find_unsendable
 
@@ -49,24 +50,6 @@ METHODS: Final = ("translate", "call", "call_sync", "complete", "complete_sync")
 """What an adapter may have."""
 
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
-
-
-class Order(Struct, frozen=True, kw_only=True):
-    """Which adapter to make: `url` is the loopback provider's, `requested` overrides the dialect that it declares.
-
-    `limit` is the seconds that a translation or a call may take.
-    """
-
-    make: Factory
-    name: str
-    requested: str | None
-    access: Access | None
-    url: str
-    limit: float = LIMIT
-
-    def error(self, what: str) -> HarnessError:
-        """An error about this adapter."""
-        return HarnessError(f"{self.name}: {what}")
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -102,7 +85,7 @@ class Host:
         self._kept: list[tuple[Any, dict[str, Any]]] = []
         self._base_path = "" if dialect is None else dialect.service.base_path
         self._version_header = (dialect and dialect.service.access.version_header) or ""
-        named = _provider_name(adapter, order)
+        named = provider_name(adapter, order)
         self.facts = Facts(
             factory_name=name_of(order.make),
             class_name=name_of(cast("type[object]", type(adapter))),
@@ -368,64 +351,15 @@ def make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runne
 
 
 def _make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runner) -> Host:
-    if not callable(order.make):
-        raise order.error(f"{with_article(order.make)} is not a factory; give the adapter's class or a function")
-    dialect = _find_dialect(order, order.make)
-    adapter = _make(order, dialect)
+    dialect = find_dialect_of(order, order.make)
+    adapter = make_adapter(order, dialect)
     if dialect is None:
-        dialect = _find_dialect(order, adapter)
+        dialect = find_dialect_of(order, adapter)
         if dialect is not None:
             _close(adapter, order, portal)
-            adapter = _make(order, dialect)
-    if not any(callable(getattr(adapter, method, None)) for method in ("translate", "call")):
-        raise order.error(f"the factory made {with_article(adapter)}, which has neither translate nor call")
+            adapter = make_adapter(order, dialect)
+    require_adapter(order, adapter)
     return Host(adapter, order, dialect, portal, run)
-
-
-def _provider_name(adapter: Any, order: Order) -> Any:
-    """The declared name. An adapter to any server may be named after the server's address: then its class says."""
-    declared = getattr(adapter, "provider_name", None)
-    is_address = declared == order.url.partition("://")[2]
-    return getattr(cast("type[object]", type(adapter)), "provider_name", None) if is_address else declared
-
-
-def _find_dialect(order: Order, adapter: Any) -> Dialect | None:
-    """The requested dialect, which must be known, or the declared one, which may be the adapter's own."""
-    if order.requested is not None:
-        return find_dialect(order.requested)
-    declared = getattr(adapter, "dialect", None)
-    if declared is None:
-        return None
-    if declared in DIALECTS:
-        return DIALECTS[declared]
-    near = get_close_matches(str(declared), DIALECTS, n=1)
-    if near or not isinstance(declared, str):
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise order.error(f"its dialect is {declared!r}, which the suite does not know{hint}")
-    return None
-
-
-def _make(order: Order, dialect: Dialect | None) -> Any:
-    base_url = order.url + ("" if dialect is None else dialect.service.base_path)
-    own = order.access or Access(key=TEST_KEY, base_url=base_url)
-    try:
-        model = own.model or _model(order, dialect)
-        return run_bounded(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model))
-    except Stopped as error:
-        raise not_made(order.name, error) from error
-    except HarnessError:
-        raise
-    except Exception as error:
-        if order.access is not None:  # the error's text may contain the key
-            raise order.error(f"the factory raised {type(error).__name__} when it was given the key") from None
-        what = f"the factory raised {describe_error(error)}"
-        raise order.error(f"{what}; it is called with api_key, base_url and model") from error
-
-
-def _model(order: Order, dialect: Dialect | None) -> str | None:
-    """A model for an adapter whose class says that it has no default; it cannot be made without one."""
-    has_none = getattr(order.make, "default_model", None) == ""
-    return dialect.answers.models.names[0] if has_none and dialect is not None and order.access is None else None
 
 
 def _can_be_closed(adapter: Any) -> bool:

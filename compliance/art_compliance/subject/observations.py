@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 from msgspec import Struct
@@ -10,9 +9,10 @@ from msgspec import Struct
 from art_compliance.provider.receiving import Request
 from art_compliance.quoting import show
 from art_compliance.subject.bridged import RaisedThere
+from art_compliance.subject.calling import NoEvents
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.events import Answered
-from art_compliance.subject.factories import describe_error
+from art_compliance.subject.places import describe_error, last_place_of
 from art_sdk import ARTError
 
 
@@ -97,5 +97,6 @@ def observe_error(error: Exception) -> Refused | Crashed:
         return Crashed(str(error), timed_out=isinstance(error, TimedOut), is_rude=True)
     if isinstance(error, RaisedThere):
         return Crashed(f"its bridge answered with an error: {error}")
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return Crashed(describe_error(error), f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno} in {last.name}")
+    if isinstance(error, NoEvents):
+        return Crashed(str(error))
+    return Crashed(describe_error(error), last_place_of(error))

@@ -12,7 +12,7 @@ from art_compliance.provider import LoopbackProvider
 from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.deadlines import LIMIT, end_idle
 from art_compliance.subject.factories import Factory
-from art_compliance.subject.hosting import Order
+from art_compliance.subject.making import Order
 from art_compliance.subject.packing import NoProcess
 from art_compliance.subject.process import Far
 from art_compliance.subject.reaching import Near, Reach

@@ -25,7 +25,8 @@ from art_compliance.quoting import shorten
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.counting import lives_in_session
 from art_compliance.subject.deadlines import Stopped, TimedOut
-from art_compliance.subject.hosting import Facts, Order
+from art_compliance.subject.hosting import Facts
+from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, unpack
 from art_compliance.subject.packing import NoProcess, pack_factory
 from art_compliance.subject.reaching import MOST_STOPS, why_stopped

@@ -23,10 +23,11 @@ from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.deadlines import run_here
-from art_compliance.subject.factories import describe_error
-from art_compliance.subject.hosting import Host, Order, make_host
+from art_compliance.subject.hosting import Host, make_host
+from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, pack
 from art_compliance.subject.packing import unpack_factory
+from art_compliance.subject.places import describe_error
 
 _MOST_PRINTED: Final = 1_000_000
 """Characters of what an adapter prints in one use; the rest is dropped."""

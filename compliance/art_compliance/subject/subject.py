@@ -58,6 +58,7 @@ class Subject:
         self.service = None if declared is None else find_service(declared, facts.provider_name)
         self.dialect = declared if self.service is None else self.service.format
         self.requested_dialect = requested_dialect
+        self.base_url = server.url + ("" if declared is None else declared.service.base_path)
         self.capabilities = facts.declarations.capabilities
         self.losses = facts.declarations.losses
         self.repairs = facts.declarations.repairs

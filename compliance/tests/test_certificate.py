@@ -23,9 +23,9 @@ from art_compliance.publishing.certificate import (
 from art_compliance.publishing.files import JOB_SUMMARY, publish
 from art_compliance.publishing.standing import standing_of, standing_of_all
 from art_compliance.publishing.verifying import differences, require_same_versions
-from art_compliance.publishing.versions import Version, version_of
 from art_compliance.resources import data_folder
 from art_compliance.run.report import Known, write_reports
+from art_compliance.run.versions import Version, version_of
 from made_reports import HOSTILE, LEVELS, failed, good_report, hostile_report, report_of, result_of
 
 MADE_FOR_WHOLE_RUNS = {"badge.svg", "badge.json"}

@@ -33,7 +33,7 @@ COMMANDS = {
     "certify": """
         adapters --built-in --dialect --check --scenario --scenarios-from --cassettes --live --key-from --base-url
         --model --seed --profile --report --skip --level --fail-fast -x --jobs --verbose -v --quiet -q --in-process
-        --time-limit --baseline --no-baseline --baseline-write --preview --sensitivity
+        --time-limit --baseline --no-baseline --baseline-write --preview --shard --sensitivity
     """,
     "checks": "",
     "corpus": "",
@@ -43,6 +43,7 @@ COMMANDS = {
     "exam": "folder --write",
     "explain": "rule --page",
     "diff": "old new",
+    "merge": "reports --report",
     "verify": "certificate --in-process",
     "judge": "sources --dialect --model --url --api-version --json",
     "record": """

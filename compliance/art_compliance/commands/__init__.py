@@ -23,12 +23,14 @@ from art_compliance.commands.lists import (
     schema_command,
     version_command,
 )
+from art_compliance.commands.merging import merge_command
 from art_compliance.commands.reports import diff_command
 from art_compliance.commands.serve import serve_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "certify": certify_command,
     "verify": verify_command,
+    "merge": merge_command,
     "diff": diff_command,
     "record": record_command,
     "replay": replay_command,

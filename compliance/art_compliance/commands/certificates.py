@@ -32,7 +32,7 @@ def verify_command(
 
 
 def _verify(certificate: Certificate, *, isolated: bool) -> bool:
-    report = run_again(certificate, run=partial(certify, isolated=isolated))
+    report = run_again(certificate, run=partial(certify, isolated=isolated and not certificate.rerun.in_process))
     wrong = list(differences(certificate, report))
     known = f", with {counted(len(certificate.known), 'known failure')}" if certificate.known else ""
     if not wrong:

@@ -36,6 +36,7 @@ from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
 from art_compliance.run.settings import Settings, read_settings
+from art_compliance.run.sharding import read_shard
 from art_compliance.run.summary import describe_verdict, summarize
 from art_compliance.subject.factories import find_factory
 
@@ -78,6 +79,9 @@ def certify_command(
     preview: Annotated[
         bool, typer.Option("--preview", help="Also count checks that are newer than the requirement set.")
     ] = False,
+    shard: Annotated[
+        str | None, typer.Option(help="Run one part of so many, as 2/3. art merge puts their reports together.")
+    ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Only count which faults this run would find.")
     ] = False,
@@ -97,6 +101,7 @@ def certify_command(
         cassettes=find_cassettes(cassettes or settings.cassettes),
         live=find_access(key_from, base_url, model) if live else None,
         preview=preview,
+        shard=read_shard(shard),
     )
     if sensitivity:
         _print_sensitivity({name: dialect or settings.dialect_for(name) for name in names}, selection, seed or 0)

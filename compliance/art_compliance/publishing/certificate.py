@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from art_compliance.findings import HarnessError
-from art_compliance.publishing.versions import Version, version_of
 from art_compliance.run.report import Adapter, Report
 from art_compliance.run.rerun import Rerun
+from art_compliance.run.versions import Version, version_of
 from art_compliance.scenarios import Level
 
 CERTIFICATE_VERSION: Final = 1
@@ -43,7 +43,7 @@ class Certificate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """One adapter that passed a whole run.
 
     `rerun` has the seed and the other settings of the run, `fixtures_digest` that of the data that it was judged by.
-    `not_applicable` are checks that applied to nothing. `digest` is that of all the other fields: it shows that the
+    `baseline` is the file that has the known failures. `not_applicable` are checks that applied to nothing. `digest` is that of all the other fields: it shows that the
     file was edited, not who made it.
     """
 
@@ -59,6 +59,7 @@ class Certificate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     started: str
     levels: dict[Level, LevelResult]
     known: tuple[KnownFailure, ...]
+    baseline: str | None = None
     not_applicable: tuple[str, ...]
     not_tested: tuple[str, ...] = NOT_TESTED
     digest: str = ""
@@ -100,6 +101,7 @@ def certificate_of(report: Report) -> Certificate:
                 KnownFailure(check=one.check, scenario=one.scenario, reason="; ".join(why.reason for why in one.known))
                 for one in report.known
             ),
+            baseline=None if report.baseline is None else report.baseline.file,
             not_applicable=tuple(check for check, found in verdicts.items() if found == {"not applicable"}),
         )
     )

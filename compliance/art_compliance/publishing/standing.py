@@ -33,14 +33,14 @@ def standing_of(report: Report) -> Standing:
         return Standing("not certified: the run was not complete", "red")
     if report.failures:
         return Standing(f"not certified: {_findings(report)}", "red")
-    if report.is_filtered:
+    if report.is_partial:
         return Standing("partial run", "lightgrey")
     return Standing("not certified", "red")
 
 
 def says_all(report: Report) -> bool:
     """Whether the run was a whole one: only then is there a badge to show."""
-    return not (report.is_filtered or report.stopped or report.harness_errors)
+    return not (report.is_partial or report.stopped or report.harness_errors)
 
 
 def standing_of_all(reports: Sequence[Report]) -> Standing:

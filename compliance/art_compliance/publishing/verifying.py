@@ -8,11 +8,11 @@ from pathlib import Path
 from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.publishing.certificate import Certificate, certificate_of
-from art_compliance.publishing.versions import Version, version_of
 from art_compliance.run.report import Report, fixtures_digest, suite_version
 from art_compliance.run.runner import certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.summary import describe_verdict
+from art_compliance.run.versions import Version, version_of
 
 Run = Callable[..., Report]
 
@@ -45,8 +45,11 @@ def _words(version: Version) -> str:
 
 
 def run_again(certificate: Certificate, *, run: Run = certify, kept: Path | None = None) -> Report:
-    """The report of the same run: same seed, profile, scenarios and cassettes. Raises HarnessError."""
+    """The report of the same run: same seed, profile, scenarios, cassettes and baseline. Raises HarnessError."""
     rerun = certificate.rerun
+    if rerun.test_file is not None:
+        again = f"pytest {rerun.test_file} --art-seed {rerun.seed} --art-report DIR"
+        raise HarnessError(f"the certificate of {rerun.adapter} is of a test file, which only pytest can run: {again}")
     return run(
         rerun.adapter,
         dialect=rerun.dialect,
@@ -56,6 +59,7 @@ def run_again(certificate: Certificate, *, run: Run = certify, kept: Path | None
             preview=certificate.is_preview,
         ),
         seed=rerun.seed,
+        baseline=Path(certificate.baseline) if certificate.baseline else None,
         search=Search(profile=find_profile(rerun.profile), kept=kept),
     )
 

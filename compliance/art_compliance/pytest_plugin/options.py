@@ -14,6 +14,7 @@ from art_compliance.run.baseline import Baseline, BaselineOptions
 from art_compliance.run.beforehand import require_writable
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings, read_settings
+from art_compliance.run.sharding import read_shard
 from art_compliance.subject.factories import Factory, Named, find_factory
 
 _SETTINGS: Final = pytest.StashKey[Settings]()
@@ -120,6 +121,7 @@ def selection_of(config: pytest.Config) -> Selection:
         extra=folder_option(config, "--art-scenarios-from"),
         cassettes=find_cassettes(cassettes_of(config)),
         preview=option(config, "--art-preview"),
+        shard=read_shard(option(config, "--art-shard")),
     )
 
 

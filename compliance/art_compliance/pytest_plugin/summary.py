@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec import structs
 
 from art_compliance.findings import HarnessError
 from art_compliance.publishing.files import publish
@@ -18,6 +19,7 @@ from art_compliance.run.baseline import use_of
 from art_compliance.run.lines import Style
 from art_compliance.run.report import Report, make_report
 from art_compliance.run.reproducing import write_repros
+from art_compliance.run.selection import with_own_cassettes
 from art_compliance.run.summary import describe_counts
 
 _MARKUP: Final[dict[Style, dict[str, bool]]] = {
@@ -43,12 +45,14 @@ def write_summary(reporter: Any, config: pytest.Config) -> None:
 
 
 def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
-    selection, plans = selection_of(config), {run.name: run.plan for run in find_runs(config)}
+    selection, runs = selection_of(config), {run.name: run for run in find_runs(config)}
     baseline = baseline_of(config)
     for facts, results in results_by_run(reporter):
         name = facts.adapter.name
-        plan = plans.get(name) or selection.plan()
-        yield make_report(
+        run = runs.get(name)
+        of_run = selection if run is None else with_own_cassettes(selection, run.factory_name)
+        plan = selection.plan() if run is None else run.plan
+        report = make_report(
             facts.adapter,
             results,
             rerun=facts.rerun,
@@ -59,6 +63,7 @@ def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
             in_process=facts.in_process,
             baseline=None if baseline is None else use_of(baseline.of(name), selection, plan, results),
         )
+        yield structs.replace(report, shard=of_run.shard_of(facts.adapter.name))
 
 
 def _write(reporter: Any, reports: list[Report], folder: Path) -> None:

@@ -20,7 +20,12 @@ class _Reports(Struct, frozen=True):
 
 
 def read_reports(path: Path) -> dict[str, Report]:
-    """The reports of a file, or of the `report.json` in a folder, by adapter.
+    """The reports of a file, or of the `report.json` in a folder, by adapter. Raises HarnessError."""
+    return {report.adapter.name: report for report in read_every_report(path)}
+
+
+def read_every_report(path: Path) -> tuple[Report, ...]:
+    """The reports of a file, or of the `report.json` in a folder.
 
     Raises HarnessError for a file that cannot be read, is no report, or is a report of another version.
     """
@@ -39,7 +44,6 @@ def read_reports(path: Path) -> dict[str, Report]:
             "certify again with this suite, or compare with the suite that wrote it"
         )
     try:
-        reports = msgspec.json.decode(raw, type=_Reports).reports
+        return msgspec.json.decode(raw, type=_Reports).reports
     except (msgspec.MsgspecError, RecursionError) as error:
         raise HarnessError(f"{file} is a damaged report: {error}") from error
-    return {report.adapter.name: report for report in reports}

@@ -21,6 +21,7 @@ from art_compliance.findings import CLASSES, Finding, FindingClass, HarnessError
 from art_compliance.resources import data_folder
 from art_compliance.run.requirement_sets import Counting, RequirementSet
 from art_compliance.run.rerun import Rerun
+from art_compliance.run.sharding import ShardOf
 from art_compliance.scenarios import Level
 from art_sdk import ART_STANDARD_VERSION
 
@@ -158,6 +159,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """One adapter's run. A filtered run (`is_filtered`) never certifies, nor does one that was `stopped`.
 
     `in_process` says why the adapter ran in the suite's process; None where it had a process of its own.
+    `shard` says which part of a run it is: a shard never certifies, and `art merge` puts all of them together.
     `requirements` is the version of the requirement set; with `is_preview`, newer checks count, too.
     """
 
@@ -180,6 +182,7 @@ class Report(Struct, frozen=True, kw_only=True):
     baseline: BaselineUse | None = None
     stopped: str | None = None
     in_process: str | None = None
+    shard: ShardOf | None = None
 
     @property
     def failures(self) -> list[Result]:
@@ -212,10 +215,15 @@ class Report(Struct, frozen=True, kw_only=True):
         return bool(self.failures or self.stopped or self.baseline_problems)
 
     @property
+    def is_partial(self) -> bool:
+        """Whether it is of a part of the checks or scenarios."""
+        return self.is_filtered or self.shard is not None
+
+    @property
     def unseen(self) -> list[str]:
         """The declared losses and repairs that no scenario has shown. A filtered run says nothing about them."""
         shown = {name for result in self.results for name in result.shown}
-        declared = () if self.is_filtered else (*self.adapter.losses, *self.adapter.repairs)
+        declared = () if self.is_partial else (*self.adapter.losses, *self.adapter.repairs)
         return [name for name in declared if name not in shown]
 
     @property
@@ -223,7 +231,7 @@ class Report(Struct, frozen=True, kw_only=True):
         """Whether a complete run passed every level that applies, and nothing failed but what the baseline has."""
         levels = self.levels.values()
         is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
-        is_whole = is_judged and not (self.is_filtered or self.is_red or self.harness_errors)
+        is_whole = is_judged and not (self.is_partial or self.is_red or self.harness_errors)
         return is_whole and all(count.holds for count in levels)
 
 

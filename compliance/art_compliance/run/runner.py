@@ -27,6 +27,7 @@ from art_compliance.run.judgements import Judgement, attempt, contract_finding, 
 from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun, rerun_of
 from art_compliance.run.selection import Plan, Selection, with_own_cassettes
+from art_compliance.run.sharding import Reported
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.factories import Factory, Named, name_of
 from art_compliance.subject.observations import Sent
@@ -66,7 +67,9 @@ class Session:
         self.stopped: str | None = None
         """Why the run ended before its time, if it did."""
         self._failed: set[str] = set()
-        self._reported: set[str] = set()
+        self._reported = Reported(self._judge_for_another_shard)
+        if selection.shard is not None:
+            self._reported.is_of(selection.shard, selection.whole_plan())
         self._shown: set[str] = set()
         self._cassettes = None if selection.cassettes is None else selection.cassettes / subject.provider
         self._trials: dict[str, Trial] = {}
@@ -78,14 +81,24 @@ class Session:
         if self.subject.is_given_up:
             return self._result(check, trial, Judgement("not applicable", reason=GIVEN_UP), began)
         before = len(self.subject.stops)
-        judgement = self._judge(check, trial)
+        with self._reported.judging(check, scenario):
+            judgement = self._judge(check, trial)
         stops = self.subject.stops[before:]
         judgement = with_stop(check, judgement, stops)
-        self._reported |= {shape_of(one.message) for one in judgement.findings if one.severity == "reject"}
+        self._note(check, scenario, judgement)
         judgement = judgement if check.stage.stops_the_run else self._weigh(check, scenario, judgement)
         if judgement.verdict in _SHOWN_BY_EXAMPLE and not stops:  # it might not return again
             judgement = structs.replace(judgement, findings=self._with_example(trial, judgement.findings))
         return self._result(check, trial, judgement, began)
+
+    def _judge_for_another_shard(self, check: Check, scenario: Scenario) -> None:
+        """Runs a check of another shard: what it reports is not reported again in this one."""
+        with self._reported.judging(check, scenario):
+            self._note(check, scenario, self._judge(check, self._trial(scenario)))
+
+    def _note(self, check: Check, scenario: Scenario, judgement: Judgement) -> None:
+        wrong = (shape_of(one.message) for one in judgement.findings if one.severity == "reject")
+        self._reported.add(wrong, check, scenario)
 
     def _result(self, check: Check, trial: Trial, judgement: Judgement, began: float) -> Result:
         scenario = trial.scenario
@@ -170,7 +183,7 @@ class Session:
     def _is_known(self, shapes: frozenset[str], message: str) -> bool:
         """Whether the cause of a message is reported already, or known of generated prompts."""
         shape = shape_of(message)
-        return shape in self._reported or shape in shapes
+        return shape in shapes or self._reported.has(shape)
 
 
 def certify(
@@ -228,7 +241,7 @@ def certify(
             session.stopped = interrupted(len(plan) - len(results))
             with suppress(HarnessError):  # the adapter may be in the middle of a call
                 stack.close()
-    return make_report(
+    report = make_report(
         adapter,
         results,
         rerun=session.rerun,
@@ -240,6 +253,7 @@ def certify(
         baseline=None if known is None else use_of(known.of(name), selection, plan, results),
         counting=selection.counting,
     )
+    return structs.replace(report, shard=selection.shard_of(name))
 
 
 def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datetime, seconds: float) -> Report:
@@ -253,7 +267,7 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         verdict="fail",
         findings=(contract_finding(check, why),),
     )
-    return make_report(
+    report = make_report(
         Adapter(name=rerun.adapter, kind=NOT_MADE, dialect=None, capabilities=(), losses=(), repairs=()),
         [failed],
         rerun=rerun,
@@ -263,6 +277,7 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         stopped=f"{why}; {not_run(len(rest))}",
         counting=selection.counting,
     )
+    return structs.replace(report, shard=selection.shard_of(rerun.adapter))
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from art_compliance.generating.requests import FAMILIES
 from art_compliance.resources import data_folder
 from art_compliance.run.live_scenarios import live_scenarios
 from art_compliance.run.requirement_sets import Counting, RequirementSet, set_in_force
+from art_compliance.run.sharding import Shard, ShardOf, part_of
+from art_compliance.run.versions import version_of
 from art_compliance.scenarios import Level, Scenario, load_scenarios
 from art_compliance.subject.access import Access
 from art_sdk import BUILT_IN
@@ -56,7 +58,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     per provider; without it, nothing is replayed. `live` gives access to the real provider; without it, no real call
     is made.
     `requirements` is the requirement set that counts, by default that of this version of the suite; with `preview`,
-    checks that are newer count, too.
+    checks that are newer count, too. `shard` is the part of all this that is run.
     """
 
     checks: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     live: Access | None = None
     preview: bool = False
     requirements: RequirementSet | None = None
+    shard: Shard | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -122,10 +125,24 @@ class Selection(Struct, frozen=True, kw_only=True):
             usual = families if check.families else chosen
             trials = [GREETING_SCENARIO] if check.once else of_stage.get(check.stage.name, usual)
             planned += [(check, scenario) for scenario in trials if check.once or check.applies_to(scenario)]
-        return [trial for trial in planned if self._has_level(*trial)] if self.levels else planned
+        planned = [trial for trial in planned if self._has_level(*trial)] if self.levels else planned
+        return planned if self.shard is None else part_of(planned, self.shard)
 
     def _has_level(self, check: Check, scenario: Scenario) -> bool:
         return check.stage.stops_the_run or check.level(scenario) in self.levels
+
+    def whole_plan(self) -> Plan:
+        """The plan of all shards together."""
+        return structs.replace(self, shard=None).plan()
+
+    def shard_of(self, adapter: str) -> ShardOf | None:
+        """What the report of a shard says of it."""
+        if self.shard is None:
+            return None
+        checks = dict.fromkeys(check.id for check, _ in self.whole_plan())
+        return ShardOf(
+            number=self.shard.number, count=self.shard.count, checks=tuple(checks), code=version_of(adapter).digest
+        )
 
 
 def with_own_cassettes(selection: Selection, factory_name: str) -> Selection:

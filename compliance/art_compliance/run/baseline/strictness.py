@@ -52,6 +52,8 @@ class _Judged:
 
     def __init__(self, selection: Selection, plan: Plan, results: Sequence[Result]) -> None:
         self._is_whole = selection.is_whole
+        in_other_shards = () if selection.shard is None else selection.whole_plan()
+        self._in_other_shards = {(check.id, scenario.id) for check, scenario in in_other_shards}
         self._planned = [(check.id, scenario.id) for check, scenario in plan]
         self._results = {(result.check, result.scenario): result for result in results}
 
@@ -65,7 +67,8 @@ class _Judged:
         if trial in self._planned:
             result = self._results.get(trial)
             return None if result is None else _why_unmatched(entry, result)
-        is_run = self._is_whole and CHECKS[entry.check].stage.name not in ("live", "replay")
+        is_here = self._is_whole and trial not in self._in_other_shards
+        is_run = is_here and CHECKS[entry.check].stage.name not in ("live", "replay")
         return f"{entry.check} is not run on {entry.scenario}" if is_run else None
 
     def _is_judged(self, check: str) -> bool:

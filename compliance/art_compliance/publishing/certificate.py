@@ -43,8 +43,8 @@ class Certificate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """One adapter that passed a whole run.
 
     `rerun` has the seed and the other settings of the run, `fixtures_digest` that of the data that it was judged by.
-    `baseline` is the file that has the known failures. `not_applicable` are checks that applied to nothing. `digest` is that of all the other fields: it shows that the
-    file was edited, not who made it.
+    `baseline` is the file that has the known failures. `not_applicable` are checks that applied to nothing. `digest` is
+    that of all the other fields: it shows that the file was edited, not who made it.
     """
 
     suite_version: str

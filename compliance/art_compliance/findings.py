@@ -47,6 +47,23 @@ class Example(Struct, frozen=True, kw_only=True):
     answer: Any = None
 
 
+class WireExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What went over the wire when something was found, without keys.
+
+    `url` is path and query at the suite's own provider. `body` and `answer` are cut where they are long; `body_bytes`
+    is how long the request's body was. There is no `status` if nothing was answered.
+    """
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: str
+    body_bytes: int
+    status: int | None = None
+    content_type: str = ""
+    answer: str = ""
+
+
 class Problem(Struct, frozen=True):
     """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too.
 
@@ -84,7 +101,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `path` is where in the prompt or the options (`$[2].content`), `pointer` where in the payload
     (a JSON pointer, RFC 6901), `provider_text` the provider's own words where there are any, and
     `source` where those come from. `example` is what it was found on, where the scenario does not show that.
-    `finding_class` is `class` in JSON.
+    `finding_class` is `class` in JSON. The first findings of each check have the `exchange` that they were found on.
     """
 
     check: str
@@ -96,6 +113,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider_text: str | None = None
     source: str | None = None
     example: Example | None = None
+    exchange: WireExchange | None = None
 
 
 MOST_FINDINGS: Final = 100

@@ -21,7 +21,7 @@ from art_compliance.dialects import Decoded, DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.strict import answer_strictly
-from art_compliance.quoting import show
+from art_compliance.quoting import show_both
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.deadlines import run_bounded
 from art_compliance.subject.events import Answered
@@ -124,7 +124,8 @@ def _judged(played: _Played) -> Problem | None:
     except ARTError as error:
         return Problem(f"{played.place}: {error}", finding_class="contract")
     if result.answer != played.expected:
-        return Problem(f"the answer must be {show(played.expected)}, is {show(result.answer)}")
+        expected, found = show_both(played.expected, result.answer)
+        return Problem(f"the answer must be {expected}, is {found}")
     return None
 
 

@@ -15,7 +15,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import is_json_of, same_json
 from art_compliance.dialects.base import Answers
 from art_compliance.findings import FindingClass, Problem
-from art_compliance.quoting import describe_change, show
+from art_compliance.quoting import describe_change, show, show_both
 from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 from art_sdk.stream import AFTER, EndEvent, ErrorEvent, MetadataEvent, State, TokenEvent, ToolCallEvent
@@ -162,9 +162,11 @@ def _wrong_calls(trial: Trial, found: list[dict[str, Any]]) -> Iterator[Problem]
     for call, own in zip(found, written, strict=True):
         function: dict[str, Any] = call.get("function") or {}
         if function.get("name") != own.function.name:
-            yield Problem(f"the tool {show(own.function.name)} became {show(function.get('name'))}")
+            one, other = show_both(own.function.name, function.get("name"))
+            yield Problem(f"the tool {one} became {other}")
         if not has_own_ids and call.get("id") != own.id:
-            yield Problem(f"the id {show(own.id)} became {show(call.get('id'))}")
+            one, other = show_both(own.id, call.get("id"))
+            yield Problem(f"the id {one} became {other}")
         if not same_arguments(trial.dialect.answers, own.function.arguments, function.get("arguments")):
             change = describe_change(own.function.arguments, function.get("arguments"))
             yield Problem(f"the arguments changed: {change}")

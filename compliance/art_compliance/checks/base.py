@@ -25,6 +25,8 @@ class Outcome(Struct, frozen=True):
 
     findings: tuple[Finding, ...]
     judged: int | None = None
+    exchanges: tuple[int | None, ...] = ()
+    """For each finding the number of the exchange that it was found on, where there was one: see `Subject.exchange`."""
 
 
 class Check(Struct, frozen=True):
@@ -50,8 +52,9 @@ class Check(Struct, frozen=True):
         """All findings. Raises NotApplicable if the check has nothing to say of the trial."""
         trial.require(*self.requires)
         leave_to(trial, *self.leaves_to)
-        problems, judged = _collect(self.run(trial))
-        return Outcome(tuple(problem.found_by(self.id, self.finding_class) for problem in problems), judged)
+        problems, exchanges, judged = _collect(self.run(trial), trial)
+        findings = tuple(problem.found_by(self.id, self.finding_class) for problem in problems)
+        return Outcome(findings, judged, tuple(exchanges))
 
     def reported_by(self, trial: Trial) -> str | None:
         """The id of the check that reports what is wrong with the trial: its own, that of the one it leaves that to."""
@@ -123,9 +126,11 @@ def leave_to(trial: Trial, *checks: Check) -> None:
 
     What they find is computed once per trial, whether or not they are selected.
     """
+    looked_at = trial.exchange
     for one in checks:
         if (reporter := one.reported_by(trial)) is not None:
             raise LeftTo(reporter)
+    trial.exchange = looked_at
 
 
 def named(checks: Iterable[Check], *names: str) -> tuple[Check, ...]:
@@ -154,11 +159,21 @@ def in_order(checks: Iterable[Check]) -> Mapping[str, Check]:
     return found
 
 
-def _collect(problems: Iterator[Problem]) -> tuple[list[Problem], int | None]:
-    """What an iterator yields, and what it returns where it is a generator that returns something."""
+def _collect(problems: Iterator[Problem], trial: Trial) -> tuple[list[Problem], list[int | None], int | None]:
+    """What an iterator yields, on which exchanges, and what it returns where it is a generator that returns something.
+
+    The exchange is the last that the check looked at before it yielded the problem: its own, or one that the trial
+    keeps.
+    """
     found: list[Problem] = []
+    exchanges: list[int | None] = []
     while True:
+        before = trial.subject.request_count
         try:
             found.append(next(problems))
         except StopIteration as end:
-            return found, end.value
+            return found, exchanges, end.value
+        latest = trial.subject.request_count
+        if latest > max(before, trial.exchange or 0):
+            trial.exchange = latest
+        exchanges.append(trial.exchange)

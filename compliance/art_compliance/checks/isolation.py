@@ -15,7 +15,7 @@ from art_compliance.checks.streamed import STREAMS, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Request, Response, answering_with
-from art_compliance.quoting import show
+from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
 from art_compliance.subject.calling import CannotDo
@@ -110,7 +110,8 @@ def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
     for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
         wanted, found = first.metadata.get(name), reply.metadata.get(name)
         if (wanted or None) != (found or None):
-            yield Problem(f"after another call, {name} is {show(found)}; it was {show(wanted)} before")
+            now, before = show_both(found, wanted)
+            yield Problem(f"after another call, {name} is {now}; it was {before} before")
 
 
 def _watch(trial: Trial, number: int, *, streamed: bool) -> Watched:

@@ -88,7 +88,9 @@ class Trial:
         self.scenario = scenario
         self.seed = seed
         self.search = search
-        self._looked: dict[Callable[[Trial], Any], Any] = {}
+        self._kept: dict[object, tuple[Any, int | None]] = {}
+        self.exchange: int | None = None
+        """The number of the exchange that was looked at last: see `Subject.exchange`."""
 
     def describe_recording(self, source_options: Sequence[str]) -> str:
         """How to record this scenario again; `source_options` say who is to answer."""
@@ -105,10 +107,21 @@ class Trial:
         """Whether the call sets fields of the adapter's own provider: those of others are left aside."""
         return self.subject.dialect is not None and bool(self.provider_fields)
 
-    @cached_property
+    def _keep(self, name: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once; with each look at it, its exchange is the one that was looked at last."""
+        if name not in self._kept:
+            before = self.subject.request_count
+            made = make()
+            latest = self.subject.request_count
+            self._kept[name] = made, latest if latest > before else None
+        kept, exchange = self._kept[name]
+        self.exchange = exchange or self.exchange
+        return cast("T", kept)
+
+    @property
     def observation(self) -> Observation:
         """What the adapter makes of the scenario's prompt."""
-        return self.observe(self.scenario.prompt)
+        return self._keep("observation", lambda: self.observe(self.scenario.prompt))
 
     def with_answer(self, answer: WrittenAnswer) -> Trial:
         """The same prompt with another answer."""
@@ -166,20 +179,20 @@ class Trial:
         self.require("dialect")
         return cast("Dialect", self.subject.dialect)
 
-    @cached_property
+    @property
     def watched(self) -> Watched:
         """A call with the scenario's prompt: what arrives, and whether the adapter changed its arguments."""
-        return self.subject.watch(self.scenario.prompt, self.scenario.call_options())
+        return self._keep("watched", lambda: self.subject.watch(self.scenario.prompt, self.scenario.call_options()))
 
     @property
     def arrived(self) -> Observation:
         """What arrives when the adapter is called with the scenario's prompt."""
         return self.watched.observation
 
-    @cached_property
+    @property
     def reply(self) -> Reply:
         """What a call gives when the provider sends the scenario's own answer. Raises NotApplicable."""
-        return self.call(self.written)
+        return self._keep("reply", lambda: self.call(self.written))
 
     @property
     def answered(self) -> Answered:
@@ -266,15 +279,16 @@ class Trial:
 
     def once(self, look: Callable[[Trial], T]) -> T:
         """The function's value for this trial, computed once for all checks. Raises NotApplicable where it does."""
-        if look not in self._looked:
-            try:
-                self._looked[look] = look(self)
-            except NotApplicable as error:
-                self._looked[look] = error
-        found = self._looked[look]
+        found = self._keep(look, lambda: self._look(look))
         if isinstance(found, NotApplicable):
             raise found
-        return cast("T", found)
+        return found
+
+    def _look(self, look: Callable[[Trial], T]) -> T | NotApplicable:
+        try:
+            return look(self)
+        except NotApplicable as error:
+            return error
 
     @cached_property
     def decoded(self) -> Decoded:

@@ -31,7 +31,7 @@ from art_compliance.run.beforehand import require_made, require_writable
 from art_compliance.run.ending import is_interrupted
 from art_compliance.run.lines import Line, counted
 from art_compliance.run.report import Report
-from art_compliance.run.reproducing import write_repros
+from art_compliance.run.reproducing import remove_repros, write_repros
 from art_compliance.run.runner import MOST_SECONDS, certify
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.sensitivity import FaultOutcome, describe_outcomes, measure_sensitivity
@@ -113,6 +113,7 @@ def certify_command(
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
     search = Search(profile=find_profile(profile or settings.profile), kept=KEPT)
     require_writable(report)
+    remove_repros(report)
     if len(names) > 1:  # a single one is found wrong at once
         require_made(names, [dialect or settings.dialect_for(name) for name in names])
     kept = Kept(report / NAME) if selection.is_whole and selection.live is None else None

@@ -41,6 +41,12 @@ class History(Generic[T]):
         with self._lock:
             return list(islice(self._items, max(0, first - self._forgotten), None))
 
+    def at(self, number: int) -> T | None:
+        """The item that was added as this one, counted from 1; None if it is forgotten, or was never added."""
+        with self._lock:
+            at = number - 1 - self._forgotten
+            return self._items[at] if 0 <= at < len(self._items) else None
+
     @property
     def count(self) -> int:
         """How many items were ever added."""

@@ -16,6 +16,7 @@ import anyio
 import anyio.abc
 import anyio.from_thread
 import h11
+from msgspec import Struct
 
 from art_compliance.findings import HarnessError
 from art_compliance.provider.answering import Answering
@@ -23,7 +24,7 @@ from art_compliance.provider.connection import Connection
 from art_compliance.provider.history import History
 from art_compliance.provider.limits import DEFAULT, ServerLimits
 from art_compliance.provider.receiving import NO_REQUEST, BadRequest, Receiving, Request
-from art_compliance.provider.script import Response
+from art_compliance.provider.script import Response, Send
 
 Handler = Callable[[Request], Response]
 Refuser = Callable[[BadRequest], Response]
@@ -38,6 +39,25 @@ _TURNED_AWAY: Final = 64
 
 def _refuse_plainly(bad: BadRequest) -> Response:
     return Response(bad.status, bad.words.encode(), "text/plain")
+
+
+class Served(Struct):
+    """A request, and the beginning of the answer to it as soon as there is one."""
+
+    request: Request
+    status: int | None = None
+    content_type: str = ""
+    beginning: bytes = b""
+
+    def answer(self, response: Response) -> None:
+        """Notes the answer. A whole one may be large, and is not kept."""
+        self.status, self.content_type = response.status, response.content_type
+        sent = (step.data for step in response.steps or () if isinstance(step, Send))
+        self.beginning = (response.body if response.steps is None else b"".join(sent))[:_BEGINNING]
+
+
+_BEGINNING: Final = 4_000
+"""Bytes of an answer that are kept."""
 
 
 class LoopbackServer:
@@ -60,7 +80,7 @@ class LoopbackServer:
         self._refuser = refuse
         self._address = (host, port)
         self._limits = limits
-        self._history: History[Request] = History(limits, lambda request: len(request.body))
+        self._history: History[Served] = History(limits, lambda one: len(one.request.body) + len(one.beginning))
         self._connected = 0
         self._underway = 0
         self._stack = ExitStack()
@@ -82,7 +102,11 @@ class LoopbackServer:
 
     def seen(self, since: int = 0) -> list[Request]:
         """The latest requests, oldest first, without the first `since` that there were."""
-        return self._history.since(since)
+        return [one.request for one in self._history.since(since)]
+
+    def exchange(self, number: int) -> Served | None:
+        """The request of this number, counted from 1, with its answer; None if it is forgotten."""
+        return self._history.at(number)
 
     @property
     def count(self) -> int:
@@ -143,10 +167,12 @@ class LoopbackServer:
         """Answers request by request. Raises BadRequest."""
         receiving = Receiving(connection, protocol, self._limits)
         while (request := await receiving.next()) is not None:
-            self._history.add(request)
+            served = Served(request)
+            self._history.add(served)
             self._underway += 1
             try:
                 response = self._handle(request)
+                served.answer(response)
                 if request.method == "HEAD":
                     response = _head_alone(response)
                 await self._answer(connection, protocol, response)

@@ -18,7 +18,7 @@ from art_compliance.pytest_plugin.run import find_runs
 from art_compliance.run.baseline import use_of
 from art_compliance.run.lines import Style
 from art_compliance.run.report import Report, make_report
-from art_compliance.run.reproducing import write_repros
+from art_compliance.run.reproducing import remove_repros, write_repros
 from art_compliance.run.selection import with_own_cassettes
 from art_compliance.run.summary import describe_counts
 
@@ -68,6 +68,7 @@ def _reports(reporter: Any, config: pytest.Config) -> Iterator[Report]:
 
 def _write(reporter: Any, reports: list[Report], folder: Path) -> None:
     reporter.write_line(f"report: {publish(reports, folder)}")
+    remove_repros(folder)
     write_repros(reports, folder)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from art_compliance.checks import CHECKS
-from art_compliance.findings import CLASSES, Finding, FindingClass
+from art_compliance.findings import CLASSES, Finding, FindingClass, WireExchange
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.run.causes import Cause, find_causes
@@ -18,6 +18,8 @@ from art_compliance.run.rerun import Rerun
 
 _SCENARIOS_NAMED: Final = 6
 _FINDINGS_SHOWN: Final = 3
+_WIRE_SHOWN: Final = 240
+"""Characters of a body that a terminal shows; `repro/<check>/exchange.txt` has more."""
 
 
 def describe_in_full(report: Report, *, repros: Path | None = None) -> Iterator[Line]:
@@ -144,8 +146,22 @@ def _describe_findings(wrong: Sequence[Finding], *, most: int) -> Iterator[str]:
             yield f"  where   {places}"
         if finding.provider_text:
             yield f"  says    {finding.provider_text} ({finding.source})"
+        if finding.exchange:
+            yield from _describe_exchange(finding.exchange)
     if more := len(wrong[most:]):
         yield f"  wrong   {counted(more, 'more finding')}; report.json has all of them"
+
+
+def _describe_exchange(exchange: WireExchange) -> Iterator[str]:
+    """What was sent and what came back, in two lines."""
+    length = f"{exchange.body_bytes:,} bytes"
+    yield f"  sent    {exchange.method} {exchange.url}, {length}: {_in_one_line(exchange.body)}"
+    if exchange.status is not None:
+        yield f"  got     {exchange.status} {exchange.content_type}: {_in_one_line(exchange.answer)}"
+
+
+def _in_one_line(text: str) -> str:
+    return shorten(" ".join(text.split()), _WIRE_SHOWN)
 
 
 def _rank(finding: Finding) -> int:

@@ -1,18 +1,19 @@
-"""`repro/<check>/`: the prompt of a failure, its payload, what was expected, and a script that shows the failure."""
+"""`repro/<check>/`: a failure's prompt, payload and exchange, what was expected, and a script that shows it."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from art_compliance.checks import CHECKS, Trial
 from art_compliance.checks.properties.laws import judge_alone
-from art_compliance.findings import Example, Finding, HarnessError
+from art_compliance.findings import Example, Finding, HarnessError, WireExchange
 from art_compliance.generating.requests import FAMILIES, Request, as_scenario
 from art_compliance.run.report import Report, Result
 from art_compliance.run.rerun import Rerun
@@ -42,6 +43,29 @@ def folder_for(root: Path, check: str, adapter: str | None = None) -> Path:
     """The folder for a check's failure; `adapter` is part of it if a report has several adapters."""
     between = [re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)[:80]] if adapter else []
     return root.joinpath("repro", *between, check)
+
+
+def remove_repros(root: Path) -> None:
+    """Removes what earlier runs wrote under `repro/`, and folders that are empty then. Raises HarnessError.
+
+    Files of others stay, and so does a folder whose script was not written by this suite.
+    """
+    for script in sorted((root / "repro").glob("**/reproduce.py")):
+        try:
+            if _MARK not in script.read_text(encoding="utf-8", errors="replace"):
+                continue
+            for name in _NAMES:
+                (script.parent / name).unlink(missing_ok=True)
+            for folder in (script.parent, *script.parent.parents):
+                if folder == root or any(folder.iterdir()):
+                    break
+                folder.rmdir()
+        except OSError as error:
+            raise HarnessError(f"cannot remove {script.parent} of an earlier run: {error.strerror}") from error
+
+
+_NAMES: Final = ("prompt.json", "payload.json", "exchange.txt", "expectation.txt", "reproduce.py")
+_MARK: Final = "run it where the adapter can be imported; it exits with 1 while the check fails."
 
 
 def write_repros(reports: Sequence[Report], root: Path) -> list[Path]:
@@ -74,8 +98,11 @@ def _write(folder: Path, result: Result, example: Example, rerun: Rerun) -> None
         "prompt.json": _as_json(_scenario_file(result, example, rerun)),
         "payload.json": _as_json(example.payload),
         "expectation.txt": _expectation(result, rerun),
-        "reproduce.py": _script(result.check, rerun),
+        "reproduce.py": _script(result, rerun),
     }
+    exchanges = [finding.exchange for finding in result.findings if finding.exchange is not None]
+    if exchanges:
+        files["exchange.txt"] = "\n\n".join(map(_as_http, exchanges)) + "\n"
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -99,19 +126,36 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, indent=2) + "\n"
 
 
+def _as_http(exchange: WireExchange) -> str:
+    """An exchange as people read HTTP. Its bodies are cut where they are long."""
+    request = [f"{exchange.method} {exchange.url}", *(f"{name}: {value}" for name, value in exchange.headers.items())]
+    lines = [*request, "", exchange.body, "", f"({exchange.body_bytes:,} bytes)"]
+    if exchange.status is not None:
+        lines += ["", str(exchange.status), f"content-type: {exchange.content_type}", "", exchange.answer]
+    return "\n".join(lines)
+
+
 def _expectation(result: Result, rerun: Rerun) -> str:
     lines = [CHECKS[result.check].clause, "", *(finding.message for finding in result.findings)]
     return "\n".join((*lines, "", rerun.command(result.check, result.scenario), ""))
 
 
-def _script(check: str, rerun: Rerun) -> str:
-    return f'''"""{check}: run it where the adapter can be imported; it exits with 1 while the check fails."""
+def _script(result: Result, rerun: Rerun) -> str:
+    stage = CHECKS[result.check].stage
+    if stage.replays_cassettes or stage.name == "live":  # such a check needs more than the prompt
+        command = shlex.split(rerun.command(result.check, result.scenario))
+        return f'''"""{result.check}: {_MARK}"""
+import subprocess
+import sys
+sys.exit(subprocess.run({command!r}, check=False).returncode)
+'''
+    return f'''"""{result.check}: {_MARK}"""
 import sys
 from pathlib import Path
 from art_compliance import judge_scenario
 sys.path.insert(0, "")
 prompt = Path(__file__).with_name("prompt.json")
-found = judge_scenario({rerun.adapter!r}, prompt, check={check!r}, seed={rerun.seed}, dialect={rerun.dialect!r})
+found = judge_scenario({rerun.adapter!r}, prompt, check={result.check!r}, seed={rerun.seed}, dialect={rerun.dialect!r})
 print(*(finding.message for finding in found), sep="\\n")
 sys.exit(bool(found))
 '''

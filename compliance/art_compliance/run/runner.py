@@ -23,6 +23,7 @@ from art_compliance.generating.requests import as_scenario
 from art_compliance.run.baseline import NO_BASELINE, Baseline, read_baseline, use_of
 from art_compliance.run.causes import shape_of
 from art_compliance.run.ending import first_failure, interrupted, not_run, why_stopped
+from art_compliance.run.exchanges import with_exchanges
 from art_compliance.run.judgements import Judgement, attempt, contract_finding, join, with_stop
 from art_compliance.run.report import NOT_MADE, Adapter, Report, Result, make_report
 from art_compliance.run.rerun import Rerun, rerun_of
@@ -138,13 +139,18 @@ class Session:
 
     def _judge(self, check: Check, trial: Trial) -> Judgement:
         """What the check makes of the trial, and of the generated prompts that the baseline keeps for it."""
-        judgement = attempt(check, lambda: trial.once(self._as_counted(check)))
+        judgement = attempt(check, lambda: self._look(check, trial))
         for entry, request in self._baseline.requests(check.id, trial.scenario.id):
             if not any(entry.has(check.id, trial.scenario.id, shape_of(one.message)) for one in judgement.findings):
                 scenario = as_scenario(trial.scenario.id, request)
                 kept = Trial(self.subject, scenario, self.seed, self.search, turns=request.turns)
                 judgement = join(judgement, attempt(check, lambda: Outcome(tuple(judge_alone(check, kept)))))  # noqa: B023 - at once
         return judgement
+
+    def _look(self, check: Check, trial: Trial) -> Outcome:
+        """What the check finds; with what went over the wire until it has failed once: more would make reports long."""
+        outcome = trial.once(self._as_counted(check))
+        return outcome if check.id in self._failed else with_exchanges(outcome, self.subject)
 
     def _as_counted(self, check: Check) -> Check:
         """The check, which leaves nothing to a provisional one if it counts itself: what it finds would not count."""

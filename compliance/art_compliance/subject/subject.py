@@ -23,6 +23,7 @@ from art_compliance.dialects.endpoints import find_service
 from art_compliance.dialects.urls import target_of
 from art_compliance.provider import Answerer, Asked, LoopbackProvider, Response, answer_as_written
 from art_compliance.provider.receiving import Request
+from art_compliance.provider.server import Served
 from art_compliance.quoting import shorten
 from art_compliance.subject.constants import learn_constants
 from art_compliance.subject.deadlines import Stopped
@@ -110,6 +111,10 @@ class Subject:
     def seen_since(self, first: int) -> list[Request]:
         """The requests that arrived after the first `first` ones, of every method."""
         return self._server.seen(first)
+
+    def exchange(self, number: int) -> Served | None:
+        """The request of this number, counted from 1, with its answer; None if it is no longer remembered."""
+        return self._server.exchange(number)
 
     def forget(self) -> None:
         """Drops the requests that were kept so far."""

@@ -14,7 +14,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Request, Response
 from art_compliance.provider.server import LoopbackServer
-from art_compliance.quoting import show
+from art_compliance.quoting import show_both
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 
@@ -37,7 +37,8 @@ def errors_in_answers_agree(trial: Trial) -> Iterator[Problem]:
             one, other = whole.get(name), streamed.get(name)
             if one != other:
                 what = f"{name} of an error {status} in an answer with status 200"
-                yield Problem(f"{what} is {show(one)} unstreamed, {show(other)} streamed")
+                unstreamed, other = show_both(one, other)
+                yield Problem(f"{what} is {unstreamed} unstreamed, {other} streamed")
 
 
 _COMPARED: Final = ("code", "provider_code", "is_retryable")

@@ -25,7 +25,7 @@ from art_compliance.dialects.framing import to_json
 from art_compliance.dialects.recorded import Recorded, arguments_of
 from art_compliance.findings import FindingClass, Problem
 from art_compliance.provider import Response, Send
-from art_compliance.quoting import quote, shorten, show
+from art_compliance.quoting import quote, shorten, show, show_both
 from art_compliance.subject.events import Answered
 from art_sdk import ARTError, parse_prompt
 
@@ -147,7 +147,8 @@ def message_is_whole(trial: Trial, answered: Answered) -> Iterator[Problem]:
         yield Problem(f"END's message is not a standard message: {error.message}", finding_class="contract")
         return
     if answered.token_text != (answered.text or ""):
-        yield Problem(f"the tokens are {show(answered.token_text)}, but the message's content is {show(answered.text)}")
+        tokens, content = show_both(answered.token_text, answered.text)
+        yield Problem(f"the tokens are {tokens}, but the message's content is {content}")
     if list(map(_parts_of, answered.event_calls)) != list(map(_parts_of, answered.calls)):
         yield Problem(
             f"the {len(answered.event_calls)} calls of TOOL_CALL are not the {len(answered.calls)} of the message"

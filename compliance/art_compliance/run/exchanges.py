@@ -1,0 +1,66 @@
+"""What went over the wire when a check found something, without keys and cut to a length that one can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from art_compliance.cassettes.scrubbing import Scrubber
+from art_compliance.checks.base import Outcome
+from art_compliance.findings import Finding, WireExchange
+from art_compliance.provider.server import Served
+from art_compliance.quoting import shorten
+from art_compliance.subject.subject import Subject
+
+LONGEST: Final = 2_000
+"""Characters of a body."""
+
+_READ: Final = 4 * LONGEST
+"""Bytes of a body that are looked at."""
+
+_PRIVATE: Final = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"}
+)
+_HIDDEN: Final = "(hidden)"
+
+
+_MOST: Final = 3
+"""Exchanges that the findings of one check show."""
+
+
+def with_exchanges(outcome: Outcome, subject: Subject) -> Outcome:
+    """The outcome, whose first findings have what went over the wire, each exchange once.
+
+    A law over generated prompts looks at many of them, and its example says more than the last exchange.
+    """
+    shown: set[int] = set()
+    findings: list[Finding] = []
+    for finding, number in zip(outcome.findings, outcome.exchanges, strict=True):
+        served = None
+        if finding.severity == "reject" and finding.example is None and number not in (None, *shown):
+            served = subject.exchange(cast("int", number)) if len(shown) < _MOST else None
+            shown.add(cast("int", number))
+        findings.append(finding if served is None else replace(finding, exchange=_shown(served, subject.secrets)))
+    return replace(outcome, findings=tuple(findings))
+
+
+def _shown(served: Served, secrets: Iterable[str]) -> WireExchange:
+    request, scrubber = served.request, Scrubber(secrets)
+    headers = {name: _HIDDEN if name in _PRIVATE else scrubber.text(value) for name, value in request.headers.items()}
+    return WireExchange(
+        method=request.method,
+        url=scrubber.uri(request.target),
+        headers=headers,
+        body=_cut(request.body, scrubber),
+        body_bytes=len(request.body),
+        status=served.status,
+        content_type=served.content_type,
+        answer=_cut(served.beginning, scrubber),
+    )
+
+
+def _cut(body: bytes, scrubber: Scrubber) -> str:
+    """The beginning of a body. It is scrubbed before it is cut: half a key is a secret, too."""
+    return shorten(scrubber.text(body[:_READ].decode("utf-8", "backslashreplace")), LONGEST)

@@ -19,6 +19,7 @@ from art_sdk import (
     GroqAdapter,
     MistralAdapter,
     OllamaAdapter,
+    OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
     OpenRouterAdapter,
@@ -121,6 +122,34 @@ def anthropic_payload(prompt: list[Message]) -> Payload:
     return {"model": MODEL, "max_tokens": 8192, "system": system, "messages": messages, "tools": tools}
 
 
+def ollama_payload(prompt: list[Message]) -> Payload:
+    """A body for Ollama's `/api/chat`."""
+    messages: list[Payload] = []
+    names: dict[str, str] = {}
+    for message in prompt:
+        role, text = message["role"], message["content"]
+        if role == "tool_result":
+            messages.append({"role": "tool", "content": text, "tool_name": names[message["tool_call_id"]]})
+        elif role == "assistant" and message.get("tool_calls"):
+            calls: list[Payload] = []
+            for call in message["tool_calls"]:
+                function = call["function"]
+                names[call["id"]] = function["name"]
+                arguments = json.loads(function["arguments"])
+                calls.append({"function": {"name": function["name"], "arguments": arguments}})
+            messages.append({"role": "assistant", "content": text or "", "tool_calls": calls})
+        else:
+            messages.append({"role": role, "content": text})
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]},
+        }
+        for t in TOOLS
+    ]
+    return {"model": MODEL, "messages": messages, "tools": tools, "stream": False}
+
+
 class Contest(NamedTuple):
     """A floor and the adapter that is measured against it."""
 
@@ -136,6 +165,7 @@ CONTESTS: Final[Mapping[str, Contest]] = {
     "openai": Contest(openai_payload, OpenAIAdapter(api_key="key")),
     "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
+    "ollama-chat": Contest(ollama_payload, OllamaChatAdapter(api_key="key")),
 }
 
 _URL: Final = "https://box.test/openai/v1"

@@ -1,4 +1,4 @@
-"""Long streams in two formats, and a loopback server that streams each call's own message back."""
+"""Long streams in three formats, and a loopback server that streams each call's own message back."""
 
 from __future__ import annotations
 
@@ -52,13 +52,25 @@ def message_stream(size: int) -> bytes:
     return start + _filled(size, delta) + end + event("message_stop")
 
 
+def lines_stream(size: int) -> bytes:
+    """A streamed answer of Ollama's with about this many bytes."""
+    base = {"model": "m", "created_at": "2026-08-13T09:45:30.391699Z"}
+
+    def line(content: str, **more: Any) -> bytes:
+        message = {"role": "assistant", "content": content}
+        return f"{json.dumps(base | {'message': message, 'done': False} | more, ensure_ascii=False)}\n".encode()
+
+    end = line("", done=True, done_reason="stop", total_duration=9, prompt_eval_count=5, eval_count=7)
+    return _filled(size, line) + end
+
+
 def _filled(size: int, write: Any) -> bytes:
     deltas = [write(word) for word in WORDS]
     times = size // sum(map(len, deltas)) + 1
     return b"".join(deltas * times)
 
 
-STREAMS: Final[Mapping[str, Any]] = {"openai": chat_stream, "anthropic": message_stream}
+STREAMS: Final[Mapping[str, Any]] = {"openai": chat_stream, "anthropic": message_stream, "ollama-chat": lines_stream}
 
 
 class StreamServer:

@@ -9,18 +9,22 @@ from statistics import median
 from typing import Any
 
 import anyio
+import httpx
 import httpx2
 import pytest
 
-from art_sdk import AnthropicAdapter, CallInfo, OpenAIAdapter, ResponseHead, TokenEvent
+from art_sdk import AnthropicAdapter, BaseAdapter, CallInfo, OllamaChatAdapter, OpenAIAdapter, ResponseHead, TokenEvent
 from benchmarks.conftest import Note
 from benchmarks.measure import compare
 from benchmarks.streams import STREAMS, StreamServer
 
 SIZE = 5_000_000
 CHUNK = 65_536
-KIND = {"content-type": "text/event-stream"}
-ADAPTERS = {"openai": OpenAIAdapter, "anthropic": AnthropicAdapter}
+ADAPTERS: dict[str, type[BaseAdapter]] = {
+    "openai": OpenAIAdapter,
+    "anthropic": AnthropicAdapter,
+    "ollama-chat": OllamaChatAdapter,
+}
 USER = [{"role": "user", "content": "hello"}]
 CALLS = 200
 
@@ -34,9 +38,13 @@ class Chunks(httpx2.SyncByteStream):
             yield self.body[at : at + CHUNK]
 
 
-def client_of(body: bytes) -> httpx2.Client:
+def kind_of(provider: str) -> dict[str, str]:
+    return {"content-type": ADAPTERS[provider].stream_type}
+
+
+def client_of(provider: str, body: bytes) -> httpx2.Client:
     def answer(_: httpx2.Request) -> httpx2.Response:
-        return httpx2.Response(200, stream=Chunks(body), headers=KIND)
+        return httpx2.Response(200, stream=Chunks(body), headers=kind_of(provider))
 
     return httpx2.Client(transport=httpx2.MockTransport(answer))
 
@@ -53,13 +61,32 @@ def ask_anthropic(http_client: httpx2.Client) -> str:
     return "".join(event.delta.text for event in stream if event.type == "content_block_delta")
 
 
-ASK = {"openai": ask_openai, "anthropic": ask_anthropic}
+class OldChunks(httpx.SyncByteStream):
+    """The chunks again, for a client over the older httpx."""
+
+    def __init__(self, answer: httpx2.Response) -> None:
+        self.answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self.answer.iter_raw()
+
+
+def ask_ollama(http_client: httpx2.Client) -> str:
+    def answer(_: httpx.Request) -> httpx.Response:
+        request = http_client.build_request("POST", "http://ollama.test/api/chat")
+        return httpx.Response(200, stream=OldChunks(http_client.send(request, stream=True)))
+
+    client = pytest.importorskip("ollama").Client(transport=httpx.MockTransport(answer))
+    return "".join(chunk.message.content or "" for chunk in client.chat(model="m", messages=USER, stream=True))
+
+
+ASK = {"openai": ask_openai, "anthropic": ask_anthropic, "ollama-chat": ask_ollama}
 
 
 @pytest.mark.parametrize("provider", ADAPTERS)
 def test_five_megabytes_are_read_three_times_as_fast_as_the_official_client_reads_them(note: Note, provider: str):
     body = STREAMS[provider](SIZE)
-    http_client = client_of(body)
+    http_client = client_of(provider, body)
     adapter = ADAPTERS[provider](api_key="key", http_client=http_client)
     options = {"thread_id": "t", "stream": True}
 
@@ -83,7 +110,7 @@ def test_memory_does_not_grow_with_the_stream_beyond_its_text(note: Note, provid
         body = STREAMS[provider](size)
         info = CallInfo(thread_id="t", trace_id="r", model="m")
         tracemalloc.start()
-        reader = ADAPTERS[provider](api_key="key").stream_reader(ResponseHead(200, KIND), info)
+        reader = ADAPTERS[provider](api_key="key").stream_reader(ResponseHead(200, kind_of(provider)), info)
         for at in range(0, len(body), CHUNK):
             for _ in reader.feed(body[at : at + CHUNK]):
                 pass

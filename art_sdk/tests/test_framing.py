@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from art_sdk.http.framing import BadFrame, Frame, ServerSentEvents
+from art_sdk.http.framing import BadFrame, Frame, JsonLines, ServerSentEvents
+from art_sdk.http.size_limits import SizeLimits
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -131,3 +132,40 @@ def test_twice_the_bytes_one_by_one_take_about_twice_the_time(line: bytes) -> No
 
     short = min(seconds(50_000) for _ in range(3))
     assert min(seconds(400_000) for _ in range(2)) < short * 24  # 8 where it is linear, 64 where it is quadratic
+
+
+LINES: dict[str, tuple[bytes, list[Frame], bytes]] = {
+    "nothing": (b"", [], b""),
+    "lines": (b'{"a":1}\n{"b":2}\n', [Frame('{"a":1}'), Frame('{"b":2}')], b""),
+    "blank lines": (b"\n \r\n\t\n{}\n\n", [Frame("{}")], b""),
+    "other line ends": (b"{}\r\n[]\r1\n", [Frame("{}"), Frame("[]"), Frame("1")], b""),
+    "a BOM before the first line": (BOM + b"{}\n", [Frame("{}")], b""),
+    "a whole line without its end": (b'{}\n{"a":1}', [Frame("{}"), Frame('{"a":1}')], b""),
+    "a line cut short": (b'{}\n{"a":', [Frame("{}")], b'{"a":'),
+    "what is not JSON": (b"data: {}\n", [Frame("data: {}")], b""),
+    "separators that are none": ('"\x0b\u2028"\n'.encode(), [Frame('"\x0b\u2028"')], b""),
+}
+
+
+def read_lines(chunks: list[bytes]) -> tuple[list[Frame | BadFrame], bytes]:
+    framer = JsonLines()
+    frames = [frame for chunk in chunks for frame in framer.feed(chunk)]
+    return frames + framer.finish(), framer.close()
+
+
+@pytest.mark.parametrize(("body", "frames", "rest"), LINES.values(), ids=LINES)
+def test_lines_of_json_are_the_same_however_they_are_cut(body: bytes, frames: list[Frame], rest: bytes) -> None:
+    assert read_lines([body]) == (frames, rest)
+    assert read_lines(bytewise(body)) == (frames, rest)
+
+
+def test_a_line_that_is_not_utf8_or_too_long_is_a_bad_frame() -> None:
+    [bad, good] = JsonLines().feed(b'"\xff"\n{}\n')
+    assert isinstance(bad, BadFrame)
+    assert "not UTF-8" in bad.reason
+    assert good == Frame("{}")
+    bound = SizeLimits(event=4).of_event()
+    for body in (b'"12345"\n', b'"12345'):
+        [large] = JsonLines(bound).feed(body)
+        assert isinstance(large, BadFrame)
+        assert "more than 4 bytes" in large.reason

@@ -228,6 +228,7 @@ STREAMED = {
     "opentelemetry-instrumentation-anthropic": 37,
     "opentelemetry-instrumentation-groq": 3,
     "opentelemetry-instrumentation-mistralai": 6,
+    "opentelemetry-instrumentation-ollama": 6,
     "opentelemetry-instrumentation-openai": 95,
     "opentelemetry-instrumentation-openai-v2": 13,
 }

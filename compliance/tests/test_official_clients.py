@@ -12,7 +12,7 @@ import codecs
 import inspect
 import re
 import ssl
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -21,7 +21,9 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import anthropic
+import httpx
 import httpx2
+import ollama
 import openai
 import pytest
 from google import genai
@@ -162,6 +164,62 @@ class GeminiClient:
         known = {"input_tokens": usage.prompt_token_count, "cached_tokens": usage.cached_content_token_count}
         known |= {"output_tokens": (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)}
         yield {**known, "stop_reason": ENDS.get(reason, "other")}
+
+
+class OllamaClient:
+    """`ollama.AsyncClient`, which is over the older httpx, and adds `/api` itself."""
+
+    dialect, capabilities, losses = "ollama-chat", ("system", "late_system", "streaming"), ("message_name",)
+    repairs, tokens, most = ("joins_turns",), "num_predict", ()
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        self.key, self.model, self.url = api_key, model or "qwen3:8b", base_url and base_url.removesuffix("/api")
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        given, own = read_options(self, prompt, options)
+        if own:
+            raise PromptTranslationFailed("the client has no place for further fields")
+        turns = [{"role": one["role"], "content": text} for one in prompt for text in texts(one["content"])]
+        request = {"model": options.get("model") or self.model, "messages": turns, "options": given}
+        request["stream"] = bool(options.get("stream"))
+        return write_events(self.pieces(request, patience(options).as_dict()), options, self.key)
+
+    async def pieces(self, request: Any, limits: Any) -> Any:
+        settings = {"timeout": httpx.Timeout(**limits), "headers": {"authorization": f"Bearer {self.key}"}}
+        async with ollama.AsyncClient(self.url, event_hooks={"response": [watch_lines]}, **settings) as client:
+            answer = await client.chat(**request)
+            chunks = answer if request["stream"] else as_stream(answer)
+            async with aclosing(chunks):
+                async for last in chunks:
+                    yield last.message.content or ""
+        check_end(last.done and last.done_reason)
+        known = {"input_tokens": last.prompt_eval_count, "output_tokens": last.eval_count}
+        yield {**known, "stop_reason": FINISHES.get(last.done_reason, "other")}
+
+
+async def as_stream(answer: Any) -> Any:
+    yield answer
+
+
+class Refused(Exception):
+    """A refusal with its head: the client keeps the status alone, and of a body that is cut off nothing."""
+
+    def __init__(self, response: httpx.Response, body: bytes) -> None:
+        super().__init__(body.decode(errors="replace"))
+        self.response, self.status_code = response, response.status_code
+
+
+async def watch_lines(answer: httpx.Response) -> None:
+    if answer.status_code >= 400:
+        body = b""
+        with suppress(httpx.TransportError):
+            async for data in answer.aiter_bytes():
+                body += data
+        raise Refused(answer, body)
+    if "json" not in answer.headers.get("content-type", ""):  # the client reads a page as lines
+        raise TypeError("expected JSON")
+    if "content-encoding" not in answer.headers:
+        answer.stream = OldUtf8(answer.stream)
 
 
 def client(**more: Any) -> httpx2.AsyncClient:
@@ -312,6 +370,10 @@ class Utf8(httpx2.AsyncByteStream):
         await self.stream.aclose()
 
 
+class OldUtf8(Utf8, httpx.AsyncByteStream):
+    """The same for the older httpx, whose lines may be any bytes."""
+
+
 def check_stream(response: Any) -> None:
     """The clients read a page as a stream: Anthropic's takes minutes for 10 MB."""
     if "event-stream" not in response.headers.get("content-type", ""):
@@ -346,7 +408,7 @@ async def write_events(pieces: Any, options: Any, key: str) -> Any:
 
 def describe(failure: Any, key: str) -> dict[str, Any]:
     known = [getattr(failure, name, None) for name in ("status_code", "code")]
-    status, wait = next((one for one in known if isinstance(one, int)), None), None
+    status, wait = next((one for one in known if isinstance(one, int) and one > 0), None), None
     if status is not None:
         headers = failure.response.headers
         milliseconds = headers.get("retry-after-ms")
@@ -366,7 +428,7 @@ def seconds_of(wait: str) -> float:
         return (parsedate_to_datetime(wait) - datetime.now(UTC)).total_seconds()
 
 
-@pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient, GeminiClient])
+@pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient, GeminiClient, OllamaClient])
 def test_a_wrapper_has_forty_lines_at_most(wrapper: type):
     assert len(inspect.getsource(wrapper).splitlines()) <= 40
 
@@ -401,6 +463,7 @@ SHARED = ("load", "properties")
         AnthropicClient,
         pytest.param(GeminiClient, marks=pytest.mark.thorough),
         pytest.param(OpenAIClient, marks=pytest.mark.thorough),
+        pytest.param(OllamaClient, marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client reports a new one

@@ -26,7 +26,7 @@ LEAST = {
     "wire": 600,
     "payload": 300,
     "response": 560,
-    "stream": 280,
+    "stream": 270,
     "agent": 2,
     "faults": 6,
     "load": 2,
@@ -43,6 +43,9 @@ ONE_BY_ONE = "stream.pieces-of-calls-are-told-apart"
 ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-apart"
 ALWAYS_COUNTED = {"response.usage-may-be-missing", "stream.usage-may-be-missing"}
+NO_NAME_RULE = {"translation.renamed-tools-stay-apart", "response.renamed-tools-come-back"}
+UNSIGNED = "response.signatures-go-back"
+NOT_DRAWN = "properties.order-of-answers-means-nothing"
 SILENT = {
     "anthropic": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
     "deepseek": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING},
@@ -50,13 +53,15 @@ SILENT = {
     "groq": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
     "mistral": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM},
     "openai": {*NOT_DECLARED, *NO_REASONING, ONE_FORM, "translation.undeclared-use-is-refused"},
+    "ollama-chat": {*NOT_DECLARED, *NO_NAME_RULE, *ALWAYS_COUNTED, ONE_BY_ONE, NO_MAPPING, UNSIGNED, NOT_DRAWN},
     "openai-responses": {*NOT_DECLARED},
     "openrouter": {*NOT_DECLARED, ONE_BY_ONE, "translation.undeclared-use-is-refused"},
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
 Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion has one form,
 but for OpenRouter's, and Anthropic's answers always count their tokens. No limit of DeepSeek's, Gemini's and Groq's
-call ids is known."""
+call ids is known. Ollama takes any name, signs nothing, and of the few prompts of the
+quick profile none has a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""

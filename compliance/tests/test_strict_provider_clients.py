@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import anthropic
 import httpx
 import httpx2
+import ollama
 import openai
 import pytest
 from google import genai
@@ -186,7 +187,43 @@ class Gemini:
         }
 
 
-CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini)
+class Ollama:
+    """It passes over the ids of calls."""
+
+    dialect = "ollama-chat"
+    finishes: ClassVar = {"stop": "stop", "tool_calls": "stop", "length": "length"}
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        self.client = ollama.Client(host=url, headers={"authorization": f"Bearer {key}"}, timeout=60)
+        self.asked: Any = {"model": "qwen3:8b", "messages": [{"role": "user", "content": "hi"}]}
+
+    def ask(self) -> READ:
+        return self.read([self.client.chat(**self.asked)])
+
+    def stream(self) -> READ:
+        return self.read(list(self.client.chat(**self.asked, stream=True)))
+
+    def read(self, chunks: list[Any]) -> READ:
+        calls = [call.function for chunk in chunks for call in chunk.message.tool_calls or ()]
+        return {
+            "text": "".join(chunk.message.content or "" for chunk in chunks),
+            "thought": "".join(chunk.message.thinking or "" for chunk in chunks),
+            "calls": [(call.name, call.arguments) for call in calls],
+            "finish": chunks[-1].done_reason,
+            "usage": (chunks[-1].prompt_eval_count, chunks[-1].eval_count),
+        }
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        return {
+            "text": said.content or "",
+            "thought": said.thinking,
+            "calls": [(call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls],
+            "finish": self.finishes[said.finish],
+            "usage": (said.input_tokens, said.output_tokens),
+        }
+
+
+CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini, Ollama)
 
 
 @contextmanager
@@ -205,6 +242,7 @@ PAIRS = [
     for make in CLIENTS
     for name, said in ANSWERS.items()
     if not (make is OpenAI and said.thinking)
+    if not (make is Ollama and (said.is_refusal or said.signature))
 ]
 
 
@@ -244,7 +282,12 @@ ANTHROPIC_ERRORS: dict[int, type[Exception]] = {
 GEMINI_ERRORS: dict[int, type[Exception]] = {
     status: genai_errors.ClientError if status < 500 else genai_errors.ServerError for status in OPENAI_ERRORS
 }
-ERRORS = {"openai-chat": OPENAI_ERRORS, "anthropic-messages": ANTHROPIC_ERRORS, "gemini-generate": GEMINI_ERRORS}
+ERRORS = {
+    "openai-chat": OPENAI_ERRORS,
+    "anthropic-messages": ANTHROPIC_ERRORS,
+    "gemini-generate": GEMINI_ERRORS,
+    "ollama-chat": dict.fromkeys(OPENAI_ERRORS, ollama.ResponseError),
+}
 
 
 @pytest.mark.parametrize("how", ["ask", "stream"])
@@ -258,7 +301,7 @@ def test_the_official_client_raises_its_own_error_for_every_status(make: Any, st
     assert {getattr(caught.value, "status_code", None), getattr(caught.value, "code", None)} >= {status}
 
 
-REFUSED = (openai.AuthenticationError, anthropic.AuthenticationError, genai_errors.ClientError)
+REFUSED = (openai.AuthenticationError, anthropic.AuthenticationError, genai_errors.ClientError, ollama.ResponseError)
 
 
 @clients
@@ -274,6 +317,7 @@ IN_STREAM = {
     "openai-chat": openai.APIError,
     "anthropic-messages": anthropic.APIStatusError,
     "gemini-generate": genai_errors.ServerError,
+    "ollama-chat": ollama.ResponseError,
 }
 
 
@@ -290,7 +334,7 @@ BENIGN = [
     pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]
     for make in CLIENTS
     for name, fault in FAULTS.items()
-    if fault.is_benign
+    if fault.is_benign and fault.is_for(DIALECTS[make.dialect])  # type: ignore[attr-defined]
 ]
 
 
@@ -308,7 +352,7 @@ def reads(client: Any, said: WrittenAnswer) -> bool:
     """Whether the stream is read right; some versions lose its first event without a word."""
     try:
         return client.stream() == client.expected(said)
-    except (genai_errors.APIError, genai_errors.UnknownApiResponseError, AssertionError):
+    except (genai_errors.APIError, genai_errors.UnknownApiResponseError, AssertionError, json.JSONDecodeError):
         return False
 
 
@@ -328,7 +372,16 @@ def test_a_broken_connection_is_an_error_to_the_official_client(make: Any, name:
 
 
 @pytest.mark.parametrize("of", ["one dialect", "every dialect"])
-@clients
+def test_ollamas_client_lists_the_models(of: str):
+    with StrictProvider(Ollama.dialect if of == "one dialect" else None) as provider:
+        with using(Ollama, provider.url) as client:
+            listed = [model.model for model in client.client.list().models]
+        assert listed == [*DIALECTS[Ollama.dialect].answers.models.names]
+        assert not any(exchange.is_refused for exchange in provider.seen())
+
+
+@pytest.mark.parametrize("of", ["one dialect", "every dialect"])
+@pytest.mark.parametrize("make", CLIENTS[:3], ids=lambda make: make.dialect)
 def test_the_official_client_lists_the_models_and_gets_one(make: Any, of: str):
     names = DIALECTS[make.dialect].answers.models.names
     with StrictProvider(make.dialect if of == "one dialect" else None) as provider:

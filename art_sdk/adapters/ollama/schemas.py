@@ -44,8 +44,7 @@ def _is_texts(value: object) -> bool:
 
 _Fields = dict[str, tuple[Callable[[Any], bool], str]]
 
-_ROOT: Final[_Fields] = {
-    "type": (_is_text, "text"),
+_ROOT: Final[_Fields] = {  # its type is `object`: `parse_options`
     "properties": (is_object, "an object"),
     "required": (_is_texts, "a list of texts"),
 }

@@ -11,7 +11,7 @@ from art_compliance.checks.answerers import half_of
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
-from art_compliance.dialects.framing import pieces, to_json
+from art_compliance.dialects.framing import go_json, pieces, to_json
 from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -117,7 +117,8 @@ def text_in(written: WrittenAnswer, events: Iterable[bytes], fields: Iterable[st
 
 def _carries(event: bytes, piece: str, fields: Iterable[str]) -> bool:
     """Whether one of the fields is exactly this piece: a field's name may contain the same letters."""
-    return any(f'"{name}":{to_json(piece)}'.encode() in event for name in fields)
+    written = (to_json(piece), go_json(piece))
+    return any(f'"{name}":{value}'.encode() in event for name in fields for value in written)
 
 
 def has_finish(events: Iterable[bytes], fields: Iterable[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
@@ -32,9 +33,17 @@ def data_frame(value: Any, *, event: str | None = None, newline: str = "\n") -> 
     return f"{name}data: {to_json(value)}{newline}{newline}".encode()
 
 
+def go_json(value: Any) -> str:
+    """JSON as Go's encoding/json writes it: markup and line separators are escaped."""
+    return _GO_ESCAPES.sub(lambda found: f"\\u{ord(found[0]):04x}", to_json(value))
+
+
+_GO_ESCAPES: Final = re.compile("[<>&\u2028\u2029]")  # they stand inside strings alone
+
+
 def json_line(value: Any) -> bytes:
-    """A line of JSON (`application/x-ndjson`)."""
-    return f"{to_json(value)}\n".encode()
+    """A line of JSON (`application/x-ndjson`), as Ollama's server, a program in Go, writes it."""
+    return f"{go_json(value)}\n".encode()
 
 
 def change_data(event: bytes, change: Callable[[Any], Any]) -> bytes:

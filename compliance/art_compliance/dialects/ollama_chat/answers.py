@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from art_compliance.dialects.base import Models
-from art_compliance.dialects.framing import to_json
+from art_compliance.dialects.framing import go_json
 from art_compliance.dialects.writing import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
@@ -26,7 +25,7 @@ def write_response(answer: WrittenAnswer) -> bytes:
     Raises CannotWrite for what Ollama never says: that it refused or filtered, a signature, what a cache did, and
     arguments that are not an object.
     """
-    return json.dumps(body_of(answer), ensure_ascii=False).encode()
+    return go_json(body_of(answer)).encode()
 
 
 def body_of(answer: WrittenAnswer) -> dict[str, Any]:
@@ -65,7 +64,7 @@ def _metrics(answer: WrittenAnswer) -> dict[str, int]:
 def write_error(status: int, message: str) -> bytes:
     """An error answer, as recorded."""
     del status
-    return to_json({"error": message}).encode()
+    return go_json({"error": message}).encode()
 
 
 def _describe_model(name: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again others bench payloads cassettes record-local mutants torture libraries clean python
+.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again others bench payloads cassettes record-local mutants torture libraries bridges clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -102,6 +102,13 @@ torture: $(VENV)/test
 # make libraries [LIBRARY="langchain ..."] [OPTIONS="--provider Gemini ..."] (see docs/libraries.md)
 libraries: | $(BIN)/python
 	$(BIN)/python compliance/libraries/run.py $(LIBRARY) $(OPTIONS)
+
+# The bridges in examples/bridges: each is certified. Go comes from the system's packages, where this may install them;
+# Node comes with pyright. Without one of them, its tests are skipped, and say so.
+bridges: $(VENV)/test
+	@command -v go >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get install --yes --no-install-recommends golang-go; } || echo "install Go 1.19 or newer: apt install golang-go" >&2
+	$(BIN)/python -m pytest --thorough compliance/tests/test_bridges.py compliance/tests/test_reference_bridges.py
 
 clean:
 	rm -rf .venv .coverage art-report

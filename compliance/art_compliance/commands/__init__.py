@@ -11,15 +11,14 @@ from art_compliance.commands.agents import agent_command
 from art_compliance.commands.bridge import TakesBridge
 from art_compliance.commands.browser import browser_prompt_command
 from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
+from art_compliance.commands.catalogue import checks_command, scenarios_command
 from art_compliance.commands.certificates import verify_command
 from art_compliance.commands.certify import certify_command
 from art_compliance.commands.console import Command, reports_errors
 from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
 from art_compliance.commands.lists import (
-    checks_command,
     explain_command,
     requirements_command,
-    scenarios_command,
     schema_command,
     version_command,
 )

@@ -1,4 +1,4 @@
-"""`art checks`, `scenarios`, `schema`, `explain` and `version`: print what the suite contains."""
+"""`art requirements`, `schema`, `explain` and `version`: print what the suite contains."""
 
 from __future__ import annotations
 
@@ -14,23 +14,7 @@ from art_compliance.publishing.report_schema import report_schema
 from art_compliance.resources import data_folder
 from art_compliance.run.report import DEMANDS, suite_version
 from art_compliance.run.requirement_sets import FOLDER, make_set, minor_version, set_before, set_in_force, write_set
-from art_compliance.scenarios import load_scenarios
 from art_compliance.schemas import SCHEMAS, published
-
-
-def checks_command() -> None:
-    """List every check with its law, and how many there are."""
-    for check in CHECKS.values():
-        say(f"{check.id}\n    {check.clause}")
-    say(f"{len(CHECKS)} checks")
-
-
-def scenarios_command() -> None:
-    """List every scenario with its purpose, and how many there are."""
-    scenarios = load_scenarios()
-    for scenario in scenarios:
-        say(f"{scenario.group}/{scenario.id}\n    {scenario.purpose}")
-    say(f"{len(scenarios)} scenarios")
 
 
 def requirements_command(

@@ -6,6 +6,7 @@ from art_sdk.adapters import BUILT_IN
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.adapters.anthropic.adapter import AnthropicAdapter
 from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.bedrock.adapter import BedrockConverseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
 from art_sdk.adapters.chat_completions.azure import AzureOpenAIAdapter
 from art_sdk.adapters.chat_completions.compatible import OpenAICompatibleAdapter
@@ -99,6 +100,7 @@ __all__ = [
     "AssistantMessage",
     "AzureOpenAIAdapter",
     "BaseAdapter",
+    "BedrockConverseAdapter",
     "Blueprint",
     "BlueprintLimits",
     "BlueprintSource",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from art_sdk.conversation import find_call_ids, find_called_tools, rename_call
@@ -149,6 +150,24 @@ class LongText:
 
 
 _PIECES_TO_A_BLOCK: Final = 1000
+
+
+def settle_arguments(text: str, given: Mapping[str, Any]) -> str:
+    """A call's arguments out of the pieces of a stream, written as those of a whole answer.
+
+    `given` are the ones that the call began with, if no piece came. Text that is not a JSON object is not changed.
+    """
+    if not text:
+        return _encode(given).decode()
+    try:
+        arguments = _decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+    return _encode(arguments).decode() if isinstance(arguments, dict) else text
+
+
+_decode: Final = msgspec.json.Decoder().decode
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class EventWriter:

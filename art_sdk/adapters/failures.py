@@ -57,7 +57,7 @@ class FailureReader:
 
         Azure answers 200 with an error where it filtered the prompt: recorded.
         """
-        if not has_error(body):
+        if not has_error(body) and _code_of_headers(head) is None:
             return self.read_unreadable(head, body, cause)
         return self._read_error_in_answer(head, body, cause, " with an error")
 
@@ -258,13 +258,15 @@ def read_retry_after(head: ResponseHead) -> float | None:
     return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-_CODE_NAMES: Final = ("code", "status", "type", "error_type")  # the last is Cohere's
+_CODE_NAMES: Final = ("code", "status", "type", "error_type")  # the last is Cohere's; AWS's own is `__type`
 _MESSAGE_NAMES: Final = ("message", "Message", "error", "detail")  # the second is AWS's own, before Bedrock
 
 
 def _codes(fault: dict[str, Any]) -> list[str]:
     """Words before numbers: Gemini's `code` repeats the HTTP status, its `status` says what happened."""
     values = [fault.get(name) for name in _CODE_NAMES]
+    aws = fault.get("__type")
+    values += [aws.rpartition("#")[2]] if isinstance(aws, str) else []
     words = [value for value in values if isinstance(value, str) and value]
     return words + [str(value) for value in values if isinstance(value, int)]
 

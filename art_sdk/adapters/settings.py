@@ -29,7 +29,9 @@ _WRITTEN_BY_HTTP: Final = frozenset({"connection", "content-length", "transfer-e
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110, 5.6.2: a token."""
 
-_REQUEST_PATH: Final = re.compile(r"/(chat/completions|messages|responses|models/[^/]+:(g|streamG)enerateContent)$")
+_REQUEST_PATH: Final = re.compile(
+    r"/(chat/completions|messages|responses|models/[^/]+:(g|streamG)enerateContent|model/[^/]+/converse(-stream)?)$"
+)
 """What the adapters add to the base URL themselves."""
 
 _PORT: Final = re.compile(r":\d*$")

@@ -143,7 +143,9 @@ def _kind_of(headers: Mapping[str, Any]) -> _Kind:
     name = headers.get(header)
     if not isinstance(name, str) or not name:
         raise ValueError(f"a message of the type {kind} has no header {header}")
-    return _Kind(name, is_error=kind == "exception")
+    if kind == "event":
+        return _Kind(name)
+    return _Kind(name[:1].upper() + name[1:], is_error=True)  # as the header of an error answer names it
 
 
 _NAMED_BY: Final[Mapping[str, str]] = {"event": ":event-type", "exception": ":exception-type"}

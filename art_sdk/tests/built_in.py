@@ -8,6 +8,7 @@ from typing import Any
 
 from art_sdk import BUILT_IN, BaseAdapter, CallInfo, ResponseHead, StreamEvent
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
+from aws_messages import message
 from streamed import KEY, SSE, sse
 
 Data = dict[str, Any]
@@ -34,6 +35,8 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
         return [_ollama(tool)]
     if adapter.provider_name == "openai-responses":
         return _response_events(tool) if streamed else [_response(tool)]
+    if adapter.provider_name == "bedrock":
+        return _converse_events(tool) if streamed else [_converse(tool)]
     return _events(tool) if streamed else [_message(tool)]
 
 
@@ -41,6 +44,9 @@ def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool, info: CallI
     """The events of an answer, even of one that is no list of objects."""
     if not streamed:
         return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), info))
+    if adapter.provider_name == "bedrock":
+        reader = adapter.stream_reader(ResponseHead(200, {}), info)
+        return [*reader.feed(b"".join(map(_framed, answer))), *reader.close()]
     mark = ["[DONE]"] if isinstance(adapter, ChatCompletionsAdapter) else []
     if adapter.stream_type == "application/x-ndjson":
         lines = adapter.stream_reader(ResponseHead(200, {}), info)
@@ -140,3 +146,32 @@ def _response_events(tool: str) -> list[Data]:
         {"type": "response.output_item.done", "output_index": 2, "item": called},
         {"type": "response.completed", "response": _response(tool)},
     ]
+
+
+def _converse(tool: str) -> Data:
+    content = [{"text": "hi"}, {"toolUse": {"toolUseId": "c", "name": tool, "input": {}}}]
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": "tool_use",
+        "usage": {"inputTokens": 1, "outputTokens": 2, "totalTokens": 3},
+    }
+
+
+def _converse_events(tool: str) -> list[Data]:
+    start = {"toolUse": {"toolUseId": "c", "name": tool}}
+    return [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "hi"}}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {"contentBlockStart": {"contentBlockIndex": 1, "start": start}},
+        {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"toolUse": {"input": "{}"}}}},
+        {"contentBlockStop": {"contentBlockIndex": 1}},
+        {"messageStop": {"stopReason": "tool_use"}},
+        {"metadata": {"usage": _converse(tool)["usage"], "metrics": {"latencyMs": 1}}},
+    ]
+
+
+def _framed(event: Any) -> bytes:
+    """An event named by its only field; anything else is the payload of a delta."""
+    name, payload = next(iter(event.items())) if isinstance(event, dict) and event else ("contentBlockDelta", event)
+    return message(str(name), payload)

@@ -69,7 +69,7 @@ def test_tools_choice_calls_and_results_have_one_name_each(
         assert len(sent) == len(NAMES)
         assert all(rule.pattern.fullmatch(name) for name in sent)
         alone = translate(adapter, [USER], tools=TOOLS, tool_choice=chosen)
-        del alone["tools"]
+        del (alone if "tools" in alone else alone["toolConfig"])["tools"]
         assert _names(alone) == [adapter.map_tool_names([chosen]).get(chosen, chosen)]
 
 
@@ -103,7 +103,7 @@ def test_a_call_of_an_answer_has_the_caller_s_own_name(
     adapter = adapter_of(name)
     history = [turn for at, own in enumerate(NAMES) for turn in (call(f"c{at}", name=own), result(f"c{at}"))]
     prompt = [USER, *history] if place == "history" else [USER]
-    info = adapter.prepare(prompt, {"thread_id": "t", "tools": TOOLS if place == "tools" else []}).info
+    info = adapter.prepare(prompt, {"thread_id": "t", "tools": TOOLS if place == "tools" else TOOLS[:1]}).info
     for own in [*NAMES, "unknown_to_the_prompt"]:
         answer = answer_of(adapter, streamed=streamed, tool=adapter.map_tool_names([own]).get(own, own))
         events = read(adapter, answer, streamed=streamed, info=info)

@@ -21,6 +21,8 @@ UNREAD = {
     *("/role", "/message/role", "/message/type", "/message/content", "/message/stop_reason"),
     "/message/usage/output_tokens",  # message_delta has the count again
     "/candidates/0/content/role",
+    *("/messageStart/role", "/output/message/role", "/usage/totalTokens", "/metadata/usage/totalTokens"),
+    *("/metadata/metrics", "/metadata/metrics/latencyMs"),
 }
 """Places that no reader asks, or whose value comes again."""
 

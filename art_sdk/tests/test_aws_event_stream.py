@@ -36,7 +36,7 @@ WHOLE: dict[str, tuple[bytes, list[Frame]]] = {
     "headers of every type": (raw(NUMBERS + EVENT, b"{}"), [Frame("{}", "e")]),
     "an exception": (
         message("throttlingException", {"message": "slow"}, "exception"),
-        [Frame('{"message": "slow"}', "throttlingException", is_error=True)],
+        [Frame('{"message": "slow"}', "ThrottlingException", is_error=True)],
     ),
     "an error": (error("500", 'it "broke"'), [Frame('{"message":"it \\"broke\\""}', "500", is_error=True)]),
 }

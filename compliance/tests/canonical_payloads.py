@@ -19,6 +19,7 @@ from art_sdk import (
     AnthropicAdapter,
     AzureOpenAIAdapter,
     BaseAdapter,
+    BedrockConverseAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -38,6 +39,7 @@ from art_sdk import (
 
 _OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
     AnthropicAdapter,
+    BedrockConverseAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,

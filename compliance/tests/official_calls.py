@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
+
+from urllib3 import HTTPResponse
 
 from recorded_traffic import (
     official,
@@ -51,10 +55,40 @@ def ask_ollama(http_client: Any) -> Any:
     return ollama_client(http_client).chat(model="m", messages=[])
 
 
+@cache
+def _converse_client() -> tuple[Any, list[Any]]:
+    """A client of AWS's, which takes long to make, and what it sends its requests over."""
+    made, transports = official("botocore.session").Session(), []
+    config = official("botocore.config").Config(retries={"total_max_attempts": 1})
+    keys = {"aws_access_key_id": "no-key", "aws_secret_access_key": "no-secret"}
+    client = made.create_client("bedrock-runtime", region_name="us-east-1", config=config, **keys)
+
+    def forward(request: Any, **_: Any) -> Any:
+        answer = transports[-1].request(request.method, request.url, content=request.body)
+        raw = HTTPResponse(io.BytesIO(answer.content), preload_content=False)
+        return official("botocore.awsrequest").AWSResponse(request.url, answer.status_code, answer.headers, raw)
+
+    client.meta.events.register("before-send.bedrock-runtime", forward)
+    return client, transports
+
+
+def converse_client(http_client: Any) -> Any:
+    """AWS's client over this transport."""
+    client, transports = _converse_client()
+    transports[:] = [http_client]
+    return client
+
+
+def ask_bedrock(http_client: Any) -> Any:
+    """An answer of Converse."""
+    return converse_client(http_client).converse(modelId="m", messages=[])
+
+
 ASK_UNSTREAMED: Mapping[str, Callable[[Any], Any]] = {
     "chat_completions": ask_openai,
     "responses": ask_responses,
     "anthropic_messages": ask_anthropic,
     "gemini_generate": ask_google,
     "ollama_chat": ask_ollama,
+    "bedrock_converse": ask_bedrock,
 }

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,12 +25,14 @@ from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
 from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import Dialect, find_dialect
+from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.endpoints import find_spoken
 from art_compliance.judging.exam import SHAPES
 from art_sdk import (
     AnthropicAdapter,
     AzureOpenAIAdapter,
     BaseAdapter,
+    BedrockConverseAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -57,6 +60,7 @@ ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
     "gemini-generate": GeminiAdapter,
     "anthropic-messages": AnthropicAdapter,
     "ollama-chat": OllamaChatAdapter,
+    "bedrock-converse": BedrockConverseAdapter,
 }
 """By dialect of a recorded shape, who speaks it."""
 
@@ -111,6 +115,7 @@ DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "gemini-generate": frozenset({"joins_turns", "wraps_result"}),
     "anthropic-messages": frozenset(),
     "ollama-chat": frozenset(),
+    "bedrock-converse": frozenset({"joins_turns"}),
 }
 """By dialect, what our adapter may change in a request that is rebuilt."""
 
@@ -157,9 +162,11 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
     @property
     def frames(self) -> list[bytes]:
-        """An event stream cut after each event, blank lines included; lines of JSON cut after each line."""
+        """A stream cut after each event, blank lines included, after each line of JSON, or after each message."""
         if self.answer.startswith(b"{"):
             return self.answer.splitlines(keepends=True)
+        if is_messages(self.answer):
+            return [message.write() for message in read_messages(self.answer)]
         blank = b"\r\n\r\n" if b"\r\n\r\n" in self.answer else b"\n\n"
         return [frame + blank for frame in self.answer.split(blank) if frame.strip()]
 
@@ -207,9 +214,12 @@ class _Answer(Struct, frozen=True):
     json: Any = None
     sse: str | None = None
     ndjson: str | None = None
+    raw_base64: str | None = None
 
     @property
     def body(self) -> bytes:
+        if self.raw_base64 is not None:
+            return base64.b64decode(self.raw_base64)
         streamed = self.sse or self.ndjson
         if streamed is not None:
             return streamed.encode()

@@ -42,6 +42,8 @@ OPAQUE_REASONS = {
     r"/toolConfig/includeServerSideToolInvocations": NO_SLOT,
     r"/tools/\d+/(googleSearch|google_search)": NO_SLOT,
     r"/thinking": NO_SLOT,
+    r"/(guardrailConfig|additionalModelRequestFields)": NO_SLOT,
+    r"/toolConfig/tools/\d+/systemTool": NO_SLOT,
     r"/output_config/effort": NO_SLOT,
     r"/(system|tools|messages/\d+/content)/\d+/cache_control": NO_SLOT,
     r"/tools/\d+/defer_loading": NO_SLOT,

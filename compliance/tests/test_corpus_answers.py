@@ -39,6 +39,7 @@ REQUEST_ID_HEADERS = {
     "chat_completions": "x-request-id",
     "responses": "x-request-id",
     "anthropic_messages": "request-id",
+    "bedrock_converse": "x-amzn-requestid",
 }
 """Where the official client of the shape finds the request's id. Google's has no such place."""
 
@@ -210,12 +211,34 @@ def ollama_reading(answer: Any) -> Told:
     )
 
 
+def bedrock_reading(answer: Any) -> Told:
+    """Calls that Bedrock carries out itself are none of the caller's."""
+    blocks, usage = answer["output"]["message"]["content"], answer["usage"]
+    uses = [block["toolUse"] for block in blocks if "toolUse" in block]
+    thoughts = [block["reasoningContent"]["reasoningText"]["text"] for block in blocks if "reasoningContent" in block]
+    return Told(
+        text="".join(block.get("text", "") for block in blocks),
+        thinking="".join(thoughts),
+        calls=tuple(
+            Call(use["toolUseId"], use["name"], use["input"]) for use in uses if use.get("type") != "server_tool_use"
+        ),
+        finish=answer["stopReason"],
+        request_id=answer["ResponseMetadata"].get("RequestId"),
+        input_tokens=usage["inputTokens"],
+        output_tokens=usage["outputTokens"],
+        thinking_tokens=None,
+        cached_tokens=usage.get("cacheReadInputTokens"),
+        total_tokens=usage["totalTokens"],
+    )
+
+
 READINGS: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": openai_reading,
     "responses": responses_reading,
     "anthropic_messages": anthropic_reading,
     "gemini_generate": google_reading,
     "ollama_chat": ollama_reading,
+    "bedrock_converse": bedrock_reading,
 }
 
 

@@ -64,6 +64,7 @@ EMPTY_BY_RIGHT = {
     "gemini_generate": r"/candidates/0/content(/parts(/0(/text|/functionCall)?)?)? (removed|null)",
     "ollama_chat": r"/message/content (removed|null)",  # left out where it is empty: Go's `omitempty`, inferred
     "responses": r"/output/\d+(/content/\d+)? removed",
+    "bedrock_converse": r"/output/message/content/\d+ removed",  # blocks are not counted
     "anthropic_messages": r"/content/\d+ removed",  # recorded: an empty content, with end_turn
 }
 """What is left then is an empty answer, as the provider itself writes one."""

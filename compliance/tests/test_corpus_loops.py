@@ -42,6 +42,7 @@ IDS_LEFT_OUT = ("extensions", "the client that was recorded left out the ids of 
 REASONS = {
     "xai/responses_plain_calls3_01-xai/responses_plain_parcalls_01": IDS_LEFT_OUT,
     "anthropic/anthropic-messages_plain_calls3_01-anthropic/anthropic-messages_plain_parcalls_01": TEXT_LEFT_OUT,
+    "bedrock/bedrock-converse_plain_calls3_01-bedrock/bedrock-converse_plain_parcalls_01": TEXT_LEFT_OUT,
     "gemini/gemini-generate_plain_calls3_01-gemini/gemini-generate_plain_parcalls_01": SIGNATURE_LEFT_OUT,
     "vertex/gemini-generate_plain_calls2_01-vertex/gemini-generate_stream_parcalls_01": ANOTHER_SIGNATURE,
     "groq/chat-completions_plain_calls2_01-groq/chat-completions_stream_parcalls_01": ANOTHER_TEXT,

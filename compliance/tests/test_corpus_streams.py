@@ -22,7 +22,7 @@ from art_sdk import (
     ToolCallEvent,
     fold,
 )
-from official_calls import ollama_client
+from official_calls import converse_client, ollama_client
 from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, thoughts_of, value_of
 from recorded_traffic import (
     Recorded,
@@ -56,6 +56,7 @@ LEAST = {
     "gemini_generate": 9,
     "vertex_raw": 1,
     "ollama_chat": 2,
+    "bedrock_converse": 3,
 }
 
 
@@ -182,6 +183,23 @@ def ask_google(http_client: Any) -> Told:
     )
 
 
+def ask_bedrock(http_client: Any) -> Told:
+    text, thinking, finish, usage, calls = "", "", None, {}, {}
+    for event in converse_client(http_client).converse_stream(modelId="m", messages=[])["stream"]:
+        finish = event.get("messageStop", {}).get("stopReason", finish)
+        usage = event.get("metadata", {}).get("usage", usage)
+        at = event.get("contentBlockStart") or event.get("contentBlockDelta") or {}
+        if "start" in at:
+            calls[at["contentBlockIndex"]] = [at["start"]["toolUse"]["toolUseId"], at["start"]["toolUse"]["name"], ""]
+        delta = at.get("delta", {})
+        text += delta.get("text", "")
+        thinking += delta.get("reasoningContent", {}).get("text", "")
+        if "toolUse" in delta:
+            calls[at["contentBlockIndex"]][2] += delta["toolUse"]["input"]
+    told = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
+    return Told(text, thinking, told, finish, usage["inputTokens"], usage["outputTokens"])
+
+
 ASK: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": ask_openai,
     "responses": ask_responses,
@@ -189,6 +207,7 @@ ASK: Mapping[str, Callable[[Any], Told]] = {
     "vertex_raw": ask_anthropic,
     "gemini_generate": ask_google,
     "ollama_chat": ask_ollama,
+    "bedrock_converse": ask_bedrock,
 }
 
 

@@ -56,7 +56,7 @@ def test_a_request_of_another_form_fails_with_its_place(case: dict[str, Any]):
 def test_an_unknown_dialect_fails_with_the_known_ones():
     with pytest.raises(
         HarnessError,
-        match=r"unknown dialect 'x'; known: anthropic-messages, deepseek-chat, gemini-generate, groq-chat",
+        match=r"unknown dialect .x.; known: anthropic-messages, bedrock-converse, deepseek-chat, gemini-generate, ",
     ):
         decode("x", {})
 
@@ -75,6 +75,7 @@ def test_decoding_any_json_gives_a_prompt_or_says_where_it_cannot(dialect: str, 
 GOES_BACK = {
     "anthropic-messages": {"text", "signature"},
     "openai-responses": {"text", "signature"},
+    "bedrock-converse": {"text", "signature"},
     "gemini-generate": {"signature"},
     "deepseek-chat": {"text"},
     "groq-chat": {"text"},

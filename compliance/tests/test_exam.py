@@ -29,6 +29,7 @@ ACCEPTED = {
     "openrouter-chat": 8,
     "groq-chat": 6,
     "openai-compatible": 12,
+    "bedrock-converse": 11,
     "ollama-chat": 5,
 }
 """How many accepted requests each dialect has judged."""

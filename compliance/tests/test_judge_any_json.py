@@ -26,6 +26,7 @@ from art_compliance.resources import data_folder
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
 PATHS = {
+    "bedrock-converse": "/model/m/converse",
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/m:generateContent",
     "openai-chat": "/v1/chat/completions",
@@ -176,6 +177,13 @@ def with_one_id(dialect: str, count: int) -> Any:
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
             ]
             return {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "q"}, *pair * count]}
+        case "bedrock-converse":
+            use = {"toolUse": {"toolUseId": "c", "name": "f", "input": {}}}
+            pair = [
+                {"role": "assistant", "content": [use]},
+                {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}}]},
+            ]
+            return {"messages": [{"role": "user", "content": [{"text": "q"}]}, *pair * count]}
         case "gemini-generate":
             pair = [
                 {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}}]},
@@ -214,6 +222,9 @@ def with_schema(dialect: str, schema: Any) -> Any:
     match dialect:
         case "anthropic-messages":
             return {"model": "m", "max_tokens": 1, "messages": [], "tools": [{"name": "f", "input_schema": schema}]}
+        case "bedrock-converse":
+            spec = {"name": "f", "inputSchema": {"json": schema}}
+            return {"messages": [], "toolConfig": {"tools": [{"toolSpec": spec}]}}
         case "gemini-generate":
             return {"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "parameters": schema}]}]}
         case _:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
 FOLDER = data_folder("fixtures") / "judges"
 HOMES = {
+    "bedrock-converse": "https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse",
     "anthropic-messages": "https://api.anthropic.com/v1/messages",
     "gemini-generate": "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
     "openai-chat": "https://api.openai.com/v1/chat/completions",

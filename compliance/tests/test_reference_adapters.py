@@ -48,6 +48,7 @@ UNSIGNED = "response.signatures-go-back"
 NOT_DRAWN = "properties.order-of-answers-means-nothing"
 SILENT = {
     "anthropic": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
+    "bedrock": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
     "deepseek": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
     "groq": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
@@ -59,9 +60,9 @@ SILENT = {
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
 Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion has one form,
-but for OpenRouter's, and Anthropic's answers always count their tokens. No limit of DeepSeek's, Gemini's and Groq's
-call ids is known. Ollama takes any name, signs nothing, and of the few prompts of the
-quick profile none has a turn with several results that it takes."""
+but for OpenRouter's, and answers of Anthropic and Bedrock always count their tokens. No limit of DeepSeek's, Gemini's
+and Groq's call ids is known. Ollama takes any name, signs nothing, and of the few prompts of the quick profile none has
+a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""

@@ -41,8 +41,9 @@ def test_every_stream_that_is_written_is_in_order(dialect: Dialect):
 
 @each
 def test_benign_faults_leave_the_order_alone(dialect: Dialect):
-    target = "/v1beta/models/g:streamGenerateContent?alt=sse" if dialect.name == "gemini-generate" else "/"
-    asked = Asked(dialect, Request("POST", target, {}, b""), {"stream": True})
+    targets = {"gemini-generate": "/v1beta/models/g:streamGenerateContent?alt=sse"}
+    targets["bedrock-converse"] = "/model/m/converse-stream"
+    asked = Asked(dialect, Request("POST", targets.get(dialect.name, "/"), {}, b""), {"stream": True})
     for fault in (one for one in BENIGN if one.is_for(dialect)):
         steps = fault.make(SAID, asked).steps or ()
         stream = b"".join(step.data for step in steps if isinstance(step, Send))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.framing import pieces
 from art_compliance.dialects.openai_chat.answers import write_response as write_chat
 from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
@@ -39,6 +40,11 @@ def items(events: tuple[bytes, ...]) -> Iterator[Any]:
             assert event.endswith(b"\n")
             yield json.loads(event)
             continue
+        if is_messages(event):
+            (message,) = read_messages(event)
+            data = json.loads(message.payload)
+            yield {message.name: data} if message.kind == "event" else data
+            continue
         assert event.endswith((b"\n\n", b"\r\n\r\n"))
         if event.startswith(b":"):
             continue
@@ -50,7 +56,7 @@ def items(events: tuple[bytes, ...]) -> Iterator[Any]:
 def test_whatever_can_be_written_unstreamed_can_be_streamed_and_cut_arguments_too():
     answered = [pair for pair in PAIRS if has_form(pair[0].answers.write, pair[1])]
     more = [(dialect.name, name) for dialect, name in STREAMED if (dialect, name) not in answered]
-    assert more == [("anthropic-messages", "answer-call-cut-by-length")]
+    assert more == [(name, "answer-call-cut-by-length") for name in ("anthropic-messages", "bedrock-converse")]
     assert [pair for pair in answered if pair not in STREAMED] == []
 
 
@@ -198,9 +204,47 @@ def _said(item: dict[str, Any]) -> Iterator[str]:
         yield part.get("text") or part.get("refusal") or ""
 
 
+def joined_bedrock(events: tuple[bytes, ...]) -> Any:
+    blocks: list[dict[str, Any]] = []
+    usage, finish = None, None
+    for event in items(events):
+        match event:
+            case {"contentBlockStart": {"start": {"toolUse": use}}}:
+                blocks.append({"toolUse": {**use, "input": ""}})
+            case {"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}}:
+                blocks += [{}] if index == len(blocks) else []
+                _join_bedrock(blocks[index], delta)
+            case {"messageStop": {"stopReason": finish}}:
+                pass
+            case {"metadata": {"usage": usage}}:
+                pass
+            case _:
+                pass
+    for block in blocks:
+        if "toolUse" in block:
+            block["toolUse"]["input"] = json.loads(block["toolUse"]["input"] or "{}")
+    return {"content": blocks, "usage": usage, "finish": finish}
+
+
+def _join_bedrock(block: dict[str, Any], delta: dict[str, Any]) -> None:
+    if "text" in delta:
+        block["text"] = block.get("text", "") + delta["text"]
+    elif "toolUse" in delta:
+        block["toolUse"]["input"] += delta["toolUse"]["input"]
+    else:
+        thought = block.setdefault("reasoningContent", {}).setdefault("reasoningText", {"text": ""})
+        for name, piece in delta["reasoningContent"].items():
+            thought[name] = thought.get(name, "") + piece
+
+
+def read_bedrock(body: Any) -> Any:
+    return {"content": body["output"]["message"]["content"], "usage": body["usage"], "finish": body["stopReason"]}
+
+
 READINGS: dict[str, Any] = {
     "openai-responses": (joined_responses, read_responses),
     "ollama-chat": (joined_ollama, read_ollama),
+    "bedrock-converse": (joined_bedrock, read_bedrock),
     "anthropic-messages": (joined_anthropic, read_anthropic),
     "gemini-generate": (joined_gemini, read_gemini),
 }
@@ -286,6 +330,8 @@ def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Di
         ("openai-chat", {"stream": "yes"}, "/v1/chat/completions", False),
         ("openai-chat", None, "/v1/chat/completions", False),
         ("anthropic-messages", {"stream": True}, "/v1/messages", True),
+        ("bedrock-converse", {}, "/model/m/converse-stream", True),
+        ("bedrock-converse", {"stream": True}, "/model/m%2Fconverse-stream/converse", False),
         ("gemini-generate", {}, "/v1beta/models/g:streamGenerateContent?alt=sse", True),
         ("gemini-generate", {"stream": True}, "/v1beta/models/g:generateContent", False),
     ],

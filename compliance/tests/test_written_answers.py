@@ -13,6 +13,7 @@ import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
+from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.order import read_events
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
@@ -52,17 +53,24 @@ def test_text_is_written_as_it_is(dialect: Dialect):
     assert b"\\u" not in b"".join(dialect.streams.write(answer))
 
 
+def as_text(event: bytes) -> str:
+    """An event; of a message its type and its JSON."""
+    if is_messages(event):
+        return "".join(f"{one.kind} {one.name}: {one.payload.decode()}" for one in read_messages(event))
+    return event.decode()
+
+
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: SnapshotAssertion):
     forms: dict[str, Any] = {}
     for name, answer in ANSWERS.items():
         forms[name] = written(lambda answer=answer: json.loads(dialect.answers.write(answer)))
         forms[f"{name}, streamed"] = written(
-            lambda answer=answer: [one.decode() for one in dialect.streams.write(answer)]
+            lambda answer=answer: [as_text(one) for one in dialect.streams.write(answer)]
         )
     for status in STATUSES:
         forms[f"error {status}"] = json.loads(dialect.answers.write_error(status, "no"))
-        forms[f"error {status}, streamed"] = dialect.streams.write_error(status, "no").decode()
+        forms[f"error {status}, streamed"] = as_text(dialect.streams.write_error(status, "no"))
     assert forms == snapshot(extension_class=JSONSnapshotExtension)
 
 

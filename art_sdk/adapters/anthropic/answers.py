@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
+from art_sdk.adapters.kept_blocks import Role, keep
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
 from art_sdk.stream import StopReason
 
@@ -50,21 +51,15 @@ def _find_lack(answer: Message) -> str | None:
 
 
 def kept_blocks(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
-    """The message's extensions: the blocks that are neither text nor calls.
-
-    Places are those among the blocks that go back: one block of all text, unless it is blank, then the calls.
-    """
-    text = any(block["type"] == "text" and block["text"].strip() for block in content)
-    kept: list[dict[str, Any]] = []
-    calls, spoken = 0, False
-    for block in content:
-        if block["type"] == "tool_use":
-            calls, spoken = calls + 1, text
-        elif block["type"] == "text":
-            spoken = spoken or bool(block["text"].strip())
-        else:
-            kept.append({"at": len(kept) + spoken + calls, "block": block})
+    """The message's extensions: the blocks that are neither text nor calls, each with its place."""
+    kept = keep((_role_of(block), block) for block in content)
     return {"anthropic-messages": {"blocks": kept}} if kept else None
+
+
+def _role_of(block: dict[str, Any]) -> Role:
+    if block["type"] == "text":
+        return "text" if block["text"].strip() else "blank"
+    return "call" if block["type"] == "tool_use" else "other"
 
 
 class _TextBlock(Struct):

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
+from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking, settle_arguments
 from art_sdk.adapters.anthropic.answers import Message, ToolUse, kept_blocks, read_ending
 from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, fields_of, follow
 from art_sdk.http.framing import Frame
@@ -80,7 +80,6 @@ _T = TypeVar("_T")
 
 _decode_event: Final = msgspec.json.Decoder(_Event).decode
 _decode: Final = msgspec.json.Decoder().decode
-_encode: Final = msgspec.json.Encoder().encode
 
 _AFTER: Final[Mapping[tuple[str, str], str]] = {
     ("begun", "message_start"): "between blocks",
@@ -182,7 +181,7 @@ class MessageStream:
         text, block = opened.text.read(), opened.block
         if opened.call is not None:
             own_ids = self._info.id_map
-            arguments = _arguments(text, opened.call.input or {})
+            arguments = settle_arguments(text, opened.call.input or {})
             yield ToolCall(own_ids.get(opened.call.id, opened.call.id), FunctionCall(opened.call.name, arguments))
         elif opened.kind == "text" and not opened.has_text:
             yield Text("")
@@ -226,14 +225,3 @@ def _needed(value: _T | None, lack: str) -> _T:
     if value is None:
         raise ValueError(lack)
     return value
-
-
-def _arguments(text: str, given: dict[str, Any]) -> str:
-    """A call's arguments as an unstreamed answer's are written; text that is not a JSON object is not changed."""
-    if not text:
-        return _encode(given).decode()
-    try:
-        arguments = _decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return text
-    return _encode(arguments).decode() if isinstance(arguments, dict) else text

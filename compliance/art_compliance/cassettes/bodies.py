@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, Final, NoReturn
 
 from art_compliance.cassettes.compression import is_text
+from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_sdk.json_data import DEPTH_LIMIT
 
 MOST_VALUES: Final = 500_000
@@ -63,7 +65,15 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def stream_items(body: bytes) -> Iterator[Any]:
-    """The JSON values of a recorded event stream: one per `data:` line, or one per line of JSON."""
+    """The JSON values of a recorded event stream: one per `data:` line, or one per line of JSON.
+
+    Of Amazon's streams, an object per message, whose only name is the message's type.
+    """
+    if is_messages(body):
+        with suppress(ValueError):
+            for message in read_messages(body):
+                yield {message.name: json_of(message.payload)}
+        return
     for line in _LINE.finditer(body):
         data = line[0].removeprefix(b"data:").strip()
         if data.startswith(b"{") and (value := json_of(data)) is not None:

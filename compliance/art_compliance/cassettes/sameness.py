@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from art_compliance.cassettes.bodies import json_of
+from art_compliance.cassettes.bodies import json_of, stream_items
 from art_compliance.cassettes.exchange import Exchange
+from art_compliance.dialects.aws_events import is_messages
 from art_sdk.json_data import is_array, is_object
 
 _FLEETING: Final = frozenset(
@@ -35,6 +36,8 @@ def _rest(one: Exchange) -> Exchange:
 
 def _lasting(body: bytes) -> Any:
     """A body without its fleeting fields: as JSON, or line by line."""
+    if is_messages(body):
+        return [_settled(item) for item in stream_items(body)]
     whole = json_of(body)
     return [_line(line) for line in body.split(b"\n")] if whole is None else _settled(whole)
 

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.secrets import REDACTED, Cleaner, join_events, read_bytes
+from art_compliance.dialects.aws_events import change_payloads, is_messages
 from art_sdk.json_data import is_array, is_deep, is_object
 
 __all__ = ["KEPT_ANSWER_HEADERS", "KEPT_PARAMETERS", "KEPT_REQUEST_HEADERS", "LOOPBACK", "REDACTED", "Scrubber"]
@@ -85,10 +86,19 @@ class Scrubber:
 
     def body(self, body: bytes, *, is_error: bool = False) -> bytes:
         """A body. JSON and streams of JSON are scrubbed value by value, and a stream also over all of its events."""
+        if is_messages(body):
+            return self._messages(body, is_error=is_error)
         shown, coding = _decode(body)
         if coding is None:
             return self._cleaner.clean(shown, is_binary=True).encode("latin-1")
         return self._structured(shown, is_error=is_error).encode(coding, "backslashreplace")
+
+    def _messages(self, body: bytes, *, is_error: bool) -> bytes:
+        """The payloads of Amazon's messages, with the checksums of what is left; broken ones as other bytes."""
+        try:
+            return change_payloads(body, lambda payload: self.body(payload, is_error=is_error))
+        except ValueError:
+            return self._cleaner.clean(body.decode("latin-1"), is_binary=True).encode("latin-1")
 
     def text(self, text: str) -> str:
         """Any text."""

@@ -14,7 +14,12 @@ def giving(response: Response) -> Answerer:
 
 def refusing(status: int) -> Answerer:
     """Gives an error answer with this HTTP status, in the dialect of the request."""
-    return lambda asked: Response(status, asked.dialect.answers.write_error(status, f"written error {status}"))
+
+    def refuse(asked: Asked) -> Response:
+        words, answers = f"written error {status}", asked.dialect.answers
+        return Response(status, answers.write_error(status, words), headers=answers.error_headers(status, words))
+
+    return refuse
 
 
 def cutting(written: WrittenAnswer) -> Answerer:

@@ -40,6 +40,8 @@ class Access(Struct, frozen=True, kw_only=True):
     """The answer to a request without a key."""
     wrong_key: Denial
     """The answer to a key that the provider does not know."""
+    verify: Callable[[str, str, Mapping[str, str], bytes], Denial | None] | None = None
+    """Verifies what signs a request: its method, target, headers and body. None: a key signs nothing."""
     headers: Mapping[str, Denial] = {}
     """Other headers that every request needs (lower-case names), each with the answer to a request without it."""
     known_values: Mapping[str, tuple[str, ...]] = {}
@@ -160,6 +162,11 @@ class Models(Struct, frozen=True, kw_only=True):
     """Where the list is, after the path of the base URL."""
 
 
+def _no_headers(status: int, message: str) -> tuple[tuple[str, str], ...]:
+    del status, message
+    return ()
+
+
 class Answers(Struct, frozen=True, kw_only=True):
     """What comes back."""
 
@@ -167,6 +174,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """Writes the body of an unstreamed answer. Raises CannotWrite."""
     write_error: Callable[[int, str], bytes]
     """Writes the body of an error answer with this status and message."""
+    error_headers: Callable[[int, str], tuple[tuple[str, str], ...]] = _no_headers
+    """The headers of an error answer with this status and message, beside its content type."""
     models: Models
     """The list of models, as the provider's own client reads it."""
     essential: tuple[str, ...]

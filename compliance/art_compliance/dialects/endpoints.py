@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from art_compliance.dialects.access import BEARER_ADVICE, find_bearer_key
+from art_compliance.dialects.access import BEARER_ADVICE, find_aws_key, find_bearer_key
 from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Access, Denial, Dialect
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
@@ -143,12 +143,6 @@ _GOOGLE: Final = Access(  # both texts are those of every Google Cloud API
 )
 
 
-def _find_aws_key(headers: Mapping[str, str], target: str) -> str | None:
-    """A bearer key, or a signature of Amazon's, which is not verified."""
-    signed = re.match(r"AWS4-HMAC-SHA256 .*\bSignature=(\S+)", headers.get("authorization", ""))
-    return signed[1] if signed else find_bearer_key(headers, target)
-
-
 def _vertex(spoken: Dialect, publisher: str, verbs: tuple[str, ...], *, region: str, source: str) -> Endpoint:
     """Google's Vertex AI, which has the models of several publishers."""
     model = f"/projects/{{project}}/locations/{{location}}/publishers/{publisher}/models/{{model}}"
@@ -202,7 +196,7 @@ ENDPOINTS: Final = (
         base_path="",
         endings=("/model/{model}/invoke",),  # the stream of invoke-with-response-stream is Amazon's own, not events
         access=Access(
-            find_key=_find_aws_key,
+            find_key=find_aws_key,
             advice="sign the request, or send the key as the header authorization: Bearer KEY",
             no_key=Denial(403, "Missing Authentication Token"),
             wrong_key=Denial(403, "The security token included in the request is invalid."),

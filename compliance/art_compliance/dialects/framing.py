@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
+from art_compliance.dialects.aws_events import change_payloads, is_messages
 from art_sdk.json_data import is_object
 
 _MOST: Final = 64
@@ -47,7 +48,12 @@ def json_line(value: Any) -> bytes:
 
 
 def change_data(event: bytes, change: Callable[[Any], Any]) -> bytes:
-    """The server-sent event, or the line of JSON, with its data changed; an event without JSON stays as it is."""
+    """The event with its data changed: a server-sent one, a line of JSON, or one of Amazon's messages.
+
+    An event without JSON stays as it is.
+    """
+    if is_messages(event):
+        return change_payloads(event, lambda payload: to_json(change(json.loads(payload))).encode())
     lines = event.splitlines(keepends=True)
     return b"".join(map(partial(_change_line, change), lines))
 
@@ -58,6 +64,18 @@ def _change_line(change: Callable[[Any], Any], line: bytes) -> bytes:
     if not line.startswith(b"data: {"):
         return line
     return f"data: {to_json(change(json.loads(line.removeprefix(b'data: '))))}\n".encode()
+
+
+def change_bytes(event: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """The event with its bytes changed; of Amazon's messages the payload, so that lengths and checksums are right."""
+    return change_payloads(event, change) if is_messages(event) else change(event)
+
+
+def truncate(event: bytes) -> bytes:
+    """The event without the last third of its data, which still ends as events do."""
+    if is_messages(event):
+        return change_payloads(event, lambda payload: payload[: -max(1, len(payload) // 3)])
+    return event.rstrip()[: -max(1, len(event) // 3)] + b"\n\n"
 
 
 def as_array(events: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_sdk.json_data import is_object
 
 PASSED: Final = ""
@@ -65,7 +66,15 @@ class StreamOrder(Struct, frozen=True, kw_only=True):
 
 
 def read_events(stream: bytes) -> Iterator[Event]:
-    """The events of a complete stream: server-sent ones, or lines of JSON. Raises ValueError for no UTF-8."""
+    """The events of a complete stream: server-sent ones, lines of JSON, or Amazon's messages.
+
+    Raises ValueError for bytes that are not UTF-8, and for messages that are broken.
+    """
+    if is_messages(stream):
+        for message in read_messages(stream):
+            data = message.payload.decode()
+            yield Event(message.name, data, _object(data))
+        return
     text = stream.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     if text.lstrip().startswith("{"):
         yield from (Event(None, line, _object(line)) for line in text.split("\n") if line.strip())

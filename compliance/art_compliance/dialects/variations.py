@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from art_compliance.dialects.aws_events import is_messages, read_messages
+
 Events = tuple[bytes, ...]
 
 
@@ -25,7 +27,10 @@ class Variation(Struct, frozen=True, kw_only=True):
 
 
 def read_data(event: bytes) -> dict[str, Any] | None:
-    """The JSON object of a server-sent event, or of a line of JSON; None for comments and end marks."""
+    """The JSON object of an event: a server-sent one, a line of JSON, or a message; None for comments and end marks."""
+    if is_messages(event):
+        named = {message.name: json.loads(message.payload) for message in read_messages(event)}
+        return named or None
     for line in event.splitlines():
         if line.startswith((b"data: {", b"{")):
             data: dict[str, Any] = json.loads(line.removeprefix(b"data: "))

@@ -40,7 +40,7 @@ def refuse_listing(asked: Asked) -> Refusal | None:
     """As `refuse`, for a request for the models."""
     if asked.request.method not in {"GET", "HEAD"}:
         return _plain(405, f"the method {asked.request.method} is not allowed; use GET")
-    return _key(asked) or _headers(asked)
+    return _key(asked) or _signature(asked) or _headers(asked)
 
 
 def _method(asked: Asked) -> Refusal | None:
@@ -63,6 +63,12 @@ def _key(asked: Asked) -> Refusal | None:
     if not re.fullmatch(r"[!-~]+", key):
         return _denied(access.wrong_key, "the key is empty, or contains spaces or characters outside ASCII")
     return None
+
+
+def _signature(asked: Asked) -> Refusal | None:
+    verify, request = asked.access.verify, asked.request
+    denial = None if verify is None else verify(request.method, request.target, request.headers, request.body)
+    return None if denial is None else _denied(denial, denial.text)
 
 
 def _headers(asked: Asked) -> Refusal | None:
@@ -90,7 +96,7 @@ def refuse_for(asked: Asked, findings: tuple[Finding, ...]) -> Refusal | None:
     return None if first is None else Refusal(_status(asked.dialect.name, first), _words(first), findings)
 
 
-_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _key, _headers, _json, _values)
+_LOOKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (_method, _key, _signature, _headers, _json, _values)
 
 
 def _words(finding: Finding) -> str:

@@ -186,7 +186,8 @@ def _refused(dialect: Dialect, refusal: Refusal, method: str = "POST") -> Respon
 
 
 def _response(dialect: Dialect, status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    return Response(status, dialect.answers.write_error(status, words), headers=headers)
+    named = dialect.answers.error_headers(status, words)
+    return Response(status, dialect.answers.write_error(status, words), headers=(*named, *headers))
 
 
 def _found(words: str) -> tuple[Finding, ...]:

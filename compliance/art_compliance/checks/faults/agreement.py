@@ -47,7 +47,8 @@ _COMPARED: Final = ("code", "provider_code", "is_retryable")
 def _error_of(trial: Trial, status: int, *, streamed: bool) -> dict[str, Any] | None:
     """The ERROR event of such an answer. Other checks report a missing one."""
     dialect, words = trial.dialect, f"written error {status}"
-    whole = Response(200, dialect.answers.write_error(status, words))
+    answers = dialect.answers
+    whole = Response(200, answers.write_error(status, words), headers=answers.error_headers(status, words))
     response = error_stream(dialect, status, words) if streamed else whole
     options = options_for(trial, streamed=streamed)
     reply = trial.subject.call(trial.scenario.prompt, options, giving(response))

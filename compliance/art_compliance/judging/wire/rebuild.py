@@ -102,7 +102,7 @@ def _provenance(origin: Origin) -> dict[str, str]:
     listed = sorted(
         f"{file.as_posix()} {file.hash.value}"
         for file in found.files or ()
-        if file.hash is not None and file.suffix == ".py" and file.as_posix().startswith(origin.folder)
+        if file.hash is not None and file.suffix in {".py", ".gz"} and file.as_posix().startswith(origin.folder)
     )
     digest = hashlib.sha256("\n".join(listed).encode()).hexdigest()
     return {"package": origin.package, "version": found.version, "module": origin.module, "sha256": digest}

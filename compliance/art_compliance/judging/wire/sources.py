@@ -14,7 +14,7 @@ from art_compliance.dialects.ollama_chat import overlay as ollama
 from art_compliance.dialects.openai_compatible import overlay as compatible
 from art_compliance.dialects.openrouter_chat import overlay as openrouter
 from art_compliance.dialects.overlay import Overlaid
-from art_compliance.judging.wire import gemini, models, proto, typed_dicts
+from art_compliance.judging.wire import gemini, models, proto, service_model, typed_dicts
 from art_compliance.judging.wire.overlays import lay_over
 from art_compliance.judging.wire.shaping import Schema
 
@@ -91,6 +91,15 @@ _MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/mod
 _OLLAMA: Final = ("ollama", "ollama._types", "ollama/")
 _OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
 
+_BEDROCK: Final = "data/bedrock-runtime/2023-09-30/service-2.json.gz"
+_BEDROCK_ANSWER: Final = partial(service_model.answer_schema, any_text=frozenset({"ToolUseType"}))
+"""Recorded answers call the caller's tools `tool_use`, which the model lacks."""
+
+
+def _bedrock(make: Callable[[str, str], Schema], name: str) -> Source:
+    return Source((Origin("botocore", "botocore", f"botocore/{_BEDROCK}"),), partial(make, _BEDROCK, name))
+
+
 SOURCES: Final[dict[str, Source]] = {
     "anthropic-messages": _anthropic(_ANTHROPIC, "anthropic/types/"),
     "anthropic-messages.answer": Source(
@@ -102,6 +111,9 @@ SOURCES: Final[dict[str, Source]] = {
         (Origin("anthropic", "anthropic.types", "anthropic/types/"),),
         partial(models.answer_schema, "anthropic.types", "RawMessageStreamEvent", beside=("ping", "error")),
     ),
+    "bedrock-converse": _bedrock(service_model.request_schema, "ConverseRequest"),
+    "bedrock-converse.answer": _bedrock(_BEDROCK_ANSWER, "ConverseResponse"),
+    "bedrock-converse.stream": _bedrock(_BEDROCK_ANSWER, "ConverseStreamOutput"),
     "gemini-generate": Source(
         (
             Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from art_compliance.dialects import Dialect
+from art_compliance.dialects.aws_events import CONTENT_TYPE
 from art_compliance.findings import HarnessError
 from art_compliance.provider.asking import Asked
 from art_compliance.provider.script import Response, Send, Step
@@ -46,7 +47,8 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     `expects`: the client reads the answer `whole` (the fault is benign), reports an `error`, or does `either`. `on`:
     the kinds of answers that the fault applies to. `within`: the content type of the streams that it applies to; None
-    for all. `status`: the status that the error should have. `hangs`: only the
+    for all. `is_of_text`: it is one of lines, which streams of Amazon's messages do not have. `status`: the status
+    that the error should have. `hangs`: only the
     client's own time limit ends it. `patience`: seconds that a call with it may take, where it is more than for others.
     """
 
@@ -56,6 +58,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     expects: Literal["whole", "error", "either"] = "error"
     on: frozenset[Kind] = BOTH
     within: str | None = None
+    is_of_text: bool = False
     status: int | None = None
     hangs: bool = False
     patience: float | None = None
@@ -71,7 +74,8 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     def is_for(self, dialect: Dialect) -> bool:
         """Whether the fault applies to answers of the dialect at all."""
-        return self.within in (None, dialect.streams.content_type)
+        kind = dialect.streams.content_type
+        return self.within in (None, kind) and not (self.is_of_text and kind == CONTENT_TYPE)
 
     @property
     def _framed(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 from typing import Final
 
-from art_compliance.dialects.framing import pieces, to_json
+from art_compliance.dialects.aws_events import CONTENT_TYPE, write_message
+from art_compliance.dialects.framing import change_bytes, pieces, to_json
 from art_compliance.provider.faults.base import EVENT_STREAM, Good
 from art_compliance.provider.script import Response, Send
 
@@ -21,7 +22,10 @@ _PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>\n"
 def refuse(status: int, good: Good) -> Response:
     """The provider's own error body with this status."""
     headers = (("retry-after", str(RETRY_AFTER)),) if status == 429 else ()
-    return Response(status, good.dialect.answers.write_error(status, f"written error {status}"), headers=headers)
+    words, answers = f"written error {status}", good.dialect.answers
+    return Response(
+        status, answers.write_error(status, words), headers=(*answers.error_headers(status, words), *headers)
+    )
 
 
 def page(status: int, size: int, _: Good) -> Response:
@@ -43,7 +47,7 @@ def break_utf8(good: Good) -> Response:
     said = good.written
     text = said.content or said.thinking or (said.tool_calls[0].function.name if said.tool_calls else "")
     start = to_json(next(pieces(text), ""))[:-1].encode()
-    spoiled = [event.replace(start, start + b"\xff\xfe", 1) for event in good.events]
+    spoiled = [change_bytes(event, lambda data: data.replace(start, start + b"\xff\xfe", 1)) for event in good.events]
     return good.resend(spoiled if tuple(spoiled) != good.events else [*good.events[:-1], b"\xff\xfe", good.events[-1]])
 
 
@@ -61,6 +65,8 @@ def lengthen(good: Good) -> Response:
     """The good answer with a lot of padding that JSON and events allow."""
     if good.content_type == "application/json":
         return Response(200, good.body + b" " * LONG)
+    if good.content_type == CONTENT_TYPE:
+        return good.resend([write_message("padding", {"p": " " * LONG}), *good.events])
     if good.content_type != EVENT_STREAM:
         return good.resend([*good.events[:-1], b" " * LONG + good.events[-1]])
     return good.resend([b":" + b" " * LONG + b"\n\n", *good.events])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from art_compliance.dialects.framing import truncate
 from art_compliance.provider.faults.base import Good
 from art_compliance.provider.script import Response
 
@@ -12,7 +13,7 @@ def malform(good: Good) -> Response:
     """An event in the middle loses part of its data and still ends as events do."""
     at = len(good.events) // 2
     event = good.events[at]
-    broken = event.rstrip()[: -max(1, len(event) // 3)] + b"\n\n"
+    broken = truncate(event)
     return good.resend([*good.events[:at], broken, *good.events[at + 1 :]])
 
 

@@ -253,6 +253,7 @@ _TABLE: Final = (
         spoil=partial(change_newlines, b"\r\n"),
         expects="whole",
         on=STREAMED,
+        is_of_text=True,
     ),
     Fault(
         id="lines-end-with-cr",
@@ -260,6 +261,7 @@ _TABLE: Final = (
         spoil=partial(change_newlines, b"\r"),
         expects="whole",
         on=STREAMED,
+        is_of_text=True,
     ),
     Fault(
         id="byte-order-mark",
@@ -267,6 +269,7 @@ _TABLE: Final = (
         spoil=lambda good: good.resend([b"\xef\xbb\xbf" + good.events[0], *good.events[1:]]),
         expects="whole",
         on=STREAMED,
+        is_of_text=True,
     ),
 )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from art_compliance.dialects.aws_events import CONTENT_TYPE, write_message
 from art_compliance.provider.faults.base import EVENT_STREAM, Good
 from art_compliance.provider.script import Announce, Crawl, Drop, Pause, Response, Send, Start
 
 
 def trickle(good: Good) -> Response:
     """Bytes that keep a connection alive and mean nothing."""
-    crumb = b": keep-alive\n\n" if good.content_type == EVENT_STREAM else b" "
+    crumbs = {EVENT_STREAM: b": keep-alive\n\n", CONTENT_TYPE: write_message("ping", {})}
+    crumb = crumbs.get(good.content_type, b" ")
     return good.script(Start(), *(step for _ in range(12_000) for step in (Send(crumb), Pause(0.05))))
 
 

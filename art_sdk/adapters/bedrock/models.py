@@ -1,0 +1,76 @@
+"""What families of models at Bedrock refuse that others take, each with the source of the refusal's text.
+
+A model is named by its id (`anthropic.claude-...`), with a region before it (`us.`, `global.`), or by an ARN that ends
+in such an id. Of models behind other ARNs, such as an application's profile, nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class Refusal(NamedTuple):
+    """What some models refuse: the pattern of their ids, what to say of it, and the id of the rule."""
+
+    models: re.Pattern[str]
+    reason: str
+    rule: str | None = None
+
+    def holds_for(self, model: str) -> bool:
+        """Whether this model refuses it."""
+        return self.models.search(model) is not None
+
+
+CLAUDE: Final = re.compile(r"anthropic\.claude")
+"""Anthropic's models, which take fields of their own API beside those of Converse."""
+
+# "This model doesn't support system messages": 567-labs/instructor#1753; of Titan: danny-avila/LibreChat#6456
+SYSTEM: Final = Refusal(
+    re.compile(r"mistral\.(mistral-7b-instruct|mixtral-8x7b-instruct)|amazon\.titan-text"),
+    "takes no system messages; take another model, or say it in the user's message",
+    "bedrock.system-of-model",
+)
+
+# "This model doesn't support tool use": langchain-ai/langchain-aws#447
+TOOLS: Final = Refusal(
+    re.compile(r"deepseek\.r1"),
+    "takes no tools; take another model, or leave the tools out",
+    "bedrock.tools-of-model",
+)
+
+# "This model doesn't support tool use in streaming mode": earendil-works/pi#3739, run-llama/llama_index#19655
+STREAMED_TOOLS: Final = Refusal(
+    re.compile(r"meta\.llama[34]-"),
+    "takes no tools in a stream; leave stream out, or take another model",
+    "bedrock.streamed-tools-of-model",
+)
+
+# "doesn't support the stopSequences field": langgenius/dify-official-plugins#1767, crewAIInc/crewAI#4046
+STOP: Final = Refusal(
+    re.compile(r"qwen\.qwen3|openai\.gpt-oss"),
+    "takes no stop sequences; leave stop out",
+    "bedrock.stop-of-model",
+)
+
+# "cannot be provided in the same turn": langchain-ai/langchain-aws#141, browser-use/browser-use#710.
+# Claude and Nova take both: recorded.
+TEXT_BESIDE_RESULTS: Final = Refusal(
+    re.compile(r"mistral\.|meta\.llama"),
+    "takes no text in the turn of the results; put the assistant's answer between them",
+    "bedrock.no-text-with-tool-result",
+)
+
+# "does not support assistant message prefill": openclaw/openclaw#72865, anomalyco/opencode#29760
+PREFILL: Final = Refusal(
+    re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])(?!\d)"),
+    "takes no assistant message at the end; end with a user message",
+    "bedrock.prefill-of-model",
+)
+
+# "cannot both be specified for this model": comet-ml/opik#3021, aws-samples/bedrock-access-gateway#191
+BOTH_SAMPLINGS: Final = Refusal(
+    re.compile(r"claude-(opus-4-1|[a-z]+-4-[5-9]|[a-z]+-[5-9])(?!\d)"),
+    "takes temperature or top_p, not both; leave one out",
+    "bedrock.sampling-of-model",
+)

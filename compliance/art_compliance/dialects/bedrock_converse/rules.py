@@ -1,0 +1,152 @@
+"""Bedrock's rules about messages. Statements and sources: `fixtures/rules/bedrock-converse.toml`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+from art_compliance.dialects.bedrock_converse import model_rules
+from art_compliance.dialects.bedrock_converse.conversation import Conversation
+from art_compliance.dialects.ruling import Broken, child, objects, rule, rules_of, too_many
+from art_compliance.quoting import show
+from art_sdk.json_data import is_array, is_object
+
+
+@rule("bedrock.results-expected")
+def results_expected(request: Conversation) -> Iterator[Broken]:
+    """In the message that follows. Calls at the very end have no message after them."""
+    for turn, after in pairwise(request.turns):
+        answered = [result.value.get("toolUseId") for result in after.results]
+        for call in turn.calls if turn.role == "assistant" else ():
+            if isinstance(call.value.get("toolUseId"), str) and call.value["toolUseId"] not in answered:
+                yield Broken(
+                    call.pointer, f"the call {show(call.value['toolUseId'])} has no result in the next message"
+                )
+
+
+@rule("bedrock.results-not-more")
+def results_not_more(request: Conversation) -> Iterator[Broken]:
+    """Reported at the first result beyond the calls."""
+    called = 0
+    for turn in request.turns:
+        if len(turn.results) > called:
+            yield Broken(turn.results[called].pointer, f"the message before has {called} calls for {len(turn.results)}")
+        called = len(turn.calls) if turn.role == "assistant" else 0
+
+
+@rule("bedrock.alternate")
+def alternate(request: Conversation) -> Iterator[Broken]:
+    """System messages aside."""
+    said = [turn for turn in request.turns if turn.role in ("user", "assistant")]
+    for turn, after in pairwise(said):
+        if turn.role == after.role:
+            yield Broken(f"{after.pointer}/role", f"two messages in a row are of {turn.role}")
+
+
+@rule("bedrock.start-user")
+def start_user(request: Conversation) -> Iterator[Broken]:
+    """The first message that is no system message."""
+    first = next((turn for turn in request.turns if turn.role != "system"), None)
+    if first is not None and first.role == "assistant":
+        yield Broken(f"{first.pointer}/role", "the first message is the assistant's")
+
+
+@rule("bedrock.text-not-blank")
+def text_not_blank(request: Conversation) -> Iterator[Broken]:
+    """The texts of messages. Those of results may be blank."""
+    for turn in request.turns:
+        for block in turn.blocks:
+            text = block.value.get("text")
+            if isinstance(text, str) and not text.strip():
+                yield Broken(f"{block.pointer}/text", "the text is blank")
+
+
+@rule("bedrock.content-nonempty")
+def content_nonempty(request: Conversation) -> Iterator[Broken]:
+    """Of every role."""
+    for turn in request.turns:
+        if turn.is_empty:
+            yield Broken(f"{turn.pointer}/content", "the message has no content")
+
+
+@rule("bedrock.toolconfig-with-tool-blocks")
+def toolconfig_with_tool_blocks(request: Conversation) -> Iterator[Broken]:
+    """Reported once, at the first call or result."""
+    if is_object(request.body.get("toolConfig")):
+        return
+    for place in [place for turn in request.turns for place in (*turn.calls, *turn.results)][:1]:
+        yield Broken(place.pointer, "the conversation has calls or results, but the request has no toolConfig")
+
+
+@rule("bedrock.tool-result-json-object")
+def tool_result_json_object(request: Conversation) -> Iterator[Broken]:
+    """A list, a text or a number belongs into an object."""
+    for turn in request.turns:
+        for result in turn.results:
+            for part in objects(result, "content"):
+                if "json" in part.value and not is_object(part.value["json"]):
+                    yield Broken(f"{part.pointer}/json", "the JSON of the result is not an object")
+
+
+@rule("bedrock.tool-input-object")
+def tool_input_object(request: Conversation) -> Iterator[Broken]:
+    """A missing input is left to the wire schema."""
+    for turn in request.turns:
+        for call in turn.calls:
+            if not is_object(call.value.get("input", {})):
+                yield Broken(f"{call.pointer}/input", "the input is not an object")
+
+
+@rule("bedrock.error-result-nonempty")
+def error_result_nonempty(request: Conversation) -> Iterator[Broken]:
+    """A list without blocks."""
+    for turn in request.turns:
+        for result in turn.results:
+            content = result.value.get("content")
+            if result.value.get("status") == "error" and is_array(content) and not content:
+                yield Broken(f"{result.pointer}/content", "a result with the status error has no content")
+
+
+@rule("bedrock.no-text-with-tool-result")
+def no_text_with_tool_result(request: Conversation) -> Iterator[Broken]:
+    """The results' message."""
+    for turn in request.turns:
+        for block in turn.blocks if turn.results else ():
+            if "text" in block.value:
+                yield Broken(block.pointer, "a text stands in the message of results")
+
+
+@rule("bedrock.document-needs-text")
+def document_needs_text(request: Conversation) -> Iterator[Broken]:
+    """In the same message."""
+    for turn in request.turns:
+        documents = [block for block in turn.blocks if "document" in block.value]
+        if documents and not any("text" in block.value for block in turn.blocks):
+            yield Broken(documents[0].pointer, "a document has no text beside it")
+
+
+@rule("bedrock.tools-nonempty")
+def tools_nonempty(request: Conversation) -> Iterator[Broken]:
+    """A missing list is left to the wire schema."""
+    tools = child(request.root, "toolConfig").value.get("tools")
+    if is_array(tools) and not tools:
+        yield Broken("/toolConfig/tools", "toolConfig has no tools")
+
+
+_MOST: Final = {"image": 20, "document": 5}
+
+
+@rule("bedrock.media-limits")
+def media_limits(request: Conversation) -> Iterator[Broken]:
+    """In one message."""
+    for turn in request.turns:
+        for kind, most in _MOST.items():
+            found: list[Any] = [block for block in turn.blocks if kind in block.value]
+            yield from too_many(found, f"{turn.pointer}/content", f"{kind}s", most)
+
+
+RULES: Final = rules_of(sys.modules[__name__], model_rules)
+
+__all__ = ["RULES", "Conversation"]

@@ -18,16 +18,18 @@ from engine import NAME, VERSION, ask, build, run, serving
 from art_compliance.cassettes import load_cassette
 from art_compliance.cassettes.corpus import user_cache
 from art_compliance.checks.replay.recorded import read_recorded
+from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.pointers import look_up
 from art_compliance.run.recorder import Order, choose, record
 from art_compliance.subject.access import Access
+from art_compliance.subject.factories import find_factory
 from art_sdk import OpenAIAdapter, parse_options, parse_prompt
 
 HERE: Final = Path(__file__).resolve().parent
 MAKER: Final = HERE / "model.py"
 TEMPLATE: Final = HERE / "template.jinja"
 INTO: Final = HERE.parents[1] / "cassettes"
-NEEDS: Final = ("torch==2.15.0", "gguf==0.19.0", "tokenizers==0.23.3", "numpy==2.4.6")
+NEEDS: Final = ("torch==2.13.0", "gguf==0.19.0", "tokenizers==0.23.3", "numpy==2.4.6")
 """What the model's own environment needs; the versions are pinned because training depends on them."""
 
 
@@ -53,7 +55,7 @@ LESSONS: Final[dict[str, str]] = {
 """The answers that the model learns, by scenario: text, one call, two calls, text after results."""
 
 ENGINE: Final = f"llama-server of {NAME} {VERSION}"
-ADAPTERS: Final = {"openai": "/v1", "anthropic": "/v1"}
+ADAPTERS: Final = {"openai": "/v1", "openai-compatible": "/v1", "anthropic": "/v1"}
 """The reference adapters whose wire formats the engine speaks, and its path for each."""
 
 
@@ -118,17 +120,17 @@ def _record(url: str) -> int:
     for adapter, path in ADAPTERS.items():
         access = Access(key="no-key-is-needed", base_url=url + path, model="art-tiny")
         order = Order(scenarios=choose(tuple(LESSONS)), into=INTO, source="local engine", access=access, engine=ENGINE)
+        dialect = DIALECTS[find_factory(adapter).dialect]
         for one in record(adapter, order):
-            wrong = one.why or _differs(one.path, one.scenario)
+            wrong = one.why or _differs(one.path, one.scenario, dialect)
             failed += wrong is not None
             print(one.path or one.scenario, wrong or ("written" if one.changed else "unchanged"))
     return int(failed > 0)
 
 
-def _differs(path: Path | None, name: str) -> str | None:
+def _differs(path: Path | None, name: str, dialect: Dialect) -> str | None:
     """The engine's answer if it is not what the model was taught: then the training was too short."""
     kept = load_cassette(path or INTO)
-    dialect = "openai-chat" if kept.exchanges[-1].uri.endswith("/chat/completions") else "anthropic-messages"
     recorded = read_recorded(dialect, kept.exchanges[-1].answer_body)
     calls = [(call.name, look_up(call.value, "/city")) for call in recorded.calls.values()]
     said = called(*calls) if calls else "".join(recorded.texts.values())

@@ -76,6 +76,14 @@ def test_a_key_that_is_a_common_word_stays_in_texts(provider, tmp_path: Path):
     assert replayed(tmp_path, OpenAIAdapter, "one-question").failures == []
 
 
+def test_the_folder_is_not_named_after_the_address_of_a_server(provider, tmp_path: Path):
+    order = Order(
+        scenarios=choose(("one-question",)), into=tmp_path, source="local engine", access=access(provider), engine="e 1"
+    )
+    (one,) = record("openai-compatible", order)
+    assert one.path == tmp_path / "openai-compatible" / "one-question.yaml"
+
+
 def test_the_suites_own_answer_does_not_replace_a_real_one(provider, tmp_path: Path):
     (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     before = real.path.read_bytes()

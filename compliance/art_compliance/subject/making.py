@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -125,5 +126,6 @@ def _model(order: Order, dialect: Dialect | None) -> str | None:
 def provider_name(adapter: Any, order: Order) -> Any:
     """The declared name. An adapter to any server may be named after the server's address: then its class says."""
     declared = getattr(adapter, "provider_name", None)
-    is_address = declared == order.url.partition("://")[2]
+    url = order.access.base_url if order.access and order.access.base_url else order.url
+    is_address = declared == urlsplit(url).netloc
     return getattr(cast("type[object]", type(adapter)), "provider_name", None) if is_address else declared

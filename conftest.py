@@ -75,6 +75,16 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_heap() -> None:
+    """Hide from the garbage collector what earlier files left: modules, schemas, pools.
+
+    Some tests collect garbage many times, and it would look through all of that each time.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def import_all() -> None:
     """Import every module while coverage measures, and not in the first test that needs it, where it may pause."""
     for package in (art_compliance, art_sdk):

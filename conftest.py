@@ -122,7 +122,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add options for how much is run."""
-    parser.addoption("--sample", action="store_true", help="run each test function with a sample of its parameters")
+    parser.addoption("--sample", action="store_true", help="run each test function with few of its parameters")
     parser.addoption("--thorough", action="store_true", help="run the tests that are marked 'thorough', too")
 
 
@@ -132,8 +132,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("thorough"):
         _select(config, items, lambda item: item.get_closest_marker("thorough") is None)
     if config.getoption("sample"):
-        _select(config, items, set(sample(items, first=1)).__contains__)
-    measured = set(sample(items, first=10))
+        _select(config, items, set(sample(items, first=1, every=23)).__contains__)
+    measured = set(sample(items, first=10, every=11))
     for item in items:
         item.stash[MEASURED] = item in measured
     items.sort(key=lambda item: sum(mark.name in LONG for mark in item.iter_markers()), reverse=True)
@@ -145,14 +145,15 @@ def _select(config: pytest.Config, items: list[pytest.Item], is_run: Callable[[p
     items[:] = filter(is_run, items)
 
 
-def sample(items: list[pytest.Item], *, first: int) -> Iterator[pytest.Item]:
-    """Yield each test function with its first rows of parameters, and with every seventh of the others.
+def sample(items: list[pytest.Item], *, first: int, every: int) -> Iterator[pytest.Item]:
+    """Yield each test function with its first rows of parameters, and with some of the others.
 
-    Seven divides no number of dialects or adapters: none of them is left out of every table.
+    Take a prime number for `every`: it divides no number of dialects or adapters, so that none of them is left out of
+    every table.
     """
     seen: Counter[str] = Counter()
     for item in items:
         function = item.nodeid.partition("[")[0]
         seen[function] += 1
-        if seen[function] <= first or (seen[function] - first) % 7 == 0:
+        if seen[function] <= first or (seen[function] - first) % every == 0:
             yield item

@@ -54,6 +54,8 @@ OF_EVERY_STAGE = (
 )
 """A check of each stage that needs data of its own or another process. Replay has no cassettes of this adapter."""
 
+FEW_SCENARIOS = ("greeting", "one-question", "answer-text", "streamed", "generated-conversations")
+
 
 def run(*command: object, cwd: Path) -> str:
     """Run a command that must succeed. Gives its output."""
@@ -138,6 +140,7 @@ def test_the_sdk_works_without_the_suite(sdk_alone: Environment, tmp_path: Path)
 
 def test_the_command_runs_every_stage_from_the_wheel(with_suite: Environment, project: Path):
     checks = [argument for name in OF_EVERY_STAGE for argument in ("--check", name)]
+    checks += [argument for name in FEW_SCENARIOS for argument in ("--scenario", name)]
     judged = ("compliance.adapter:TheirAdapter", "--profile", "quick", "--seed", "7", "--report", "out")
     output = run(with_suite.path("art"), "certify", *judged, *checks, cwd=project)
     assert "compliance.adapter:TheirAdapter  (white box, openai-chat)" in output

@@ -22,6 +22,7 @@ from art_sdk import (
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
+    OpenAIResponsesAdapter,
     OpenRouterAdapter,
     XAIAdapter,
 )
@@ -58,6 +59,34 @@ def openai_payload(prompt: list[Message], sent_id: Callable[[str], str] = str) -
         for t in TOOLS
     ]
     return {"model": MODEL, "messages": messages, "tools": tools}
+
+
+def responses_payload(prompt: list[Message]) -> Payload:
+    """A body for `/responses`."""
+    items: list[Payload] = []
+    for message in prompt:
+        role = message["role"]
+        if role == "tool_result":
+            call_id = message["tool_call_id"]
+            items.append({"type": "function_call_output", "call_id": call_id, "output": message["content"]})
+            continue
+        if message["content"]:
+            items.append({"type": "message", "role": role, "content": message["content"]})
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            called = {"name": function["name"], "arguments": function["arguments"]}
+            items.append({"type": "function_call", "call_id": call["id"], **called})
+    tools = [
+        {
+            "type": "function",
+            "name": t["name"],
+            "description": t["description"],
+            "parameters": t["inputSchema"],
+            "strict": False,
+        }
+        for t in TOOLS
+    ]
+    return {"model": MODEL, "input": items, "tools": tools, "store": False}
 
 
 def mistral_payload(prompt: list[Message]) -> Payload:
@@ -163,6 +192,7 @@ class Contest(NamedTuple):
 
 CONTESTS: Final[Mapping[str, Contest]] = {
     "openai": Contest(openai_payload, OpenAIAdapter(api_key="key")),
+    "openai-responses": Contest(responses_payload, OpenAIResponsesAdapter(api_key="key")),
     "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
     "ollama-chat": Contest(ollama_payload, OllamaChatAdapter(api_key="key")),

@@ -34,6 +34,49 @@ def chat_stream(size: int) -> bytes:
     return delta({"role": "assistant", "content": ""}) + _filled(size, lambda word: delta({"content": word})) + end
 
 
+def response_stream(size: int) -> bytes:
+    """A streamed answer in the format of OpenAI's Responses API with about this many bytes."""
+    number = 0
+
+    def event(kind: str, **more: Any) -> bytes:
+        nonlocal number
+        number += 1
+        data = {"type": kind} | more | {"sequence_number": number}
+        return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+
+    def delta(word: str) -> bytes:
+        return event("response.output_text.delta", delta=word, logprobs=[], **place)
+
+    def message(text: str, status: str) -> Any:
+        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+        return {"id": "msg_1", "type": "message", "status": status, "role": "assistant", "content": [part]}
+
+    base: dict[str, Any] = {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "tools": [],
+        "tool_choice": "auto",
+    }
+    base |= {"parallel_tool_calls": True, "error": None, "incomplete_details": None}
+    usage = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
+    usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    start = event("response.created", response=base | {"status": "in_progress", "output": []})
+    start += event("response.output_item.added", output_index=0, item=message("", "in_progress") | {"content": []})
+    start += event("response.content_part.added", part=message("", "")["content"][0], **place)
+    deltas = _filled(size, delta)
+    text = "".join(WORDS) * (deltas.count(b"\n\n") // len(WORDS))
+    done = message(text, "completed")
+    end = event("response.output_text.done", text=text, logprobs=[], **place)
+    end += event("response.content_part.done", part=done["content"][0], **place)
+    end += event("response.output_item.done", output_index=0, item=done)
+    last = base | {"status": "completed", "output": [done], "usage": usage}
+    return start + deltas + end + event("response.completed", response=last)
+
+
 def message_stream(size: int) -> bytes:
     """A streamed answer in Anthropic's format with about this many bytes."""
 
@@ -70,7 +113,12 @@ def _filled(size: int, write: Any) -> bytes:
     return b"".join(deltas * times)
 
 
-STREAMS: Final[Mapping[str, Any]] = {"openai": chat_stream, "anthropic": message_stream, "ollama-chat": lines_stream}
+STREAMS: Final[Mapping[str, Any]] = {
+    "openai": chat_stream,
+    "openai-responses": response_stream,
+    "anthropic": message_stream,
+    "ollama-chat": lines_stream,
+}
 
 
 class StreamServer:

@@ -17,7 +17,12 @@ from benchmarks.floors import CONTESTS
 from benchmarks.measure import compare
 
 MESSAGES = 100
-PATHS = {"openai": "/chat/completions", "anthropic": "/messages", "gemini": f"/models/{MODEL}:generateContent"}
+PATHS = {
+    "openai": "/chat/completions",
+    "openai-responses": "/responses",
+    "anthropic": "/messages",
+    "gemini": f"/models/{MODEL}:generateContent",
+}
 
 
 @pytest.fixture

@@ -39,6 +39,8 @@ FINISHES = {"stop": "stop", "length": "length", "content_filter": "content_filte
 ROLES = {"user": "user", "assistant": "model"}
 SAMPLING = {"temperature", "topP", "maxOutputTokens"}
 BLOCKED = ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
+INPUTS = {"user": "input_text", "system": "input_text", "assistant": "output_text"}
+STATUSES = {"completed": "stop", "max_output_tokens": "length", "content_filter": "content_filter"}
 ENDS = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(BLOCKED, "content_filter")}
 REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
 
@@ -80,6 +82,40 @@ class OpenAIClient:
         known = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens} if usage else {}
         cached = usage and usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
         yield {**known, "cached_tokens": cached, "stop_reason": FINISHES.get(finish, "other")}
+
+
+class ResponsesClient(OpenAIClient):
+    """`openai.AsyncOpenAI`, by its Responses API."""
+
+    dialect, capabilities = "openai-responses", ("system", "late_system", "streaming", "provider_fields")
+    losses, repairs, tokens, most = ("message_name",), ("joins_turns",), "max_output_tokens", (2, 1)
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        given, own = read_options(self, prompt, options)
+        if given.get("max_output_tokens", 16) < 16 or own.keys() & {"input", "previous_response_id"}:
+            raise PromptTranslationFailed("such options are not accepted")
+        items = [{"role": one["role"], "content": said(one)} for one in prompt]
+        request = {"model": options.get("model") or self.model, "input": items, "store": False, **given}
+        request |= {"stream": bool(options.get("stream")), "extra_body": own, "timeout": patience(options)}
+        return write_events(self.pieces(request), options, self.client.api_key)
+
+    async def pieces(self, request: Any) -> Any:
+        answer, kinds = None, set()
+        async for event in read(await self.client.responses.create(**request)):
+            answer = getattr(event, "response", None if request["stream"] else event)
+            check_failure(answer or event)
+            kinds.add(getattr(event, "type", None))
+            if getattr(event, "type", None) in {"response.output_text.delta", "response.refusal.delta"}:
+                yield event.delta
+        check_end(None if answer is None or answer.status in {"queued", "in_progress"} else answer.status)
+        messages = [item for item in answer.output if type_of(item) == "message" and not request["stream"]]
+        for part in (part for message in messages for part in message.content):
+            kinds.add(f"response.{part.type}.delta")
+            yield "" + (part.refusal if part.type == "refusal" else part.text)
+        usage, reason = answer.usage, answer.incomplete_details and answer.incomplete_details.reason
+        known = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens} if usage else {}
+        end = "content_filter" if "response.refusal.delta" in kinds else STATUSES.get(reason or answer.status, "other")
+        yield {**known, "cached_tokens": usage and usage.input_tokens_details.cached_tokens, "stop_reason": end}
 
 
 class AnthropicClient:
@@ -305,8 +341,27 @@ def texts(content: Any) -> list[str]:
     return [part["text"] for part in parts] if all(part["type"] == "text" for part in parts) else []
 
 
+def said(message: Any) -> list[dict[str, str]]:
+    """The texts as parts of an item."""
+    return [{"type": INPUTS[message["role"]], "text": text} for text in texts(message["content"])]
+
+
 def blocks(content: Any) -> list[dict[str, str]]:
     return [{"type": "text", "text": text} for text in texts(content) if text.strip()]
+
+
+def check_failure(answer: Any) -> None:
+    """The client raises for no error but those that chat completions have."""
+    failed = answer if getattr(answer, "type", None) == "error" else getattr(answer, "error", None)
+    if failed:
+        raise RuntimeError(failed.message)
+
+
+def type_of(item: Any) -> str:
+    """The client accepts an item without a type."""
+    if not isinstance(item.type, str):
+        raise TypeError("an item has no type")
+    return item.type
 
 
 def check_end(reason: Any) -> None:
@@ -428,7 +483,7 @@ def seconds_of(wait: str) -> float:
         return (parsedate_to_datetime(wait) - datetime.now(UTC)).total_seconds()
 
 
-@pytest.mark.parametrize("wrapper", [OpenAIClient, AnthropicClient, GeminiClient, OllamaClient])
+@pytest.mark.parametrize("wrapper", [OpenAIClient, ResponsesClient, AnthropicClient, GeminiClient, OllamaClient])
 def test_a_wrapper_has_forty_lines_at_most(wrapper: type):
     assert len(inspect.getsource(wrapper).splitlines()) <= 40
 
@@ -464,6 +519,7 @@ SHARED = ("load", "properties")
         pytest.param(GeminiClient, marks=pytest.mark.thorough),
         pytest.param(OpenAIClient, marks=pytest.mark.thorough),
         pytest.param(OllamaClient, marks=pytest.mark.thorough),
+        pytest.param(ResponsesClient, marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")  # how Google's client reports a new one

@@ -22,8 +22,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from art_compliance.dialects import DIALECTS
+from art_compliance.dialects.order import Event, read_events
 from art_compliance.provider import StrictProvider
+from art_compliance.resources import data_folder
+from art_compliance.scenarios import WrittenAnswer, load_scenarios
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
 
@@ -64,10 +69,12 @@ class Format(NamedTuple):
     base_path: str
     model: str
     options: tuple[str, ...]
+    tests: int = 9
 
 
 FORMATS = (
     Format("openai-chat", "/v1", "gpt-5-mini", ()),
+    Format("open-responses", "/v1", "gpt-5-mini", (), tests=13),
     Format(
         "anthropic",
         "/v1",
@@ -91,7 +98,7 @@ def results_of(peer: Path, provider: StrictProvider, tested: Format) -> list[dic
 def test_every_test_of_the_peer_passes_without_a_warning(peer: Path, tested: Format):
     with StrictProvider() as provider:
         results = results_of(peer, provider, tested)
-    assert len(results) == 9
+    assert len(results) == tested.tests
     assert [one for one in results if one["status"] != "passed" or one.get("warnings")] == []
 
 
@@ -102,3 +109,61 @@ def test_as_openai_the_provider_refuses_the_one_request_that_openai_refuses(peer
         (refused,) = (one for one in provider.seen() if one.is_refused and "model" in json.loads(one.request.body))
     assert [one["id"] for one in results if one["status"] != "passed"] == ["chat-reasoning-summary"]
     assert [finding.pointer for finding in refused.findings] == ["/reasoning"]
+
+
+# The Open Responses specification, which comes with the peer, as a second judge of our Responses API.
+
+
+@pytest.fixture(scope="module")
+def specification(peer: Path) -> dict[str, Any]:
+    """Its OpenAPI document."""
+    (path,) = peer.parent.parent.glob("lib/*/site-packages/llm_comply/specs/openresponses.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def faults(specification: dict[str, Any], name: str, data: Any) -> list[str]:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": specification["components"]}
+    return [error.message for error in Draft202012Validator(schema).iter_errors(data)]
+
+
+OPENAI_TAKES = {"name-of-65", "name-of-128"}
+"""Scenarios whose tools have longer names than the specification's 64 characters: OpenAI's types allow 128."""
+
+
+def test_every_canonical_request_is_one_of_open_responses(specification: dict[str, Any]):
+    paths = sorted((data_folder("fixtures") / "payloads" / "openai-responses").glob("*.json"))
+    found = {
+        path.stem
+        for path in paths
+        if faults(specification, "CreateResponseBody", json.loads(path.read_text(encoding="utf-8")))
+    }
+    assert found == OPENAI_TAKES
+    assert len(paths) > 200
+
+
+RESPONSES = DIALECTS["openai-responses"]
+
+
+def written() -> dict[str, WrittenAnswer]:
+    """The scenarios' answers that a response can be."""
+    given = {scenario.id: scenario.answer for scenario in load_scenarios() if scenario.answer}
+    return {name: answer for name, answer in given.items() if not answer.without_ids}
+
+
+def test_every_written_answer_is_one_of_open_responses(specification: dict[str, Any]):
+    bodies = {name: json.loads(RESPONSES.answers.write(answer)) for name, answer in written().items()}
+    assert {name for name, body in bodies.items() if faults(specification, "ResponseResource", body)} == set()
+    assert len(bodies) >= 20
+
+
+def test_every_event_of_a_written_stream_is_one_of_open_responses(specification: dict[str, Any]):
+    schemas = specification["components"]["schemas"]
+    streaming = {name: schema for name, schema in schemas.items() if name.endswith("StreamingEvent")}
+    by_type = {kind: name for name, schema in streaming.items() for kind in schema["properties"]["type"]["enum"]}
+    seen = {event.body["type"]: event.body for answer in written().values() for event in events_of(answer)}
+    assert {kind for kind, body in seen.items() if faults(specification, by_type[kind], body)} == set()
+    assert len(seen) >= 18
+
+
+def events_of(answer: WrittenAnswer) -> list[Event]:
+    return list(read_events(b"".join(RESPONSES.streams.write(answer))))

@@ -106,15 +106,18 @@ def test_reasoning_may_stand_for_the_text(written: WrittenAnswer, text: str | No
         ("gemini-generate", b'{"finishReason": "STOP"}', True),
         ("anthropic-messages", b'{"stop_reason":"end_turn"}', True),
         ("gemini-generate", b'{"blockReason":"SAFETY"}', True),
+        ("openai-responses", b'{"type":"response.completed","response":{"status":"completed"}}', True),
+        ("openai-responses", b'{"type":"response.created","response":{"status":"in_progress"}}', False),
+        ("openai-responses", b'{"type":"response.output_item.done","item":{"status":"completed"}}', False),
         ("openai-chat", b'{"finish_reason":null}', False),
         ("openai-chat", b'{"stop_reason":"end_turn"}', False),
         ("openai-chat", b"{}", False),
     ],
 )
 def test_the_finish_is_found_in_the_dialects_own_field(dialect: str, event: bytes, is_finish: bool):  # noqa: FBT001
-    fields = DIALECTS[dialect].streams.finish_fields
-    assert has_finish([b"{}", event], fields) is is_finish
-    assert not has_finish([], fields)
+    streams = DIALECTS[dialect].streams
+    assert has_finish([b"{}", event], streams.finish_fields, streams.finish_events) is is_finish
+    assert not has_finish([], streams.finish_fields)
 
 
 def ended(text: str | None, finish: str = "stop", *calls: dict[str, Any]) -> Event:

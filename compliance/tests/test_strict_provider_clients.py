@@ -96,6 +96,62 @@ class OpenAI:
         }
 
 
+class Responses(OpenAI):
+    """By the client's own state machine, which is strict about the order of events."""
+
+    dialect = "openai-responses"
+    finishes: ClassVar = {
+        "stop": None,
+        "tool_calls": None,
+        "length": "max_output_tokens",
+        "content_filter": "content_filter",
+    }
+    ends: ClassVar = {"response.completed", "response.incomplete", "response.failed"}
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        super().__init__(url, key)
+        self.asked = {"model": "gpt-5-mini", "input": "hi"}
+
+    def ask(self) -> READ:
+        return self.read(self.client.responses.create(**self.asked))
+
+    def stream(self) -> READ:
+        with self.client.responses.stream(**self.asked) as stream:
+            for event in stream:
+                if event.type == "error":  # the client passes it on
+                    raise openai.APIError(event.message, httpx2.Request("POST", "http://any"), body=None)
+                if event.type in self.ends:
+                    return self.read(event.response)
+        raise AssertionError("the stream has no end")
+
+    def read(self, answer: Any) -> READ:
+        items = {kind: [item for item in answer.output if item.type == kind] for kind in ("message", "reasoning")}
+        parts = [part.to_dict() for item in items["message"] for part in item.content]
+        usage, details = answer.usage, answer.incomplete_details
+        calls = [item for item in answer.output if item.type == "function_call"]
+        return {
+            "parts": [(part["type"], part.get("text", part.get("refusal"))) for part in parts],
+            "thought": [part.text for item in items["reasoning"] for part in item.summary],
+            "encrypted": [item.encrypted_content for item in items["reasoning"]],
+            "calls": [(call.call_id, call.name, json.loads(call.arguments)) for call in calls],
+            "finish": details.reason if details else None,
+            "usage": (usage.input_tokens, usage.input_tokens_details.cached_tokens, usage.output_tokens),
+            "thinking": usage.output_tokens_details.reasoning_tokens,
+        }
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        kind = "refusal" if said.is_refusal else "output_text"
+        return {
+            "parts": [] if said.content is None else [(kind, said.content)],
+            "thought": [said.thinking] if said.thinking else [],
+            "encrypted": [said.signature] if said.thinking else [],
+            "calls": [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls],
+            "finish": None if said.is_refusal else self.finishes[said.finish],
+            "usage": (said.input_tokens, said.cached_tokens or 0, said.output_tokens),
+            "thinking": said.thinking_tokens or 0,
+        }
+
+
 class Anthropic:
     dialect = "anthropic-messages"
     finishes: ClassVar = {
@@ -224,6 +280,7 @@ class Ollama:
 
 
 CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini, Ollama)
+CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Responses, Anthropic, Gemini)
 
 
 @contextmanager
@@ -287,6 +344,7 @@ ERRORS = {
     "anthropic-messages": ANTHROPIC_ERRORS,
     "gemini-generate": GEMINI_ERRORS,
     "ollama-chat": dict.fromkeys(OPENAI_ERRORS, ollama.ResponseError),
+    "openai-responses": OPENAI_ERRORS,
 }
 
 
@@ -315,6 +373,7 @@ def test_the_official_client_reads_the_providers_words_in_a_refusal(make: Any):
 
 IN_STREAM = {
     "openai-chat": openai.APIError,
+    "openai-responses": openai.APIError,
     "anthropic-messages": anthropic.APIStatusError,
     "gemini-generate": genai_errors.ServerError,
     "ollama-chat": ollama.ResponseError,

@@ -2,7 +2,8 @@
 
 A conversation is a list of items: messages, calls (each with an `id` of its own and the `call_id` that its result
 names), results and reasoning. Items have no turns, so neighbouring messages of the assistant are joined (declared).
-System messages are items at their places. At the provider's limits: `max_tokens` is at least 16; stop sequences have no
+System messages are items at their places. Every item has its type, which OpenAI does not demand of messages, and the
+Open Responses specification does. At the provider's limits: `max_tokens` is at least 16; stop sequences have no
 field and are refused; a call id over 64 characters is mapped; message names, a result's `status` and a tool's output
 schema have no place and are dropped (declared). Tools and schemas are sent as not strict, as they would be changed
 otherwise.
@@ -108,7 +109,10 @@ class OpenAIResponsesAdapter(BaseAdapter):
             if type(turn) is AssistantTurn:  # `type() is`, not `match`: this is the hot loop
                 self._append_assistant(items, turn, ids)
             elif type(turn) is UserTurn:
-                items.append({"role": "user", "content": self._user(turn)})
+                said = turn.message.content
+                items.append(
+                    {"type": "message", "role": "user", "content": said if type(said) is str else self._user(turn)}
+                )
             elif type(turn) is SystemTurn:
                 items.append(self._system(turn))
         return items
@@ -119,7 +123,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
                 "this system message comes between a call and its result; move it before the call or after the result"
             )
             self.refuse(reason, index=turn.index)
-        return {"role": "system", "content": turn.message.content}
+        return {"type": "message", "role": "system", "content": turn.message.content}
 
     def _user(self, turn: UserTurn) -> str | list[Payload]:
         content = turn.message.content
@@ -141,13 +145,13 @@ class OpenAIResponsesAdapter(BaseAdapter):
         message, calls = turn.message, turn.calls
         if message.content is None and not calls:
             self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
-        written: list[Payload] = []
-        if message.content or not (calls or message.content is None):
-            written.append({"role": "assistant", "content": message.content})
+        begun = len(items)
+        if message.content or not calls:
+            items.append({"type": "message", "role": "assistant", "content": message.content})
         for call in calls:
             function, call_id = call.function, call.id
             text = function.arguments
-            written.append(
+            items.append(
                 {
                     "type": "function_call",
                     "call_id": ids.get(call_id, call_id),
@@ -156,8 +160,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
                 }
             )
         if message.extensions and self.dialect in message.extensions:
-            written = self._put_back(written, turn, message.extensions[self.dialect])
-        items += written
+            items[begun:] = self._put_back(items[begun:], turn, message.extensions[self.dialect])
         for call_id, answer in turn.answers.items():
             items.append(
                 {"type": "function_call_output", "call_id": ids.get(call_id, call_id), "output": answer.content}
@@ -166,10 +169,14 @@ class OpenAIResponsesAdapter(BaseAdapter):
     def _put_back(self, written: list[Payload], turn: AssistantTurn, extension: dict[str, Any]) -> list[Payload]:
         """The items of the answer, with those that stand in no message (responses.reasoning-followed)."""
         try:
-            return put_back(written, extension)
+            items = put_back(written, extension)
         except ValueError as error:
             reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
+        if items and items[-1]["type"] == "reasoning":
+            reason = "it ends in reasoning, which OpenAI refuses; leave the message out"
+            self.refuse(reason, index=turn.index, rule="responses.reasoning-followed")
+        return items
 
     def _settings(self, options: CallOptions) -> Payload:
         own, model = self.provider_fields(options), options.model or self.model

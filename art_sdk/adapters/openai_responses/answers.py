@@ -125,12 +125,13 @@ class Output:
 
     def add(self, given: dict[str, Any], item: OutputItem) -> None:
         """Adds an item whose pieces are known already."""
-        self.items.append(given)
         if item.type == "function_call":
             self._has_calls = True
         elif item.type == "message":
+            given = {name: value for name, value in given.items() if name != "content"}  # it may be long
             self._lengths.append(sum(len(piece.text) for piece in message_texts(item)))
             self._is_refusal = self._is_refusal or any(part.type == "refusal" for part in item.content or ())
+        self.items.append(given)
 
     def end(self, response: Response, *, request_id: str | None) -> Ending:
         """What the response says besides its output. Raises ValueError for one that is not an answer."""

@@ -110,7 +110,7 @@ def put_back(written: list[dict[str, Any]], extension: object) -> list[dict[str,
         raise ValueError("the message has more calls than its items")
     if text:  # which the answer did not have
         first = next((at for at, item in enumerate(items) if item.get("type") == "function_call"), len(items))
-        items.insert(first, {"role": "assistant", "content": text})
+        items.insert(first, {"type": "message", "role": "assistant", "content": text})
     return items
 
 
@@ -118,7 +118,7 @@ def _message(kept: _KeptMessage, text: str) -> dict[str, Any]:
     """With an id, it is an item of the answer; without one, a message of the assistant."""
     phase = {} if kept.phase is None else {"phase": kept.phase}
     if kept.id is None:
-        return {"role": "assistant", "content": text, **phase}
+        return {"type": "message", "role": "assistant", "content": text, **phase}
     content: list[dict[str, Any]] = [{"type": "output_text", "text": text, "annotations": []}]
     status = kept.status or "completed"
     return {"type": "message", "id": kept.id, "role": "assistant", "status": status, "content": content, **phase}

@@ -73,6 +73,7 @@ _DELTAS: Final[Mapping[str, tuple[str, str, type[Text | Thinking] | None]]] = {
     "response.refusal.delta": ("message", "refusal", Text),
     "response.reasoning_summary_text.delta": ("reasoning", "summary_text", Thinking),
     "response.reasoning_text.delta": ("reasoning", "reasoning_text", Thinking),
+    "response.reasoning.delta": ("reasoning", "reasoning_text", Thinking),  # the name in Open Responses
     "response.function_call_arguments.delta": ("function_call", "arguments", None),
 }
 """Per event: the type of its item, the kind of text, and what a piece of it becomes; arguments are read when whole."""

@@ -121,7 +121,12 @@ def _carries(event: bytes, piece: str, fields: Iterable[str]) -> bool:
     return any(f'"{name}":{value}'.encode() in event for name in fields for value in written)
 
 
-def has_finish(events: Iterable[bytes], fields: Iterable[str]) -> bool:
-    """Whether one of these fields of the events says why the answer ended: the answer is complete then."""
-    finish = re.compile(rf'"(?:{"|".join(fields)})": ?"'.encode())
+def has_finish(events: Iterable[bytes], fields: Iterable[str], last: Iterable[str] = ()) -> bool:
+    """Whether one of the events says why the answer ended: the answer is complete then.
+
+    It has one of the fields, or is of one of the types `last`, where the fields are in other events, too.
+    """
+    kinds = "|".join(map(re.escape, last))
+    pattern = rf'"type": ?"(?:{kinds})"' if kinds else rf'"(?:{"|".join(fields)})": ?"'
+    finish = re.compile(pattern.encode())
     return any(finish.search(event) for event in events)

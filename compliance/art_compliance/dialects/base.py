@@ -167,6 +167,12 @@ def _no_headers(status: int, message: str) -> tuple[tuple[str, str], ...]:
     return ()
 
 
+def no_other_answer(payload: dict[str, Any], target: str) -> bytes | None:
+    """What most formats answer at other paths than their own: nothing."""
+    del payload, target
+    return None
+
+
 class Answers(Struct, frozen=True, kw_only=True):
     """What comes back."""
 
@@ -178,6 +184,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """The headers of an error answer with this status and message, beside its content type."""
     models: Models
     """The list of models, as the provider's own client reads it."""
+    write_other: Callable[[dict[str, Any], str], bytes | None] = no_other_answer
+    """Writes the answer to a good request with this body if its target is one of the service's other paths."""
     essential: tuple[str, ...]
     """JSON pointers of fields without which an unstreamed answer cannot be read."""
     read: ReadRecorded
@@ -221,6 +229,8 @@ class Streams(Struct, frozen=True, kw_only=True):
     """The fields that carry pieces of the answer's text."""
     finish_fields: tuple[str, ...]
     """The fields that say why an answer ended, streamed or not."""
+    finish_events: tuple[str, ...] = ()
+    """The types of the events that end an answer, where other events have such fields, too."""
     write_body: Callable[[dict[str, Any]], tuple[bytes, ...]] | None = None
     """Writes the events of a stream that says what the body of an unstreamed answer says."""
     interleave_calls: Callable[[tuple[bytes, ...]], tuple[bytes, ...]] | None = None

@@ -163,6 +163,9 @@ class StrictProvider:
         refusal = refusal or refuse_for(asked, findings)
         if refusal is not None:
             return Exchange(request, dialect.name, findings, _refused(dialect, refusal))
+        other = dialect.answers.write_other(asked.payload, request.target)
+        if other is not None:
+            return Exchange(request, dialect.name, findings, Response(200, other))
         said = self._compose(asked)
         fault = self._fault if self._fault is not None and self._fault.fits(asked) else None
         make, name = (_answer, None) if fault is None else (fault.make, fault.id)

@@ -136,11 +136,16 @@ def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
         for what, last, how in cuts if at == places[-1] else cuts[number % 3 :][:1]:
             reply = _reply_to_part(trial, events[:at], last, how)
             is_read = isinstance(reply, Answered) and reply.error is None
-            if is_read and has_finish(events[:at], trial.dialect.streams.finish_fields):
+            if is_read and _is_finished(trial, events[:at]):
                 faults = [difference.after("a different answer is read: ") for difference in _lost(trial, reply, whole)]
             else:
                 faults = [*wrong_failure(trial, reply, _text_in(trial, events[:at])), *_half_calls(reply, whole)]
             yield from (fault.after(f"{what} of {len(events)}: ") for fault in faults)
+
+
+def _is_finished(trial: Trial, events: tuple[bytes, ...]) -> bool:
+    streams = trial.dialect.streams
+    return has_finish(events, streams.finish_fields, streams.finish_events)
 
 
 def _text_in(trial: Trial, events: tuple[bytes, ...]) -> str | None:
@@ -202,7 +207,7 @@ def error_event_is_told(trial: Trial) -> Iterator[Problem]:
     words = "written error of a stream"
     _, events = streamed(trial), trial.once(_events_asked_for)
     at = len(events) // 2
-    if has_finish(events[:at], trial.dialect.streams.finish_fields):
+    if _is_finished(trial, events[:at]):
         raise NotApplicable("the first half of the stream has the whole answer")
     reply = _reply_to_part(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
     faults = list(wrong_failure(trial, reply, _text_in(trial, events[:at])))

@@ -8,6 +8,7 @@ from art_compliance.dialects.base import Answers, Dialect, Requests, Service, St
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.access import NOT_JSON, chat_access
 from art_compliance.dialects.openai_responses.answers import ESSENTIAL, MODELS, write_error, write_response
+from art_compliance.dialects.openai_responses.compacting import COMPACT, write_compacted
 from art_compliance.dialects.openai_responses.decode import NAME, decode
 from art_compliance.dialects.openai_responses.items import Items
 from art_compliance.dialects.openai_responses.order import ORDER
@@ -28,9 +29,9 @@ OPENAI_RESPONSES: Final = Dialect(
     service=Service(
         hosts=("api.openai.com",),
         kin=("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"),
-        path=r"/responses$",
+        path=r"/responses(/compact)?$",
         base_path="/v1",
-        endings=("/responses",),
+        endings=("/responses", COMPACT),
         access=chat_access(),
         shape="responses",
     ),
@@ -48,6 +49,7 @@ OPENAI_RESPONSES: Final = Dialect(
         write=write_response,
         write_error=write_error,
         models=MODELS,
+        write_other=write_compacted,
         essential=ESSENTIAL,
         read=read_recorded,
         counts=COUNTS,
@@ -66,6 +68,7 @@ OPENAI_RESPONSES: Final = Dialect(
         unknown_event=UNKNOWN_EVENT,
         text_fields=("delta",),
         finish_fields=("status",),
+        finish_events=("response.completed", "response.incomplete", "response.failed"),
         interleave_calls=interleave_calls,
     ),
 )

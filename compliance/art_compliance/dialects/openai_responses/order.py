@@ -19,12 +19,14 @@ _CONTENT: Final = (
     "reasoning_summary_part",
     "reasoning_summary_text",
     "reasoning_text",
+    "reasoning",
 )
 _WHOLE: Final = {
     "response.output_text.done": "text",
     "response.refusal.done": "refusal",
     "response.reasoning_text.done": "text",
     "response.reasoning_summary_text.done": "text",
+    "response.reasoning.done": "text",
     "response.function_call_arguments.done": "arguments",
 }
 

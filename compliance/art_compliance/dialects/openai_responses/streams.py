@@ -102,7 +102,7 @@ _EMPTY: Final[dict[str, dict[str, Any]]] = {"message": {"content": []}, "functio
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:
     """An item as it begins: recorded reasoning has no status."""
-    empty = _EMPTY.get(item["type"], {})
+    empty: dict[str, Any] = _EMPTY.get(item["type"], {})
     if item["type"] == "reasoning":
         empty = {name: [] for name in ("summary", "content") if name in item}
     status = {"status": "in_progress"} if "status" in item else {}

@@ -176,9 +176,9 @@ class EventWriter:
     def __init__(self, info: CallInfo) -> None:
         self._info = info
         self._stamps = info.stamps()
-        self._types: dict[type[Text | Thinking], TokenType] = {
-            kind: token_type(info.call_context, kind) for kind in (Text, Thinking)
-        }
+        self._ids = info.thread_id, info.trace_id, info.session_id
+        self._text_type: TokenType = token_type(info.call_context, Text)
+        self._thinking_type: TokenType = token_type(info.call_context, Thinking)
         self._text: LongText | None = None
         self._calls: list[ToolCall] = []
         self._own_names: dict[str, str] | None = None
@@ -188,16 +188,18 @@ class EventWriter:
         """The event of a piece. The first piece sets `first_piece_ms`."""
         if self.first_piece_ms is None:
             self.first_piece_ms = self._info.elapsed_ms()
+        if type(piece) is Text:  # as most pieces are: this is the hot loop
+            if self._text is None:
+                self._text = LongText()
+            self._text.write(piece.text)
+            thread_id, trace_id, session_id = self._ids
+            kind = self._text_type
+            return TokenEvent(piece.text, kind, thread_id=thread_id, trace_id=trace_id, session_id=session_id)
         if isinstance(piece, ToolCall):
             call = self._with_own_name(piece)
             self._calls.append(call)
             return ToolCallEvent(call=call, **self._stamps)
-        kind = type(piece)
-        if isinstance(piece, Text):
-            if self._text is None:
-                self._text = LongText()
-            self._text.write(piece.text)
-        return TokenEvent(text=piece.text, token_type=self._types[kind], **self._stamps)
+        return TokenEvent(piece.text, self._thinking_type, **self._stamps)
 
     def end(self, ending: Ending, *, first_token_ms: float | None = None) -> Iterator[StreamEvent]:
         """The two last events of a good answer."""

@@ -28,7 +28,8 @@ def find_odd_schema(root: dict[str, Any]) -> str | None:
 
 def _inner(path: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The schemas inside, with their paths: of properties and, but for the root, of alternatives."""
-    for name, value in (schema.get("properties") or {}).items():
+    properties: dict[str, Any] = schema.get("properties") or {}
+    for name, value in properties.items():
         yield f"{path}.properties.{name}".lstrip("."), value
     for at, value in enumerate((schema.get("anyOf") or ()) if path else ()):
         yield f"{path}.anyOf[{at}]", value
@@ -42,6 +43,10 @@ def _is_texts(value: object) -> bool:
     return is_array(value) and all(isinstance(one, str) for one in value)
 
 
+def _is_text_or_texts(value: object) -> bool:
+    return _is_text(value) or _is_texts(value)
+
+
 _Fields = dict[str, tuple[Callable[[Any], bool], str]]
 
 _ROOT: Final[_Fields] = {  # its type is `object`: `parse_options`
@@ -49,7 +54,7 @@ _ROOT: Final[_Fields] = {  # its type is `object`: `parse_options`
     "required": (_is_texts, "a list of texts"),
 }
 _PROPERTY: Final[_Fields] = {
-    "type": (lambda value: _is_text(value) or _is_texts(value), "text or a list of texts"),
+    "type": (_is_text_or_texts, "text or a list of texts"),
     "description": (_is_text, "text"),
     "enum": (is_array, "a list"),
     "anyOf": (is_array, "a list"),

@@ -7,7 +7,7 @@ Source: `streamResponse` in github.com/ollama/ollama, server/routes.go, and reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import filterfalse
 from typing import Any, Final
 
@@ -40,8 +40,17 @@ class ChatLines:
         self._ids: set[str] = set()
         self._fresh_ids = filterfalse(self._ids.__contains__, info.fresh_call_ids())
 
-    def take(self, frame: Frame) -> Iterator[Piece]:
+    def take(self, frame: Frame) -> Iterable[Piece]:
         line = _decode_line(frame.data)
+        message = line.message
+        if message is None or line.done or line.error or message.thinking or message.tool_calls:
+            return self._take(line)
+        if self._state != "answering":
+            return self._take(line)
+        self._has_messages = True  # as most lines are, it is a piece of text: this is the hot loop
+        return (Text(message.content),) if message.content else ()
+
+    def _take(self, line: Chat) -> Iterator[Piece]:
         if line.error:
             raise ErrorInStream("a line with an error")
         message = line.message

@@ -101,7 +101,7 @@ def properties_object(chat: Chat) -> Iterator[Broken]:
             yield from _wrong(schema, _PROPERTY)
 
 
-def _wrong(schema: Place, fields: Mapping[str, tuple[Callable[[Any], bool], str]]) -> Iterator[Broken]:
+def _wrong(schema: Place, fields: _Fields) -> Iterator[Broken]:
     for name, (fits, words) in fields.items():
         value = schema.value.get(name)
         if value is not None and not fits(value):
@@ -136,13 +136,19 @@ def _is_texts(value: object) -> bool:
     return is_array(value) and all(isinstance(one, str) for one in value)
 
 
-_ROOT: Final = {
+def _is_text_or_texts(value: object) -> bool:
+    return _is_text(value) or _is_texts(value)
+
+
+_Fields = Mapping[str, tuple[Callable[[Any], bool], str]]
+
+_ROOT: Final[_Fields] = {
     "type": (_is_text, "text"),
     "properties": (is_object, "an object"),
     "required": (_is_texts, "a list of texts"),
 }
-_PROPERTY: Final = {
-    "type": (lambda value: _is_text(value) or _is_texts(value), "text or a list of texts"),
+_PROPERTY: Final[_Fields] = {
+    "type": (_is_text_or_texts, "text or a list of texts"),
     "description": (_is_text, "text"),
     "enum": (is_array, "a list"),
     "anyOf": (is_array, "a list"),

@@ -24,7 +24,7 @@ from art_compliance.subject.deadlines import TimedOut
 from art_compliance.subject.factories import find_factory
 
 RUDE = [sys.executable, "-S", "-E", str(Path(__file__).with_name("rude_bridge.py"))]
-HASTY = Patience(start=0.5, answer=0.3, end=0.3)
+HASTY = Patience(answer=0.3, end=0.3)
 HELLO = [{"role": "user", "content": "2"}]
 OPTIONS = {"thread_id": "t"}
 
@@ -58,7 +58,7 @@ NO_MESSAGE = "it wrote what is no message to its standard output: "
     [
         ("exits", "it ended with exit code 3; its last words: Error: Cannot find module './adapter.js'"),
         ("is_killed", "it was ended by SIGKILL"),
-        ("hangs", "it did not answer start within 0.5 s; its last words: waiting for a debugger"),
+        ("hangs", "it did not answer start within 2 s; its last words: waiting for a debugger"),
         ("prints", f"{NO_MESSAGE}Listening on port 3000 (JSON is malformed"),
         ("closes", "it closed its standard output"),
         ("stops_in_a_line", "its standard output ended in the middle of a line"),
@@ -74,7 +74,7 @@ NO_MESSAGE = "it wrote what is no message to its standard output: "
 )
 def test_a_bridge_that_does_not_start_says_why(way: str, why: str):
     with pytest.raises(TimedOut) as caught:
-        made(f"{way}_at_start", HASTY if way == "hangs" else Patience())
+        made(f"{way}_at_start", Patience(start=2) if way == "hangs" else Patience())
     assert str(caught.value).startswith("its bridge failed: it")
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -99,12 +99,21 @@ def test_a_call_that_fails_says_why(way: str, kind: type[Exception], why: str):
         asyncio.run(read(made(f"{way}_at_call")))
 
 
+def is_running(pid: int) -> bool:
+    """A process that has ended and was not waited for has no command line."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except FileNotFoundError:
+        return False
+
+
 def test_a_bridge_that_has_failed_is_started_again_with_the_next_adapter():
     bridge = Bridge([*RUDE, "goes_on_at_call"])
     adapter = bridge(api_key="k")
     assert asyncio.run(read(adapter)) == []
     with pytest.raises(TimedOut, match="it answered 2, which is no verb that is under way"):
         translate(adapter, HELLO)
+    assert not is_running(adapter.pid)
     assert translate(bridge(api_key="k"), HELLO) == {"messages": HELLO}
 
 
@@ -123,7 +132,7 @@ def test_a_bridge_that_does_not_end_is_ended():
     pid = bridge(api_key="k").pid
     del bridge
     gc.collect()
-    assert not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert not is_running(pid)
 
 
 def test_calls_at_the_same_time_get_their_own_events_in_their_order(good: BridgedAdapter):

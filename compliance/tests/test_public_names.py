@@ -43,6 +43,7 @@ COMMANDS = {
     "exam": "folder --write",
     "explain": "rule --page",
     "diff": "old new",
+    "map": "scenario --json --page",
     "merge": "reports --report",
     "verify": "certificate --in-process",
     "judge": "sources --dialect --model --url --api-version --json",

@@ -25,6 +25,7 @@ from art_compliance.commands.lists import (
 from art_compliance.commands.merging import merge_command
 from art_compliance.commands.reports import diff_command
 from art_compliance.commands.serve import serve_command
+from art_compliance.commands.slot_maps import map_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "certify": certify_command,
@@ -42,6 +43,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "checks": checks_command,
     "scenarios": scenarios_command,
     "requirements": requirements_command,
+    "map": map_command,
     "schema": schema_command,
     "explain": explain_command,
     "agent": agent_command,

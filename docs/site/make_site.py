@@ -53,6 +53,9 @@ def write_pages(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for source, place in pictures().items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, folder / place)
 
 
 def all_pages() -> Iterator[tuple[str, str]]:
@@ -60,7 +63,7 @@ def all_pages() -> Iterator[tuple[str, str]]:
     places = sources()
     for source, place in places.items():
         text = (ROOT / source).read_text(encoding="utf-8")
-        yield place, filled(moved(text, source, places), ROOT / "fixtures" / "payloads")
+        yield place, filled(moved(text, source, {**places, **pictures()}), ROOT / "fixtures" / "payloads")
     yield "laws.md", laws.page()
     for place in navigation():
         if place.startswith("api/"):
@@ -70,6 +73,12 @@ def all_pages() -> Iterator[tuple[str, str]]:
 def sources() -> Mapping[str, str]:
     """The pages that somebody wrote: their paths in the repository, and in the site."""
     return {f"docs/{path.name}": path.name for path in sorted((ROOT / "docs").glob("*.md"))} | ELSEWHERE
+
+
+def pictures() -> Mapping[str, str]:
+    """The pictures on the pages: their paths in the repository, and in the site."""
+    names = sorted(path.name for path in (ROOT / "docs" / "pictures").glob("*.png"))
+    return {f"docs/pictures/{name}": f"pictures/{name}" for name in names}
 
 
 def navigation() -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from art_compliance.findings import CLASSES, FindingClass
+from art_compliance.run.lines import counted
 from art_compliance.run.report import LevelCount, Report
 from art_compliance.run.summary import describe_verdict
 from art_compliance.scenarios import Level
@@ -21,8 +22,7 @@ class LevelCell(NamedTuple):
     word: str
     passed: int
     failed: int
-    left: int
-    not_applicable: int
+    numbers: str
 
 
 class Column(NamedTuple):
@@ -33,6 +33,8 @@ class Column(NamedTuple):
     dialect: str
     is_certified: bool
     verdict: str
+    standing: str
+    """How it stands, in two or three words."""
     levels: tuple[LevelCell | None, ...]
     """In the order of `levels_of`; None for a level that the run does not have."""
     classes: tuple[int, ...]
@@ -64,6 +66,7 @@ def column_of(report: Report, levels: Sequence[Level]) -> Column:
         dialect=report.adapter.dialect or "unknown dialect",
         is_certified=report.is_certified,
         verdict=describe_verdict(report).text,
+        standing=_standing(report),
         levels=tuple(_cell(level, report.levels[level]) if level in report.levels else None for level in levels),
         classes=tuple(report.classes[one].findings for one in CLASSES),
         facts=tuple(_facts(report)),
@@ -77,6 +80,12 @@ def class_totals(reports: Sequence[Report]) -> Iterator[tuple[FindingClass, str,
         yield one, name, sum(report.classes[one].findings for report in reports), len(checks)
 
 
+def _standing(report: Report) -> str:
+    if report.is_certified:
+        return f"certified with {counted(len(report.known), 'known failure')}" if report.known else "certified"
+    return f"shard {report.shard}" if report.shard else "not certified"
+
+
 def _cell(level: Level, count: LevelCount) -> LevelCell:
     state: LevelState = "fail"
     if count.is_passed:
@@ -85,9 +94,11 @@ def _cell(level: Level, count: LevelCount) -> LevelCell:
         state = "none"
     elif count.left and not count.failed:
         state = "open"
-    words = {"pass": "passed", "none": "not applicable", "open": "left open", "fail": "failed"}
-    numbers = count.passed, count.failed, count.left, count.not_applicable
-    return LevelCell(level, state, words[state], *numbers)
+    words = {"pass": "passed", "none": "n/a", "open": "left open", "fail": "failed"}
+    apart = {"passed": count.passed, "failed": count.failed, "not applicable": count.not_applicable}
+    more = {"known": count.known, "provisional": count.provisional, "left to failed checks": count.left}
+    numbers = ", ".join(f"{number:,} {name}" for name, number in (apart | {k: v for k, v in more.items() if v}).items())
+    return LevelCell(level, state, words[state], count.passed, count.failed, numbers)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -95,6 +106,16 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "capabilities", ", ".join(adapter.capabilities) or "none declared"
     yield "declared losses", ", ".join(adapter.losses) or "none"
     yield "declared repairs", ", ".join(adapter.repairs) or "none"
+    yield "requirement set", f"{report.requirements}{', and newer checks' if report.is_preview else ''}"
+    if report.shard:
+        yield "shard", str(report.shard)
+    if report.baseline:
+        yield "baseline", f"{report.baseline.file} ({report.baseline.entries:,})"
+        yield from (("baseline", problem) for problem in report.baseline.problems)
+    if report.known:
+        yield "known failures", f"{len(report.known):,}"
+    if report.provisional:
+        yield "provisional failures", ", ".join(dict.fromkeys(result.check for result in report.provisional))
     if report.unseen:
         yield "declared, but shown by no scenario", ", ".join(report.unseen)
     if report.recordings:

@@ -282,6 +282,18 @@ def test_writing_keeps_reasons_and_comments_and_removes_what_is_there_for_no_fai
     assert list(read_baseline(path, SELECTION).entries.values()) == [OUTER, OTHER]
 
 
+def test_entries_in_one_array_become_tables_and_ends_of_lines_stay(tmp_path: Path):
+    path = tmp_path / "art-baseline.toml"
+    inline = "{check = '" + CHECK + "', scenario = '%s', reason = 'r'}"
+    path.write_text(f"known = [{inline % 'one-question'}, {inline % 'outer-blanks'}]")
+    options(path).write(read_baseline(path, SELECTION), [run(path)])
+    assert [one.scenario for one in read_baseline(path, SELECTION).entries.values()] == [OUTER.scenario, OTHER.scenario]
+    path.write_bytes(b"# ours\r\n")
+    options(path).write(read_baseline(path, SELECTION), [run(path)])
+    assert path.read_bytes().startswith(b"# ours\r\n[[known]]")
+    assert len(read_baseline(path, SELECTION).entries) == 2
+
+
 def test_an_entry_past_its_date_is_kept_and_goes_on_failing(tmp_path: Path):
     path = baseline_in(tmp_path, structs.replace(OUTER, expires=date(2020, 1, 31)), OTHER)
     report, before = run(path), path.read_text()

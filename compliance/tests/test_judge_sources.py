@@ -177,6 +177,7 @@ def test_the_body_of_a_command_may_be_in_a_file(tmp_path: Path):
         (f"curl {AT_OPENAI}", "the curl command has no body"),
         ("curl -d '{}'", "the curl command has no URL"),
         (f"curl {AT_OPENAI} -d '{{}}", "for another shell than bash, or is cut off: no closing quotation"),
+        (f'curl ^"{AT_OPENAI}^" --data-raw ^"{{}}^"', "for another shell than bash: it escapes with ^"),
         (f"curl {AT_OPENAI} -d '{{'", "the body is not JSON"),
         (f"curl {AT_OPENAI} -d @none.json", "cannot read the body of the curl command, none.json"),
         (f"curl {AT_OPENAI} -d @-", "comes from standard input; put it into a file"),

@@ -51,17 +51,20 @@ _ANSI: Final = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 
 def _words(command: str) -> list[str]:
     """The words of a command for a POSIX shell, up to a pipe or another command. Raises ValueError."""
+    if _WINDOWS.search(command):
+        raise ValueError(f"{_OTHER_SHELL}: it escapes with ^; copy it as a command for bash")
     plain = _ANSI.sub(lambda found: shlex.quote(_unescape(found[1])), command)
     try:
         words = shlex.split(plain, comments=False)
     except ValueError as error:
-        message = "the curl command is for another shell than bash, or is cut off"
-        raise ValueError(f"{message}: {str(error).lower()}") from error
+        raise ValueError(f"{_OTHER_SHELL}, or is cut off: {str(error).lower()}") from error
     words = [word.lstrip("\n") for word in words]  # a backslash that ends a line
     ends = [number for number, word in enumerate(words) if word in _ENDS or word.startswith(("<<", ">"))]
     return [word for word in words[1 : ends[0] if ends else None] if word]
 
 
+_OTHER_SHELL: Final = "the curl command is for another shell than bash"
+_WINDOWS: Final = re.compile(r"""\^["\n]""")
 _ENDS: Final = ("|", "&&", ";", "||", "&")
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import tomlkit
 from msgspec import structs
+from tomlkit.items import AoT
 
 from art_compliance.run.baseline.entries import KEY, Entry
 
@@ -19,12 +20,23 @@ _HEADING: Final = (
 def change(text: str | None, gone: Iterable[int], added: Iterable[Entry]) -> str:
     """The text without the entries of these numbers, the highest first, and with new ones; None is a new file."""
     document = _new_document() if text is None else tomlkit.parse(text)
-    tables: Any = document.setdefault(KEY, tomlkit.aot())
+    tables: Any = _as_tables(document)
     for number in gone:
         del tables[number - 1]
     for entry in added:
         tables.append(_table(entry))
     return tomlkit.dumps(document)
+
+
+def _as_tables(document: tomlkit.TOMLDocument) -> Any:
+    """The entries of a document as tables `[[known]]`, as which a new one can stand behind them."""
+    entries: Any = document.get(KEY)
+    if not isinstance(entries, AoT):
+        tables = tomlkit.aot()
+        for entry in entries or ():
+            tables.append(tomlkit.item(dict(entry)))
+        document[KEY] = tables
+    return document[KEY]
 
 
 def _new_document() -> tomlkit.TOMLDocument:

@@ -27,9 +27,9 @@ def write_baseline(file: Path, old: Baseline | None, reports: Sequence[Report]) 
     gone = sorted(unused - used, reverse=True)
     from art_compliance.run.baseline.document import change  # noqa: PLC0415 - tomlkit is only needed here
 
-    text = file.read_text(encoding="utf-8") if old is not None else None
     try:
-        file.write_text(change(text, gone, added), encoding="utf-8")
+        text = file.read_bytes().decode() if old is not None else None  # its ends of lines stay as they are
+        file.write_bytes(change(text, gone, added).encode())
     except OSError as error:
         raise HarnessError(f"cannot write the baseline {file}: {error.strerror}") from error
     return len(added), len(gone)

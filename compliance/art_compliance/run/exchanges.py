@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, cast
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -38,10 +38,10 @@ def with_exchanges(outcome: Outcome, subject: Subject) -> Outcome:
     shown: set[int] = set()
     findings: list[Finding] = []
     for finding, number in zip(outcome.findings, outcome.exchanges, strict=True):
-        served = None
-        if finding.severity == "reject" and finding.example is None and number not in (None, *shown):
-            served = subject.exchange(cast("int", number)) if len(shown) < _MOST else None
-            shown.add(cast("int", number))
+        is_shown = finding.severity == "reject" and finding.example is None and len(shown) < _MOST
+        served = subject.exchange(number) if is_shown and number is not None and number not in shown else None
+        if served is not None and number is not None:
+            shown.add(number)
         findings.append(finding if served is None else replace(finding, exchange=_shown(served, subject.secrets)))
     return replace(outcome, findings=tuple(findings))
 

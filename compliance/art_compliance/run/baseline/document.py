@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import tomlkit
 from msgspec import structs
-from tomlkit.items import AoT
+from tomlkit.items import AoT, Table
 
 from art_compliance.run.baseline.entries import KEY, Entry
 
@@ -30,13 +30,13 @@ def change(text: str | None, gone: Iterable[int], added: Iterable[Entry]) -> str
 
 def _as_tables(document: tomlkit.TOMLDocument) -> Any:
     """The entries of a document as tables `[[known]]`, as which a new one can stand behind them."""
-    entries: Any = document.get(KEY)
-    if not isinstance(entries, AoT):
-        tables = tomlkit.aot()
-        for entry in entries or ():
+    found: Any = document
+    if not isinstance(found.get(KEY), AoT):
+        tables: Any = tomlkit.aot()
+        for entry in found.get(KEY, ()):
             tables.append(tomlkit.item(dict(entry)))
-        document[KEY] = tables
-    return document[KEY]
+        found[KEY] = tables
+    return found[KEY]
 
 
 def _new_document() -> tomlkit.TOMLDocument:
@@ -47,7 +47,7 @@ def _new_document() -> tomlkit.TOMLDocument:
     return document
 
 
-def _table(entry: Entry) -> tomlkit.items.Table:
+def _table(entry: Entry) -> Table:
     table = tomlkit.table()
     for name, value in structs.asdict(entry).items():
         if value or name == "reason":

@@ -14,6 +14,7 @@ from art_sdk import (
     AnthropicAdapter,
     AzureOpenAIAdapter,
     BaseAdapter,
+    BedrockConverseAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -127,6 +128,30 @@ def gemini_payload(prompt: list[Message]) -> Payload:
     }
 
 
+def bedrock_payload(prompt: list[Message]) -> Payload:
+    """A body for Converse."""
+    system: list[Payload] = []
+    messages: list[Payload] = []
+    for message in prompt:
+        role, text = message["role"], message["content"]
+        if role == "system":
+            system.append({"text": text})
+        elif role == "tool_result":
+            result = {"toolUseId": message["tool_call_id"], "content": [{"text": text}]}
+            messages.append({"role": "user", "content": [{"toolResult": result}]})
+        else:
+            blocks: list[Payload] = [{"text": text}] if text else []
+            for call in message.get("tool_calls", ()):
+                function = call["function"]
+                arguments = json.loads(function["arguments"])
+                blocks.append({"toolUse": {"toolUseId": call["id"], "name": function["name"], "input": arguments}})
+            messages.append({"role": role, "content": blocks})
+    specs = [
+        {"name": t["name"], "description": t["description"], "inputSchema": {"json": t["inputSchema"]}} for t in TOOLS
+    ]
+    return {"messages": messages, "system": system, "toolConfig": {"tools": [{"toolSpec": spec} for spec in specs]}}
+
+
 def anthropic_payload(prompt: list[Message]) -> Payload:
     """A body for `/messages`."""
     system: list[Payload] = []
@@ -194,6 +219,7 @@ CONTESTS: Final[Mapping[str, Contest]] = {
     "openai": Contest(openai_payload, OpenAIAdapter(api_key="key")),
     "openai-responses": Contest(responses_payload, OpenAIResponsesAdapter(api_key="key")),
     "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
+    "bedrock": Contest(bedrock_payload, BedrockConverseAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
     "ollama-chat": Contest(ollama_payload, OllamaChatAdapter(api_key="key")),
 }

@@ -21,6 +21,7 @@ PATHS = {
     "openai": "/chat/completions",
     "openai-responses": "/responses",
     "anthropic": "/messages",
+    "bedrock": f"/model/{MODEL}/converse",
     "gemini": f"/models/{MODEL}:generateContent",
 }
 

@@ -159,5 +159,6 @@ def test_a_payload_that_is_only_deep_is_a_note_and_decodes_or_fails(dialect):
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("payload", [None, True, 5, "hi", [], [[]], {}, {"messages": None, "contents": None}], ids=repr)
 def test_a_payload_that_is_not_a_request_is_refused_and_not_decoded(dialect, payload):
-    assert any(finding.severity == "reject" for finding in judge(dialect, payload))
+    may_be_a_stored_prompt = dialect == "bedrock-converse" and payload == {}  # the URL may name it instead of a model
+    assert any(finding.severity == "reject" for finding in judge(dialect, payload)) is not may_be_a_stored_prompt
     decode_or_fail(dialect, payload)

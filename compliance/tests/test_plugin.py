@@ -296,7 +296,7 @@ def test_a_missing_fixture_is_reported(run, pytester):
         (
             {},
             ("--art-adapter", "openai", "--art-dialect", "klingon"),
-            "unknown dialect 'klingon'; known: anthropic-messages, deepseek-chat",
+            "unknown dialect 'klingon'; known: anthropic-messages, bedrock-converse",
         ),
         ({}, ("--art-adapter", "openai", "--art-check", "translation.is-totl"), "did you mean translation.is-total"),
         ({}, ("--art-adapter", "openai", "--art-scenario", "one-qestion"), "did you mean one-question"),

@@ -156,26 +156,29 @@ class BedrockConverseAdapter(BaseAdapter):
 
     def _check_family(self, refusal: models.Refusal, options: CallOptions, index: int | None = None) -> None:
         model = options.model or self.model
-        if refusal.holds_for(model):
+        if refusal in models.refusals_of(model):
             self.refuse(f"{model} {refusal.reason}", index=index, rule=refusal.rule)
 
     def _check_model(self, conversation: Conversation, options: CallOptions) -> None:
         """Refuses what the model refuses of a prompt, and a conversation with calls without tools."""
-        first = conversation.turns[0] if conversation.turns else None
-        if isinstance(first, SystemTurn):
-            self._check_family(models.SYSTEM, options, first.index)
-        last = conversation.turns[-1] if conversation.turns else None
-        if isinstance(last, AssistantTurn) and not last.calls:
-            self._check_family(models.PREFILL, options, last.index)
+        if models.refusals_of(options.model or self.model):
+            self._check_families(conversation, options)
+        if conversation.tool_of and not self.has_tools(options):
+            name = next(iter(conversation.tool_of.values()))
+            reason = "Bedrock takes calls only with tools; give the tools, or leave the calls out"
+            self.refuse(reason, index=conversation.first_call(name), rule="bedrock.toolconfig-with-tool-blocks")
+
+    def _check_families(self, conversation: Conversation, options: CallOptions) -> None:
+        turns = conversation.turns
+        if turns and isinstance(turns[0], SystemTurn):
+            self._check_family(models.SYSTEM, options, turns[0].index)
+        if turns and isinstance(turns[-1], AssistantTurn) and not turns[-1].calls:
+            self._check_family(models.PREFILL, options, turns[-1].index)
         if self.has_tools(options):
             self._check_family(models.TOOLS, options)
             if options.stream:
                 self._check_family(models.STREAMED_TOOLS, options)
-        elif conversation.tool_of:
-            name = next(iter(conversation.tool_of.values()))
-            reason = "Bedrock takes calls only with tools; give the tools, or leave the calls out"
-            self.refuse(reason, index=conversation.first_call(name), rule="bedrock.toolconfig-with-tool-blocks")
-        if conversation.tool_of:
+        if conversation.tool_of and models.TEXT_BESIDE_RESULTS in models.refusals_of(options.model or self.model):
             self._check_after_results(conversation, options)
 
     def _check_after_results(self, conversation: Conversation, options: CallOptions) -> None:

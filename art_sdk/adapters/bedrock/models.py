@@ -7,6 +7,7 @@ in such an id. Of models behind other ARNs, such as an application's profile, no
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -16,10 +17,6 @@ class Refusal(NamedTuple):
     models: re.Pattern[str]
     reason: str
     rule: str | None = None
-
-    def holds_for(self, model: str) -> bool:
-        """Whether this model refuses it."""
-        return self.models.search(model) is not None
 
 
 CLAUDE: Final = re.compile(r"anthropic\.claude")
@@ -74,3 +71,11 @@ BOTH_SAMPLINGS: Final = Refusal(
     "takes temperature or top_p, not both; leave one out",
     "bedrock.sampling-of-model",
 )
+
+_ALL: Final = (SYSTEM, TOOLS, STREAMED_TOOLS, STOP, TEXT_BESIDE_RESULTS, PREFILL, BOTH_SAMPLINGS)
+
+
+@lru_cache
+def refusals_of(model: str) -> frozenset[Refusal]:
+    """What this model refuses."""
+    return frozenset(one for one in _ALL if one.models.search(model))

@@ -48,6 +48,10 @@ def response(*output: dict[str, Any], status: str = "completed", **more: Any) ->
     return {"id": "resp", "status": status, "output": list(output), **more}
 
 
+def without(event: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name not in names}
+
+
 def read(answer: Any) -> Completion:
     return fold(ADAPTER.read_response(ResponseHead(200, {}), json.dumps(answer).encode(), INFO))
 
@@ -173,6 +177,7 @@ FAILED = response(status="failed", error={"code": "server_error", "message": "Th
         (response(status="failed"), "the response failed"),
         (response(status="in_progress"), "its status is 'in_progress'"),
         ({"id": "resp", "status": "completed"}, "the response has no output"),
+        (without(response(said("hi")), "status"), "the response has no status"),
         (response({"type": "message", "id": "msg"}), "a message has no content"),
         (response({"type": "message", "content": [{"type": "output_text"}]}), "has no text"),
         (response({**CALLED, "arguments": None}), "Expected `str`, got `null`"),
@@ -194,10 +199,6 @@ LAST = {"type": "response.completed", "response": response(said("hi"))}
 WHOLE = (CREATED, BEGUN, DELTA, TEXT, DONE, LAST)
 
 
-def without(event: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in event.items() if name not in names}
-
-
 @pytest.mark.parametrize(
     "events",
     [
@@ -205,6 +206,8 @@ def without(event: dict[str, Any], *names: str) -> dict[str, Any]:
         (CREATED, BEGUN, TEXT, DONE, LAST),
         (CREATED, BEGUN, DONE, LAST),
         (CREATED, LAST),
+        ({"type": "response.created"}, *WHOLE[1:]),
+        ({"type": "response.created", "response": {"id": "resp"}}, *WHOLE[1:]),
         (CREATED, {"type": "response.in_progress"}, *WHOLE[1:]),
         (CREATED, {"type": "response.weather"}, BEGUN, DELTA, DONE, LAST),
         tuple(without(event, "output_index") | {"item_id": "msg"} for event in WHOLE),

@@ -53,9 +53,9 @@ class _IncompleteDetails(Struct):
 
 
 class Response(Struct):
-    """A response, whole or as the last event of a stream has it."""
+    """A response, whole or as an event of a stream has it. Only a whole one needs a status."""
 
-    status: str
+    status: str | None = None
     output: list[dict[str, Any]] | None = None
     id: str | None = None
     error: dict[str, Any] | None = None
@@ -136,6 +136,8 @@ class Output:
     def end(self, response: Response, *, request_id: str | None) -> Ending:
         """What the response says besides its output. Raises ValueError for one that is not an answer."""
         status, details = response.status, response.incomplete_details
+        if status is None:
+            raise ValueError("the response has no status")
         if response.error or status == "failed":
             raise ValueError("the response failed")
         if status in _PENDING:

@@ -162,3 +162,10 @@ def test_a_payload_that_is_not_a_request_is_refused_and_not_decoded(dialect, pay
     may_be_a_stored_prompt = dialect == "bedrock-converse" and payload == {}  # the URL may name it instead of a model
     assert any(finding.severity == "reject" for finding in judge(dialect, payload)) is not may_be_a_stored_prompt
     decode_or_fail(dialect, payload)
+
+
+def test_an_unknown_role_is_explained_by_the_known_ones():
+    """And not by a reference to an item, which has no role."""
+    [found] = judge("openai-responses", {"model": "m", "input": [{"role": "tool", "content": "x"}]})
+    assert found.pointer == "/input/0/role"
+    assert found.message == 'expected "user", "assistant", "system" or "developer"; found a string: "tool"'

@@ -186,6 +186,8 @@ def _error_cost(error: ValidationError, union: ValidationError) -> int:
             return min(_cost(branch, union) for branch in branches)
         case Kind.Required(name) if here and name in _KINDS:
             return _NO_KIND
+        case Kind.AdditionalProperties(names) if here and "role" in names:
+            return _OTHER_KIND + 1  # a branch that has the field is nearer
         case Kind.AdditionalProperties(names):
             return min(len(names), _NO_KIND - 1)
         case _:

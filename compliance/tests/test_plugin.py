@@ -202,7 +202,7 @@ def test_a_failure_in_a_test_file_shows_the_finding_and_no_code_of_the_suite(run
     result.stdout.fnmatch_lines(["FAIL translation.system-text-survives", "  where   prompt $[[]0]*"])
     result.stdout.no_fnmatch_line("*def *")
     command = next(line for line in result.outlines if line.startswith("  again "))
-    assert "pytest test_mine.py --art-in-process --art-seed " in command
+    assert "pytest test_mine.py::test_adapter --art-in-process --art-seed " in command
     again = run(*shlex.split(command)[2:])
     assert again.ret == 1
     again.stdout.fnmatch_lines(["FAIL translation.system-text-survives"])

@@ -48,10 +48,10 @@ class State(NamedTuple):
 
     @property
     def left(self) -> str:
-        """About how long the rest takes; empty while nobody can tell."""
-        if self.share < _TELLING:
+        """About how long the rest takes; empty while nobody can tell, and for less than a second."""
+        seconds = self.seconds * (1 - self.share) / self.share if self.share >= _TELLING else 0
+        if seconds < 1:
             return ""
-        seconds = self.seconds * (1 - self.share) / self.share
         return f"about {seconds:.0f} s left" if seconds < _MINUTE else f"about {seconds / 60:.0f} min left"
 
 
@@ -127,9 +127,9 @@ class Lines:
     def show(self, name: str, state: State) -> None:
         """Prints a line if it is time."""
         self._states[name] = state
-        if self._clock() - self._last >= _EVERY:
+        under_way = {name: state for name, state in self._states.items() if state.share < 1}
+        if under_way and self._clock() - self._last >= _EVERY:
             self._last = self._clock()
-            under_way = {name: state for name, state in self._states.items() if state.share < 1}
             self._stream.write("; ".join(_in_words(*one) for one in under_way.items()) + "\n")
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 from msgspec import structs
 
+from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.results import Judged, RunFacts, keep
 from art_compliance.run.failing import describe_expected, describe_results
 from art_compliance.run.lines import as_text, counted
@@ -31,7 +32,11 @@ class Item(pytest.Item):
         self._session_of = session_of
 
     def runtest(self) -> None:
-        run_as_test(self, self._session_of(), self._trials)
+        try:
+            session = self._session_of()
+        except HarnessError as error:
+            pytest.fail(f"harness: {error}", pytrace=False)
+        run_as_test(self, session, self._trials)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         scenarios = counted(len(self._trials.scenarios), "scenario")
@@ -75,8 +80,7 @@ def run_as_test(item: pytest.Item, session: Session, trials: Trials) -> None:
     If all failures are expected, the test is xfailed.
     """
     results = tuple(session.run(trials.check, scenario) for scenario in trials.scenarios)
-    file = None if isinstance(item, Item) else os.path.relpath(item.path, item.config.invocation_params.dir)
-    rerun = structs.replace(session.rerun, test_file=file)
+    rerun = structs.replace(session.rerun, test=None if isinstance(item, Item) else _address(item))
     facts = RunFacts(describe(session.subject), rerun, session.subject.in_process)
     judged = Judged(facts=facts, results=results)
     keep(item, judged)
@@ -86,3 +90,9 @@ def run_as_test(item: pytest.Item, session: Session, trials: Trials) -> None:
     if judged.verdict in {"known", "provisional"}:
         expected = (describe_expected(one) for one in results if one.verdict in {"known", "provisional"})
         pytest.xfail("; ".join(dict.fromkeys(expected)))
+
+
+def _address(item: pytest.Item) -> str:
+    """The test function, as an argument of pytest in this directory."""
+    file = os.path.relpath(item.path, item.config.invocation_params.dir)
+    return f"{file}::{item.nodeid.partition('::')[2].partition('[')[0]}"

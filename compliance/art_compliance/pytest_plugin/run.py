@@ -176,6 +176,10 @@ class _Plugin:
         if reporter is not None and has_harness_error(reporter):
             session.exitstatus = HARNESS_EXIT
 
+    def pytest_unconfigure(self) -> None:
+        """Closes the adapters if pytest ends before its session began."""
+        _close(self.runs)
+
 
 def _close(runs: Sequence[Run]) -> None:
     with ExitStack() as stack:

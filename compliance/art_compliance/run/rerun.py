@@ -15,8 +15,8 @@ from art_compliance.subject.access import Access
 class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings of a run: the adapter's name, the seed, and what differs from the defaults.
 
-    `live` are the options that only checks on the real provider need. `test_file` is the file that certifies an adapter
-    under pytest: the adapter may have no name there.
+    `live` are the options that only checks on the real provider need. `test` is the test function, as an argument of
+    pytest, that certifies the adapter of a fixture: the adapter may have no name there.
     """
 
     adapter: str
@@ -28,14 +28,14 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     in_process: bool = False
     preview: bool = False
     live: tuple[str, ...] = ()
-    test_file: str | None = None
+    test: str | None = None
 
     def command(self, check: str, scenario: str) -> str:
         """The shell command that runs one check on one scenario again."""
         options = [*self._options(), "--check", check, "--scenario", scenario]
-        if self.test_file is not None:
+        if self.test is not None:
             under_pytest = (f"--art-{word[2:]}" if word.startswith("--") else word for word in options)
-            return shlex.join(["pytest", self.test_file, *under_pytest])
+            return shlex.join(["pytest", self.test, *under_pytest])
         live = self.live if check.startswith("live.") else ()
         return shlex.join(["art", "certify", self.adapter, *live, *options])
 

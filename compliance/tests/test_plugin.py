@@ -260,6 +260,11 @@ def test_the_option_names_the_adapter_of_a_test_file_and_the_checks_run_once(run
     result.stdout.fnmatch_lines(["gemini  (white box, gemini-generate)"])
 
 
+def test_a_reference_adapter_has_the_cassettes_of_the_suite(run):
+    result = run("--art-adapter", "openai", "--art-check", "replay.answer-is-read", "--art-scenario", "one-question")
+    result.stdout.fnmatch_lines(["  replay *    1 passed     0 failed     0 not applicable"])
+
+
 def test_a_keyword_that_is_a_scenario_gets_advice(run):
     result = run("--art-adapter", "openai", "-k", "one-question")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED

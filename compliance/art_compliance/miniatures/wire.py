@@ -38,3 +38,14 @@ def _with_temperature(payload: Any, value: str) -> Any:
 
 def _tools_as_text(payload: dict[str, Any]) -> dict[str, str]:
     return {"tools": json.dumps(payload["tools"])} if "tools" in payload else {}
+
+
+@miniature("translation.options-survive", around=("ollama-chat",))
+def puts_options_beside_the_messages(adapter: Any) -> None:
+    """The sampling options stand where other providers have them; the server drops them without a word."""
+    change_payload(adapter, _with_options_outside)
+
+
+def _with_options_outside(payload: Any) -> Any:
+    options = payload.get("options") or {}
+    return {**{name: value for name, value in payload.items() if name != "options"}, **options}

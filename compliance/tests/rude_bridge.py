@@ -73,6 +73,10 @@ def prints_at_start(_: int, __: Any) -> None:
     write("Listening on port 3000\n")
 
 
+def repeats_at_start(_: int, message: Any) -> None:
+    write(f"start with {message['api_key']}\n")
+
+
 def closes_at_start(_: int, __: Any) -> None:
     os.close(1)
     time.sleep(60)

@@ -17,6 +17,7 @@ import pytest
 from art_compliance.bridges.messages import Cancel, Start, Stop, Translate, read_line, write_line
 from art_compliance.bridges.process import LONGEST_LINE
 from art_compliance.bridges.schema import bridge_schema
+from art_compliance.checks import CHECKS
 from art_compliance.commands.bridge import join_command
 from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import Bridge, BridgedAdapter, Patience, RaisedThere
@@ -60,6 +61,7 @@ NO_MESSAGE = "it wrote what is no message to its standard output: "
         ("is_killed", "it was ended by SIGKILL"),
         ("hangs", "it did not answer start within 2 s; its last words: waiting for a debugger"),
         ("prints", f"{NO_MESSAGE}Listening on port 3000 (JSON is malformed"),
+        ("repeats", f"{NO_MESSAGE}start with [the key] (JSON is malformed"),
         ("closes", "it closed its standard output"),
         ("stops_in_a_line", "its standard output ended in the middle of a line"),
         ("writes_bytes", f"{NO_MESSAGE}"),
@@ -236,6 +238,13 @@ def test_a_bridge_goes_to_another_process_as_its_command():
     one = Bridge([*RUDE, "good"], HASTY)
     other: Bridge = pickle.loads(pickle.dumps(one))  # noqa: S301 - written here
     assert (other.command, other.patience) == (one.command, HASTY)
+
+
+def test_the_page_names_every_check_that_does_not_apply_behind_a_bridge():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")
+    skipped = [name for name, check in CHECKS.items() if "python" in check.requires]
+    assert [name for name in skipped if f"`{name}`" not in page] == []
+    assert len(skipped) == 4
 
 
 PROMPT = [{"role": "user", "content": "hi"}]

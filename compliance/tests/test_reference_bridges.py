@@ -127,6 +127,14 @@ def test_a_bridge_that_fails_ends_the_run_with_its_last_words(way: str, why: str
     assert why.rpartition(": ")[2] in (tmp_path / "output.txt").read_text(encoding="utf-8")
 
 
+def test_a_bridge_that_goes_on_after_its_input_has_failed():
+    command = shlex.join(["sh", "-c", f"{shlex.join(python(BRIDGES))}; exec sleep 60"])
+    selection = Selection(checks=("load.nothing-stays-behind",), scenarios=("greeting",))
+    (failure,) = certify(command, selection=selection, seed=1).failures
+    (finding,) = failure.findings
+    assert finding.message == "when the adapter is closed, processes that it started are still there"
+
+
 def test_a_bridge_that_is_none_is_an_error_of_the_harness():
     found = CliRunner().invoke(app, ["certify", "--", "no-such-program", "at-all"])
     assert (found.exit_code, "there is no command 'no-such-program'" in found.output) == (2, True)

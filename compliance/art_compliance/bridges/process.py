@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from typing import IO, Any, Final
 
 from art_compliance.bridges.exchanges import BridgeFailed, Exchange
-from art_compliance.bridges.messages import NoMessage, ToBridge, read_line, write_line
+from art_compliance.bridges.messages import NoMessage, Start, ToBridge, read_line, write_line
 from art_compliance.quoting import escape, shorten
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -43,6 +43,7 @@ class BridgeProcess:
         self._lock = Lock()
         self._verbs: SimpleQueue[bytes | None] = SimpleQueue()
         self._said = b""
+        self._keys: set[str] = set()
         self._is_ended = False
         self._threads = [Thread(target=work, daemon=True) for work in (self._write, self._read, self._listen)]
         for thread in self._threads:
@@ -59,13 +60,21 @@ class BridgeProcess:
                 raise BridgeFailed(self.failed)
             if exchange is not None:
                 self._under_way[verb.id] = exchange
+            if isinstance(verb, Start):
+                self._keys.add(verb.api_key)
         self._verbs.put(write_line(verb))
 
     @property
     def last_words(self) -> str:
         """The last line that it wrote to its standard error, after a colon; empty if there is none."""
         lines = self._said.decode("utf-8", "replace").strip().splitlines()
-        return f"; its last words: {escape(shorten(lines[-1]))}" if lines else ""
+        return f"; its last words: {self._quoted(lines[-1])}" if lines else ""
+
+    def _quoted(self, text: str) -> str:
+        """What the bridge wrote, without the keys that it was given."""
+        for key in self._keys:
+            text = text.replace(key, "[the key]")
+        return escape(shorten(text))
 
     def fail(self, why: str) -> None:
         """Ends the process, and whatever waits for it, for what it did."""
@@ -108,7 +117,7 @@ class BridgeProcess:
         try:
             answer = read_line(line)
         except NoMessage as error:
-            shown = escape(shorten(line[:500].decode("utf-8", "replace")))
+            shown = self._quoted(line[:_LAST_WORDS].decode("utf-8", "replace"))
             raise BridgeFailed(f"it wrote what is no message to its standard output: {shown} ({error})") from None
         with self._lock:
             exchange = self._under_way.get(answer.id)

@@ -8,6 +8,7 @@ from art_sdk.adapters.anthropic.adapter import AnthropicAdapter
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.bedrock.adapter import BedrockConverseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
+from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.azure import AzureOpenAIAdapter
 from art_sdk.adapters.chat_completions.compatible import OpenAICompatibleAdapter
 from art_sdk.adapters.chat_completions.deepseek import DeepSeekAdapter
@@ -16,8 +17,10 @@ from art_sdk.adapters.chat_completions.mistral import MistralAdapter
 from art_sdk.adapters.chat_completions.ollama import OllamaAdapter
 from art_sdk.adapters.chat_completions.openai import OpenAIAdapter
 from art_sdk.adapters.chat_completions.openrouter import OpenRouterAdapter
+from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
 from art_sdk.adapters.chat_completions.xai import XAIAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
+from art_sdk.adapters.limits import CallIdRule, CountRule, NameRule, RangeRule, RootRule
 from art_sdk.adapters.ollama.adapter import OllamaChatAdapter
 from art_sdk.adapters.openai_responses.adapter import OpenAIResponsesAdapter
 from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
@@ -28,7 +31,7 @@ from art_sdk.blueprints.fragments import FRAGMENTS
 from art_sdk.blueprints.limits import BlueprintLimits
 from art_sdk.blueprints.rendering import Strict
 from art_sdk.context import PromptContext
-from art_sdk.conversation import parse_arguments
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn, parse_arguments
 from art_sdk.errors import (
     ARTError,
     ErrorCode,
@@ -39,7 +42,7 @@ from art_sdk.errors import (
     PromptValidationFailed,
 )
 from art_sdk.http.exchange import StreamReader
-from art_sdk.http.framing import Frame
+from art_sdk.http.framing import Frame, Frames, JsonLines, ServerSentEvents
 from art_sdk.http.secret import Secret
 from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
@@ -98,16 +101,23 @@ __all__ = [
     "ArtStandardPrompt",
     "ArtToolCallRequest",
     "AssistantMessage",
+    "AssistantTurn",
     "AzureOpenAIAdapter",
     "BaseAdapter",
     "BedrockConverseAdapter",
     "Blueprint",
     "BlueprintLimits",
     "BlueprintSource",
+    "CallIdRule",
     "CallInfo",
     "CallOptions",
     "Capability",
+    "ChatCompletionsAdapter",
+    "ChatProvider",
+    "ChatRules",
     "Completion",
+    "Conversation",
+    "CountRule",
     "DeepSeekAdapter",
     "EndEvent",
     "Ending",
@@ -115,17 +125,20 @@ __all__ = [
     "ErrorEvent",
     "ErrorInStream",
     "Frame",
+    "Frames",
     "FunctionCall",
     "GeminiAdapter",
     "GroqAdapter",
     "HttpRequest",
     "ImagePart",
     "InvalidConfig",
+    "JsonLines",
     "LLMMetadata",
     "LLMProviderError",
     "Loss",
     "MetadataEvent",
     "MistralAdapter",
+    "NameRule",
     "OllamaAdapter",
     "OllamaChatAdapter",
     "OpenAIAdapter",
@@ -142,9 +155,12 @@ __all__ = [
     "PromptManager",
     "PromptTranslationFailed",
     "PromptValidationFailed",
+    "RangeRule",
     "Repair",
     "ResponseHead",
+    "RootRule",
     "Secret",
+    "ServerSentEvents",
     "SizeLimits",
     "StopReason",
     "StoppedEarly",
@@ -152,6 +168,7 @@ __all__ = [
     "StreamReader",
     "Strict",
     "SystemMessage",
+    "SystemTurn",
     "Text",
     "TextPart",
     "Thinking",
@@ -166,6 +183,7 @@ __all__ = [
     "ToolSchema",
     "Usage",
     "UserMessage",
+    "UserTurn",
     "XAIAdapter",
     "answer_call",
     "dump_prompt",

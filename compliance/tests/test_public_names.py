@@ -46,6 +46,7 @@ COMMANDS = {
     "map": "scenario --json --page",
     "merge": "reports --report",
     "verify": "certificate --in-process",
+    "new": "name --dialect --plain",
     "judge": "sources --dialect --model --url --api-version --json",
     "record": """
         adapters --built-in --scenarios --scenarios-from --into --key-from --base-url --model --dialect --local-engine

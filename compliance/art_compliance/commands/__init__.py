@@ -23,11 +23,13 @@ from art_compliance.commands.lists import (
     version_command,
 )
 from art_compliance.commands.merging import merge_command
+from art_compliance.commands.new import new_command
 from art_compliance.commands.reports import diff_command
 from art_compliance.commands.serve import serve_command
 from art_compliance.commands.slot_maps import map_command
 
 COMMANDS: Final[Mapping[str, Command]] = {
+    "new": new_command,
     "certify": certify_command,
     "verify": verify_command,
     "merge": merge_command,

@@ -1,0 +1,33 @@
+"""`art new`: a project with an adapter to start from, its test, its settings and its CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from art_compliance.commands.console import say
+from art_compliance.commands.starting.project import class_name, files_of, require_new, write
+from art_compliance.dialects import find_dialect
+
+
+def new_command(
+    name: Annotated[str, typer.Argument(help="The name of the module, such as my_provider.")],
+    dialect: Annotated[str, typer.Option(help="The wire format that the provider speaks.")] = "openai-compatible",
+    plain: Annotated[bool, typer.Option("--plain", help="Write an object that needs no class of art_sdk.")] = False,
+) -> None:
+    """Write a new project into the folder <name>: an adapter that can be called, and everything that certifies it."""
+    folder = Path(name)
+    require_new(name, folder)
+    files = files_of(name, find_dialect(dialect), plain=plain)
+    write(files, folder)
+    for path in files:
+        say(f"written  {folder / path}")
+    say("")
+    say("To do:")
+    say(f"  in {folder / name}.py, change what the lines with CHANGE say")
+    if plain:
+        say("  declare and write what it refuses so far: systems, tools, options, images, streams")
+    say(f"  cd {name} && art certify --profile quick")
+    say(f"  read what it says of {class_name(name)}, and mend it")

@@ -1,0 +1,1 @@
+"""What `art new` writes: a project with an adapter that passes preflight, and everything that certifies it."""

@@ -17,7 +17,8 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.run.baseline import read_baseline
 from art_compliance.run.settings import read_settings
 
-PLAIN = sorted(DIALECTS.keys() - {"gemini-generate"})
+CHAT = {name for name, dialect in DIALECTS.items() if dialect.service.endings == ("/chat/completions",)}
+PLAIN = sorted(CHAT | {"anthropic-messages", "ollama-chat", "openai-responses"})
 FILES = {
     "provider_x.py",
     "test_provider_x.py",

@@ -47,8 +47,8 @@ def _words(version: Version) -> str:
 def run_again(certificate: Certificate, *, run: Run = certify, kept: Path | None = None) -> Report:
     """The report of the same run: same seed, profile, scenarios, cassettes and baseline. Raises HarnessError."""
     rerun = certificate.rerun
-    if rerun.test_file is not None:
-        again = f"pytest {rerun.test_file} --art-seed {rerun.seed} --art-report DIR"
+    if rerun.test is not None:
+        again = f"pytest {rerun.test} --art-seed {rerun.seed} --art-report DIR"
         raise HarnessError(f"the certificate of {rerun.adapter} is of a test file, which only pytest can run: {again}")
     return run(
         rerun.adapter,

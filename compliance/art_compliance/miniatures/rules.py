@@ -32,12 +32,13 @@ def writes_tool_names_with_blanks(adapter: Any) -> None:
     retranslate(adapter, _with_readable_names)
 
 
-_CALLS = ("tool_calls", '"tool_use"', "functionCall")
-_RESULTS = ("tool_call_id", '"tool_result"', "functionResponse")
+_CALLS = ("tool_calls", '"tool_use"', "functionCall", '"function_call"')
+_RESULTS = ("tool_call_id", '"tool_result"', "functionResponse", '"function_call_output"')
+_HISTORIES = ("contents", "input", "messages")
 
 
 def _with_history(payload: Any, change: Any) -> Any:
-    name = "contents" if "contents" in payload else "messages"
+    name = next(one for one in _HISTORIES if one in payload)
     return {**payload, name: change(payload[name])}
 
 

@@ -285,7 +285,7 @@ def test_a_path_belongs_to_one_dialect():
     found = find_by_url("/openai/deployments/gpt-5/chat/completions?api-version=1")
     assert found is not None
     assert found.name == "openai-chat"
-    assert find_by_url("/v1/responses") is None
+    assert find_by_url("/v1/embeddings") is None
     assert find_by_url("no URL") is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from art_compliance.provider import LoopbackProvider
 # `pytester` unloads the modules that a run inside this process imported first. httpx2 imports httpcore2 when it sends
 # its first request, and does not know the exceptions of a second copy: so it is imported here, before any test.
 import_module("httpcore2")
+
+os.environ.pop("GITHUB_STEP_SUMMARY", None)  # the adapters of tests are nobody's to read about
 
 PACKAGES = {package.name: package for package in load_packages()}
 

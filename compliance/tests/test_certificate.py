@@ -66,6 +66,14 @@ def test_only_a_whole_run_that_is_certified_leaves_a_certificate(report, made, t
     assert not any("earlier" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
 
 
+def test_a_run_that_is_cut_short_leaves_no_certificate_even_of_adapters_that_were_done(tmp_path):
+    publish([good_report()], tmp_path)
+    publish([good_report()], tmp_path, is_cut=True)
+    assert names_in(tmp_path) == ALWAYS_MADE
+    publish([], tmp_path, is_cut=True)
+    assert names_in(tmp_path) == {"report.json"}
+
+
 @pytest.mark.parametrize(
     ("reports", "words", "colour"),
     [

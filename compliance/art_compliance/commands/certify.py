@@ -136,7 +136,7 @@ def certify_command(
         kept.end()
         if kept.lines and not quiet:
             say(f"printed meanwhile: {counted(kept.lines, 'line')}, in {report / NAME}")
-    path = publish(reports, report)
+    path = publish(reports, report, is_cut=is_cut)
     write_repros(reports, report)
     if not quiet:
         say(f"report: {path}")

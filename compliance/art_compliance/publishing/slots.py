@@ -221,7 +221,7 @@ def _parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        parsed = json.loads(value) if value.strip() else {}
+        parsed: Any = json.loads(value) if value.strip() else dict[str, Any]()
     except (ValueError, RecursionError):
         return None
     return parsed if is_object(parsed) or is_array(parsed) else None

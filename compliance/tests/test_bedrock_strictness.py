@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import time
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +19,7 @@ from art_compliance.dialects import DIALECTS, decode
 from art_compliance.dialects.aws_events import is_messages, read_messages, write_message
 from art_compliance.dialects.bedrock_converse.access import KEY_ID, SECRET, verify
 from art_compliance.dialects.endpoints import own_endpoint
-from art_compliance.provider import Request, ask
+from art_compliance.provider import Request, StrictProvider, ask
 from art_compliance.provider.strict import answer_strictly
 from art_sdk import BedrockConverseAdapter
 from art_sdk.http.aws_event_stream import AwsEventStream
@@ -220,3 +222,56 @@ def test_what_bedrock_s_own_tools_did_is_kept_with_its_place() -> None:
     message: Any = decode("bedrock-converse", {"messages": [{"role": "assistant", "content": content}]}).prompt[0]
     assert [call.id for call in message.tool_calls] == ["c"]
     assert message.extensions == {"bedrock-converse": {"blocks": [{"at": 1, "block": {"toolUse": use}}]}}
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[StrictProvider]:
+    with StrictProvider("bedrock-converse") as one:
+        yield one
+
+
+SPEC = {"name": "look", "description": "Looks.", "inputSchema": {"json": {"type": "object", "properties": {}}}}
+
+
+def test_botocore_s_client_signs_for_the_strict_provider_and_reads_what_our_adapter_reads(
+    provider: StrictProvider,
+) -> None:
+    official("botocore")
+    keys = {"aws_access_key_id": KEY_ID, "aws_secret_access_key": SECRET}
+    client = botocore_session().create_client(
+        "bedrock-runtime", region_name="us-east-1", endpoint_url=provider.url, **keys
+    )
+    request = {
+        "modelId": MODEL,
+        "messages": [{"role": "user", "content": [{"text": "hi"}]}],
+        "toolConfig": {"tools": [{"toolSpec": SPEC}]},
+    }
+    (use,) = [block["toolUse"] for block in client.converse(**request)["output"]["message"]["content"]]
+    events = list(client.converse_stream(**request)["stream"])
+    client.close()
+    adapter = BedrockConverseAdapter(api_key=f"{KEY_ID}:{SECRET}", base_url=provider.url, model=MODEL)
+    tools = [{"name": "look", "description": "Looks.", "inputSchema": SPEC["inputSchema"]["json"]}]
+    for streamed in (False, True):
+        options = {"thread_id": "t", "tools": tools, "stream": streamed}
+        (call,) = adapter.complete_sync(PROMPT, options).message.tool_calls
+        assert call.function.name == use["name"] == "look"
+        assert json.loads(call.function.arguments) == use["input"]
+    adapter.close()
+    assert [next(iter(event)) for event in events][-2:] == ["messageStop", "metadata"]
+    assert [exchange.response.status for exchange in provider.seen()] == [200] * 4
+
+
+def test_botocore_s_client_is_told_by_name_that_its_secret_is_wrong(provider: StrictProvider) -> None:
+    official("botocore")
+    keys = {"aws_access_key_id": KEY_ID, "aws_secret_access_key": "wrong"}
+    client = botocore_session().create_client(
+        "bedrock-runtime", region_name="us-east-1", endpoint_url=provider.url, **keys
+    )
+    with pytest.raises(client.exceptions.ClientError) as raised:
+        client.converse(modelId=MODEL, messages=[{"role": "user", "content": [{"text": "hi"}]}])
+    client.close()
+    assert raised.value.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+def botocore_session() -> Any:
+    return official("botocore.session").Session()

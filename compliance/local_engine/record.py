@@ -55,7 +55,7 @@ LESSONS: Final[dict[str, str]] = {
 """The answers that the model learns, by scenario: text, one call, two calls, text after results."""
 
 ENGINE: Final = f"llama-server of {NAME} {VERSION}"
-ADAPTERS: Final = {"openai": "/v1", "openai-compatible": "/v1", "anthropic": "/v1"}
+ADAPTERS: Final = {"openai": "/v1", "openai-compatible": "/v1", "openai-responses": "/v1", "anthropic": "/v1"}
 """The reference adapters whose wire formats the engine speaks, and its path for each."""
 
 

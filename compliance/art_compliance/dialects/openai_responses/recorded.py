@@ -21,14 +21,20 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
     del number
     for at, one in enumerate(objects_of(item.get("output"))):
         _read_item(answer, str(at), one)
-    place, kind = str(item.get("output_index")), item.get("type")
     begun: Any = item.get("item")
+    place, kind = _place(item, begun), item.get("type")
     if kind == "response.output_item.added" and is_object(begun) and begun.get("type") == "function_call":
         answer.call(place, begun.get("name"), begun.get("arguments"))
     elif kind == "response.function_call_arguments.delta":
         answer.call(place, None, item.get("delta"))
     elif kind in _TEXTS:
         answer.say(f"{place}.{item.get('content_index')}", item.get("delta"))
+
+
+def _place(event: Mapping[str, Any], item: Any) -> str:
+    """Which item the event is about: its index, or its id, which is all that llama-server gives."""
+    given = item.get("id") if is_object(item) else event.get("item_id")
+    return str(event.get("output_index", given))
 
 
 def _read_item(answer: Recorded, place: str, item: Mapping[str, Any]) -> None:

@@ -49,6 +49,12 @@ OTHER_REASONS = (
     "Tool call validation failed",
     "Tool choice is required, but",
     "Cannot fetch content from",
+    "Input Tokens Exceeded",
+    "The provided model identifier is invalid",
+    "doesn't support the video content block",  # one model's, at Bedrock
+    "doesn't support the s3Uri field",  # likewise
+    "extraneous key [toolResult] is not permitted",  # Bedrock's own translation of a document in a result
+    "document.source.type: Field required",  # likewise
 )
 """Words of refusals for what no rule is about."""
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.adapters.kept_blocks import Role, keep
+from art_sdk.json_data import is_object
 from art_sdk.messages import FunctionCall, NonEmpty, ToolCall
 from art_sdk.stream import StopReason
 
@@ -31,7 +32,7 @@ def kind_of(block: Mapping[str, Any]) -> str | None:
     """The kind of a block: its known member, else its only one; `serverToolUse` for a call that Bedrock makes."""
     kind = next((name for name in _KINDS if name in block), next(iter(block), None))
     used = block.get("toolUse")
-    return "serverToolUse" if isinstance(used, dict) and used.get("type") == SERVER_TOOL else kind
+    return "serverToolUse" if is_object(used) and used.get("type") == SERVER_TOOL else kind
 
 
 def parse_converse(body: bytes, info: CallInfo, *, request_id: str | None) -> Answer:

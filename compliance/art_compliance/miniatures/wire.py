@@ -47,5 +47,5 @@ def puts_options_beside_the_messages(adapter: Any) -> None:
 
 
 def _with_options_outside(payload: Any) -> Any:
-    options = payload.get("options") or {}
+    options: Any = payload.get("options") or {}
     return {**{name: value for name, value in payload.items() if name != "options"}, **options}

@@ -80,7 +80,7 @@ class LoopbackServer:
         self._refuser = refuse
         self._address = (host, port)
         self._limits = limits
-        self._history: History[Served] = History(limits, lambda one: len(one.request.body) + len(one.beginning))
+        self._history: History[Served] = History(limits, lambda one: len(one.request.body))
         self._connected = 0
         self._underway = 0
         self._stack = ExitStack()

@@ -10,7 +10,7 @@ neither text nor a call becomes one of its extensions. The URL has the model, an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
@@ -253,7 +253,7 @@ def _response_schema(ledger: Ledger, body: Fields) -> Any:
         raise DecodeFailed(_SCHEMA, f"the schema is not JSON: {error}") from error
 
 
-def _take_inside(ledger: Ledger, fields: Fields, path: list[str]) -> str | None:
+def _take_inside(ledger: Ledger, fields: Fields, path: Sequence[str]) -> str | None:
     """The text at the end of a path of names."""
     name, *rest = path
     if not rest:

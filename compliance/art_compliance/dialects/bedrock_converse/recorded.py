@@ -20,7 +20,8 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
     """Reads an answer, or an event of a stream."""
     del number
     output: Any = item.get("output") or {}
-    for at, block in enumerate(objects_of((output.get("message") or {}).get("content"))):
+    message: Any = output.get("message") or {}
+    for at, block in enumerate(objects_of(message.get("content"))):
         _read_block(answer, str(at), block)
     for name in ("contentBlockStart", "contentBlockDelta"):
         event: Any = item.get(name)

@@ -26,6 +26,7 @@ PLACES = {"docs/rules.md": "rules.md", "compliance/README.md": "guide.md", "docs
         ("docs/rules.md", "[fixtures/rules](../fixtures/rules)", "fixtures/rules"),
         ("docs/rules.md", "[here](#below) [there](https://example.com/x.md)", None),
         ("docs/rules.md", "`[a](b.md)`", None),
+        ("docs/rules.md", "`a` [`[b]`](../compliance/README.md) `c`", "`a` [`[b]`](guide.md) `c`"),
         ("docs/rules.md", "```python\ncalls[0](x.md)\n```", None),
     ],
 )

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 _LINK: Final = re.compile(
-    r"(?P<code>```.*?^\s*```|`[^`\n]*`)|\[(?P<text>[^\]\n]*)\]\((?P<to>[^)\s]+)\)", re.DOTALL | re.MULTILINE
+    r"(?P<code>```.*?^\s*```|`[^`\n]*`)|\[(?P<text>(?:`[^`\n]*`|[^\]`\n])*)\]\((?P<to>[^)\s]+)\)",
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -29,12 +29,16 @@ def wrong_end(answered: Answered) -> Iterator[Problem]:
         yield Problem(text, finding_class="contract")
 
 
-def with_new_fields(value: Any) -> Any:
-    """The JSON value with one more field in every object, except in the arguments of calls."""
-    if is_object(value):
-        kept = {key: item if key in _ARGUMENTS else with_new_fields(item) for key, item in value.items()}
-        return {**kept, "x_new_field": {"since": 2027}}
-    return [with_new_fields(item) for item in value] if is_array(value) else value
+def with_new_fields(unions: Collection[str]) -> Change:
+    """Adds one more field to every object, except in the arguments of calls and to the objects of these fields."""
+
+    def change(value: Any, field: str = "") -> Any:
+        if is_object(value):
+            kept = {key: item if key in _ARGUMENTS else change(item, key) for key, item in value.items()}
+            return kept if field in unions else {**kept, "x_new_field": {"since": 2027}}
+        return [change(item, field) for item in value] if is_array(value) else value
+
+    return change
 
 
 def with_new_reason(fields: Collection[str]) -> Change:

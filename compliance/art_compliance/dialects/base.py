@@ -204,6 +204,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """Published values of `finish_fields`, beside the usual one, after which an answer is a good whole one."""
     optional_usage: str | None = None
     """The field of an answer, or of a stream's event, that counts tokens and may be missing."""
+    unions: frozenset[str] = frozenset()
+    """The fields of an answer, or of a stream's event, whose objects have one member each, and never a second."""
     doubles: bool = False
     """Whether every number in a call's arguments is a double, which has no form: 1.0 and 1 are the same."""
 

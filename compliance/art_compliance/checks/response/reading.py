@@ -154,7 +154,7 @@ MARKED_BY_CONTEXT: Final = check_of("response", context_marks_the_tokens, _read_
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without notice."""
     first = trial.answered
-    reply = trial.call(trial.written, change=with_new_fields)
+    reply = trial.call(trial.written, change=with_new_fields(trial.dialect.answers.unions))
     if not isinstance(reply, Answered) or reply.error is not None:
         yield from (problem.after("with unknown fields the answer is not read: ") for problem in unread(reply))
         return

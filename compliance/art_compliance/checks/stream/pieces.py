@@ -52,7 +52,7 @@ MARKED_BY_CONTEXT: Final = check_of("stream", context_marks_the_tokens, read_str
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without notice."""
     plain = streamed(trial)
-    reply = stream(trial, answering_with(trial.written, with_new_fields))
+    reply = stream(trial, answering_with(trial.written, with_new_fields(trial.dialect.answers.unions)))
     for wrong in _changes(reply, plain, own_ids=makes_ids(trial)):
         yield wrong.after("with unknown fields ")
 

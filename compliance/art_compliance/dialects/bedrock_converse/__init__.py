@@ -58,6 +58,7 @@ BEDROCK_CONVERSE: Final = Dialect(
         reasoning=reasoning,
         call_id_prefix="tooluse_",
         variations=VARIATIONS,
+        unions=frozenset({"output", "content", "start", "delta", "reasoningContent"}),  # "union" in botocore 1.44
         good_ends=("stop_sequence",),
         bad_ends=(
             "max_tokens",

@@ -38,8 +38,13 @@ def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def assert_passes_preflight(dialect: str) -> None:
     importlib.invalidate_caches()  # the folder is new
-    report = certify("provider_x:ProviderX", selection=Selection(checks=("preflight.answer-is-read",)), isolated=False)
-    assert [result.verdict for result in report.results] == ["pass", "pass"]
+    selection = Selection(checks=("wire.request-arrives-where-it-is-served",), scenarios=("one-question",))
+    report = certify("provider_x:ProviderX", selection=selection, isolated=False)
+    assert {result.check: result.verdict for result in report.results} == {
+        "preflight.greeting-translates": "pass",
+        "preflight.answer-is-read": "pass",
+        "wire.request-arrives-where-it-is-served": "pass",
+    }
     assert report.adapter.dialect == dialect
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
-from art_compliance.subject.factories import find_factory
+from art_compliance.subject.factories import Factory, find_factory
 from art_sdk import BUILT_IN
 
 
@@ -31,11 +31,21 @@ def plain_adapter(names: Mapping[str, str], dialect: Dialect) -> str:
 
 
 def _class_for(dialect: Dialect) -> str:
-    """The name of the first reference adapter that speaks the dialect. Raises HarnessError if none does."""
-    for name, place in BUILT_IN.items():
-        if getattr(find_factory(name), "dialect", None) == dialect.name:
-            return place.partition(":")[2]
-    raise HarnessError(f"no class of art_sdk speaks {dialect.name}; use --plain, or the dialect openai-compatible")
+    """The name of the reference adapter that speaks the dialect to its own provider, or of another that speaks it.
+
+    Raises HarnessError if none does.
+    """
+    speaking = [name for name in BUILT_IN if getattr(find_factory(name), "dialect", None) == dialect.name]
+    if not speaking:
+        raise HarnessError(f"no class of art_sdk speaks {dialect.name}; use --plain, or the dialect openai-compatible")
+    own = (name for name in speaking if _calls(find_factory(name), dialect))
+    return BUILT_IN[next(own, speaking[0])].rpartition(":")[2]
+
+
+def _calls(make: Factory, dialect: Dialect) -> bool:
+    """Whether the adapter calls a host of the dialect's provider."""
+    url: str = getattr(make, "default_base_url", "")
+    return any(host in url for host in dialect.service.hosts)
 
 
 _FAMILY: Final = Template('''\

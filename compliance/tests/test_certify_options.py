@@ -102,7 +102,8 @@ class Mine(OpenAIAdapter):
 @pytest.mark.unmeasured
 def test_ctrl_c_leaves_a_report_and_the_exit_code_of_shells(tmp_path: Path):
     (tmp_path / "mine.py").write_text(INTERRUPTING)
-    command = "from art_compliance.cli import main; main()"
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # shells ignore it in background
+    command = f"{heard}; from art_compliance.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", command, "certify", "mine:Mine"],
         cwd=tmp_path,

@@ -33,7 +33,7 @@ ACCEPTED = {
     "opentelemetry-instrumentation-groq": 39,
     "opentelemetry-instrumentation-mistralai": 13,
     "opentelemetry-instrumentation-ollama": 16,
-    "opentelemetry-instrumentation-openai": 315,
+    "opentelemetry-instrumentation-openai": 349,
     "opentelemetry-instrumentation-openai-v2": 37,
 }
 """How many calls of a dialect of ours were answered with 200."""
@@ -49,12 +49,13 @@ OF_OLD = "functions, which tools came in the place of"
 BETA = "a beta's"
 
 OPAQUE = {
-    r"/(n|seed|stream_options|service_tier|reasoning_effort)": NO_SLOT,
+    r"/(n|seed|stream_options|service_tier|reasoning_effort|reasoning)": NO_SLOT,
     r"/(thinking|container|context_management|mcp_servers|output_format)": BETA,
     r"/anthropic_version": NO_SLOT,
     r"/(functions|function_call)": OF_OLD,
     r"/messages/\d+/annotations": NO_SLOT,
-    r"/response_format(/json_schema/(name|description|strict))?": NO_SLOT,
+    r"/(text/format|response_format(/json_schema)?)/(name|description|strict)": NO_SLOT,
+    r"/response_format": NO_SLOT,
     r"/(system|tools|messages/\d+/content)/\d+/cache_control": NO_SLOT,
     r"/messages/\d+/content/\d+/content/\d+/(title|source|citations|content|type)": TOOLS_OF_THE_PROVIDER,
     r"/messages/\d+/content/\d+/(citations|caller|source|type|tool)": TOOLS_OF_THE_PROVIDER,

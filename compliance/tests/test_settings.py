@@ -23,7 +23,7 @@ class Other(OpenAIAdapter):
 """
 WHOLE = """
 [tool.art]
-adapters = ["mine:Mine"]
+adapters = ["settled:Mine"]
 dialect = "openai-chat"
 cassettes = "recorded"
 baseline = "known.toml"
@@ -41,20 +41,20 @@ def settings_in(folder: Path, text: str) -> Settings:
 def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "mine.py").write_text(ADAPTER)
+    (tmp_path / "settled.py").write_text(ADAPTER)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
 def test_every_setting_is_read(tmp_path: Path):
     found = settings_in(tmp_path, WHOLE)
     assert found == Settings(
-        adapters=("mine:Mine",),
+        adapters=("settled:Mine",),
         dialect="openai-chat",
         cassettes=Path("recorded"),
         baseline=Path("known.toml"),
         profile="quick",
     )
-    assert found.dialect_for("mine:Mine") == "openai-chat"
+    assert found.dialect_for("settled:Mine") == "openai-chat"
     assert found.dialect_for("anthropic") is None
 
 
@@ -104,15 +104,15 @@ def test_certify_needs_no_argument(art, tmp_path: Path):
     (tmp_path / "pyproject.toml").write_text(WHOLE)
     result = art("certify", *FEW)
     assert result.exit_code == 0, result.output
-    assert "mine:Mine  (white box, openai-chat)" in result.output
+    assert "settled:Mine  (white box, openai-chat)" in result.output
 
 
 def test_the_command_line_wins(art, tmp_path: Path):
     (tmp_path / "pyproject.toml").write_text(WHOLE.replace("recorded", "gone"))
-    result = art("certify", "mine:Other", "--dialect", "groq-chat", "--cassettes", ".", *FEW)
+    result = art("certify", "settled:Other", "--dialect", "groq-chat", "--cassettes", ".", *FEW)
     assert result.exit_code in {0, 1}, result.output
     report = json.loads((tmp_path / "art-report" / "report.json").read_text(encoding="utf-8"))["reports"][0]
-    assert (report["adapter"]["name"], report["adapter"]["dialect"]) == ("mine:Other", "groq-chat")
+    assert (report["adapter"]["name"], report["adapter"]["dialect"]) == ("settled:Other", "groq-chat")
 
 
 def test_a_reference_adapter_keeps_its_own_dialect(art, tmp_path: Path):
@@ -137,7 +137,7 @@ def test_nothing_to_certify_says_where_adapters_are_named(art, command: str):
 
 @pytest.fixture
 def run(pytester: pytest.Pytester):
-    pytester.makepyfile(mine=ADAPTER)
+    pytester.makepyfile(settled=ADAPTER)
     return lambda *arguments: pytester.runpytest_inprocess(
         "-q", "-p", "no:cacheprovider", "--art-in-process", *arguments, no_reraise_ctrlc=True
     )
@@ -150,14 +150,14 @@ def test_pytest_certifies_what_the_settings_name(run, pytester):
     pytester.makepyprojecttoml(WHOLE.replace('cassettes = "recorded"', ""))
     result = run("--art", *ONE)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["mine:Mine  (white box, openai-chat)"])
+    result.stdout.fnmatch_lines(["settled:Mine  (white box, openai-chat)"])
 
 
 @pytest.mark.parametrize(
     ("adapters", "message"),
     [
         ([], "--art certifies the adapters that pyproject.toml names, and it names none"),
-        (["mine:Gone"], "'mine' has no attribute 'Gone'"),
+        (["settled:Gone"], "'settled' has no attribute 'Gone'"),
     ],
 )
 def test_pytest_says_what_the_settings_lack(run, pytester, adapters, message):
@@ -168,18 +168,20 @@ def test_pytest_says_what_the_settings_lack(run, pytester, adapters, message):
 
 
 def test_pytest_certifies_each_of_several_adapters(run, pytester):
-    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]\ndialect = "openai-chat"')
+    pytester.makepyprojecttoml('[tool.art]\nadapters = ["settled:Mine", "gemini"]\ndialect = "openai-chat"')
     result = run("--art", *ONE)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["mine:Mine  (white box, openai-chat)", "gemini  (white box, gemini-generate)"])
+    result.stdout.fnmatch_lines(["settled:Mine  (white box, openai-chat)", "gemini  (white box, gemini-generate)"])
 
 
 def test_a_fixture_is_one_adapter(run, pytester):
-    pytester.makepyprojecttoml('[tool.art]\nadapters = ["mine:Mine", "gemini"]')
+    pytester.makepyprojecttoml('[tool.art]\nadapters = ["settled:Mine", "gemini"]')
     pytester.makepyfile(test_mine="def test_mine(art_adapter): pass")
     result = run()
     assert result.ret == 2
-    wanted = "the fixture art_adapter is one adapter, and 2 are named: choose one with --art-adapter, such as mine:Mine"
+    wanted = (
+        "the fixture art_adapter is one adapter, and 2 are named: choose one with --art-adapter, such as settled:Mine"
+    )
     assert wanted in result.stdout.str() + result.stderr.str()
 
 
@@ -188,14 +190,14 @@ def test_a_test_file_without_a_fixture_checks_what_the_settings_name(run, pytest
     pytester.makepyfile(test_mine="from art_compliance.suite import *")
     result = run(*ONE)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["mine:Mine  (white box, openai-chat)"])
+    result.stdout.fnmatch_lines(["settled:Mine  (white box, openai-chat)"])
 
 
 def test_a_fixture_in_a_conftest_is_used(run, pytester):
     pytester.makeconftest(
-        "import pytest\nfrom mine import Other\n@pytest.fixture(scope='session')\ndef art_adapter(): return Other\n"
+        "import pytest\nfrom settled import Other\n@pytest.fixture(scope='session')\ndef art_adapter(): return Other\n"
     )
     pytester.makepyfile(test_mine="from art_compliance.suite import *\nfrom art_compliance.snapshots import *")
     result = run(*ONE, "-k", "test_adapter")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["mine:Other  (white box, openai-chat)"])
+    result.stdout.fnmatch_lines(["settled:Other  (white box, openai-chat)"])

@@ -38,6 +38,7 @@ class BridgeProcess:
         self.pid = self._process.pid
         self.failed: str | None = None
         """What the bridge did that ended it."""
+        self._why: str | None = None
         self._numbers = count(1)
         self._under_way: dict[int, Exchange] = {}
         self._lock = Lock()
@@ -78,6 +79,8 @@ class BridgeProcess:
 
     def fail(self, why: str) -> None:
         """Ends the process, and whatever waits for it, for what it did."""
+        with self._lock:
+            self._why = why = self._why or why  # before it is killed, which is seen, too
         self._process.kill()
         self._threads[2].join(_END)  # what it said last is read
         with self._lock:

@@ -19,6 +19,7 @@ from art_sdk.adapters.chat_completions.openai import OpenAIAdapter
 from art_sdk.adapters.chat_completions.openrouter import OpenRouterAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
 from art_sdk.adapters.chat_completions.xai import XAIAdapter
+from art_sdk.adapters.cohere.adapter import CohereChatAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
 from art_sdk.adapters.limits import CallIdRule, CountRule, NameRule, RangeRule, RootRule
 from art_sdk.adapters.ollama.adapter import OllamaChatAdapter
@@ -115,6 +116,7 @@ __all__ = [
     "ChatCompletionsAdapter",
     "ChatProvider",
     "ChatRules",
+    "CohereChatAdapter",
     "Completion",
     "Conversation",
     "CountRule",

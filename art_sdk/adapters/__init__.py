@@ -9,6 +9,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "anthropic": "art_sdk.adapters.anthropic.adapter:AnthropicAdapter",
     "azure": "art_sdk.adapters.chat_completions.azure:AzureOpenAIAdapter",
     "bedrock": "art_sdk.adapters.bedrock.adapter:BedrockConverseAdapter",
+    "cohere": "art_sdk.adapters.cohere.adapter:CohereChatAdapter",
     "deepseek": "art_sdk.adapters.chat_completions.deepseek:DeepSeekAdapter",
     "gemini": "art_sdk.adapters.gemini.adapter:GeminiAdapter",
     "groq": "art_sdk.adapters.chat_completions.groq:GroqAdapter",

@@ -223,6 +223,8 @@ def _has_error(body: dict[str, Any]) -> bool:
 
 def _fault(outer: dict[str, Any]) -> dict[str, Any]:
     inner = outer.get("error") or _error_of_choice(outer) or _error_of_response(outer)
+    if inner is None and is_object(delta := outer.get("delta")) and delta.get("error"):
+        return delta  # Cohere's, in the event `message-end`: `ChatMessageEndEventDelta.error` in cohere 7.3
     return inner if is_object(inner) else outer
 
 

@@ -33,6 +33,8 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
         return [_gemini(tool)]
     if adapter.provider_name == "ollama-chat":
         return [_ollama(tool)]
+    if adapter.provider_name == "cohere":
+        return _cohere_events(tool) if streamed else [_cohere(tool)]
     if adapter.provider_name == "openai-responses":
         return _response_events(tool) if streamed else [_response(tool)]
     if adapter.provider_name == "bedrock":
@@ -101,6 +103,38 @@ def _ollama(tool: str) -> Data:
     calls = [{"function": {"name": tool, "arguments": {}}}]
     message = {"role": "assistant", "content": "hi", "thinking": "hm", "tool_calls": calls}
     return {"message": message, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 2}
+
+
+def _cohere(tool: str) -> Data:
+    said = {"content": [{"type": "text", "text": "hi"}], "tool_calls": [_called(tool, "{}")]}
+    return {
+        "id": "m",
+        "message": {"role": "assistant", **said},
+        "finish_reason": "TOOL_CALL",
+        "usage": {"tokens": {"input_tokens": 1, "output_tokens": 2}},
+    }
+
+
+def _called(tool: str, arguments: str) -> Data:
+    return {"id": "c", "type": "function", "function": {"name": tool, "arguments": arguments}}
+
+
+def _cohere_events(tool: str) -> list[Data]:
+    ended = {name: value for name, value in _cohere(tool).items() if name in ("finish_reason", "usage")}
+    return [
+        {"type": "message-start", "id": "m", "delta": {"message": {"role": "assistant", "content": []}}},
+        _part("content-start", {"content": {"type": "text", "text": ""}}),
+        _part("content-delta", {"content": {"text": "hi"}}),
+        {"type": "content-end", "index": 0},
+        _part("tool-call-start", {"tool_calls": _called(tool, "")}),
+        _part("tool-call-delta", {"tool_calls": {"function": {"arguments": "{}"}}}),
+        {"type": "tool-call-end", "index": 0},
+        {"type": "message-end", "delta": ended},
+    ]
+
+
+def _part(kind: str, message: Data) -> Data:
+    return {"type": kind, "index": 0, "delta": {"message": message}}
 
 
 def _gemini(tool: str) -> Data:

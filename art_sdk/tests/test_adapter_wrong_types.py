@@ -23,6 +23,7 @@ UNREAD = {
     "/candidates/0/content/role",
     *("/messageStart/role", "/output/message/role", "/usage/totalTokens", "/metadata/usage/totalTokens"),
     *("/metadata/metrics", "/metadata/metrics/latencyMs"),
+    *("/delta/message/role", "/delta/message/tool_calls/type", "/message/tool_calls/0/type"),
 }
 """Places that no reader asks, or whose value comes again."""
 

@@ -172,6 +172,7 @@ _MAY_BE_REFUSED: Final = {
     "gemini-generate": ["exact"],
     "anthropic-messages": ["exact"],
     "ollama-chat": ["exact"],
+    "cohere-chat-v2": ["exact"],
 }
 
 

@@ -20,6 +20,7 @@ from art_sdk import (
     AzureOpenAIAdapter,
     BaseAdapter,
     BedrockConverseAdapter,
+    CohereChatAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -40,6 +41,7 @@ from art_sdk import (
 _OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
     AnthropicAdapter,
     BedrockConverseAdapter,
+    CohereChatAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,

@@ -55,6 +55,24 @@ def ask_ollama(http_client: Any) -> Any:
     return ollama_client(http_client).chat(model="m", messages=[])
 
 
+def cohere_client(http_client: Any) -> Any:
+    """Cohere's client, which has a transport of the older httpx, over this one."""
+    httpx = official("httpx")
+
+    def forward(request: Any) -> Any:
+        answer = http_client.request(request.method, str(request.url), content=request.content)
+        return httpx.Response(answer.status_code, content=answer.content, headers=dict(answer.headers))
+
+    over = httpx.Client(transport=httpx.MockTransport(forward))
+    settings = {"base_url": "http://cohere.test", "max_retries": 0, "httpx_client": over}
+    return official("cohere").ClientV2(api_key="no-key", **settings)
+
+
+def ask_cohere(http_client: Any) -> Any:
+    """A chat."""
+    return cohere_client(http_client).chat(model="m", messages=[])
+
+
 @cache
 def _converse_client() -> tuple[Any, list[Any]]:
     """A client of AWS's, which takes long to make, and what it sends its requests over."""
@@ -91,4 +109,5 @@ ASK_UNSTREAMED: Mapping[str, Callable[[Any], Any]] = {
     "gemini_generate": ask_google,
     "ollama_chat": ask_ollama,
     "bedrock_converse": ask_bedrock,
+    "cohere_v2_chat": ask_cohere,
 }

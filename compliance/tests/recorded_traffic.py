@@ -33,6 +33,7 @@ from art_sdk import (
     AzureOpenAIAdapter,
     BaseAdapter,
     BedrockConverseAdapter,
+    CohereChatAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -61,6 +62,7 @@ ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
     "anthropic-messages": AnthropicAdapter,
     "ollama-chat": OllamaChatAdapter,
     "bedrock-converse": BedrockConverseAdapter,
+    "cohere-chat-v2": CohereChatAdapter,
 }
 """By dialect of a recorded shape, who speaks it."""
 
@@ -116,6 +118,7 @@ DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "anthropic-messages": frozenset(),
     "ollama-chat": frozenset(),
     "bedrock-converse": frozenset({"joins_turns"}),
+    "cohere-chat-v2": frozenset(),
 }
 """By dialect, what our adapter may change in a request that is rebuilt."""
 

@@ -17,6 +17,7 @@ PATHS = {
     "anthropic-messages": "/v1/messages",
     "gemini-generate": "/v1beta/models/gemini-2.5-flash:generateContent",
     "ollama-chat": "/api/chat",
+    "cohere-chat-v2": "/v2/chat",
 }
 
 
@@ -26,6 +27,7 @@ KEYS = {
     "anthropic-messages": {"x-api-key": "any", "anthropic-version": "2023-06-01"},
     "gemini-generate": {"x-goog-api-key": "any"},
     "ollama-chat": {"authorization": "Bearer any"},
+    "cohere-chat-v2": {"authorization": "Bearer any"},
 }
 
 
@@ -38,6 +40,7 @@ HELLO: dict[str, dict[str, Any]] = {
     "anthropic-messages": {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]},
     "gemini-generate": {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
     "ollama-chat": {"model": "qwen3:8b", "messages": [{"role": "user", "content": "hi"}], "stream": False},
+    "cohere-chat-v2": {"model": "command-a-03-2025", "messages": [{"role": "user", "content": "hi"}]},
 }
 
 
@@ -47,6 +50,7 @@ FUNCTIONS = [{"type": "function", "function": {"name": name, "parameters": SCHEM
 TOOLS: dict[str, dict[str, Any]] = {
     "openai-chat": {"tools": FUNCTIONS},
     "ollama-chat": {"tools": FUNCTIONS},
+    "cohere-chat-v2": {"tools": FUNCTIONS},
     "openai-responses": {
         "tools": [{"type": "function", "name": name, "parameters": SCHEMA, "strict": False} for name in ("look", "see")]
     },
@@ -77,7 +81,8 @@ def post(provider: StrictProvider, dialect: str, payload: Any, **settings: Any) 
 def words(dialect: str, response: httpx2.Response) -> str:
     """The text of an error in the provider's own format."""
     body = response.json()
-    said: str = body["error"] if isinstance(body["error"], str) else body["error"]["message"]
+    fault = body.get("error", body)
+    said: str = fault if isinstance(fault, str) else fault["message"]
     assert body == json.loads(DIALECTS[dialect].answers.write_error(response.status_code, said))
     return said
 
@@ -121,12 +126,20 @@ def read_ollama(body: Any) -> Any:
     return body["message"]["content"], [(call["name"], call["arguments"]) for call in called], body["done_reason"]
 
 
+def read_cohere(body: Any) -> Any:
+    message = body["message"]
+    called = [call["function"] for call in message.get("tool_calls", ())]
+    text = "".join(part["text"] for part in message.get("content", ()))
+    return text, [(call["name"], json.loads(call["arguments"])) for call in called], body["finish_reason"]
+
+
 READERS: Any = {
     "openai-chat": read_openai,
     "openai-responses": read_responses,
     "anthropic-messages": read_anthropic,
     "gemini-generate": read_gemini,
     "ollama-chat": read_ollama,
+    "cohere-chat-v2": read_cohere,
 }
 
 
@@ -136,6 +149,7 @@ FINISH = {
     "anthropic-messages": ("end_turn", "max_tokens", "tool_use"),
     "gemini-generate": ("STOP", "MAX_TOKENS", "STOP"),
     "ollama-chat": ("stop", "length", "stop"),
+    "cohere-chat-v2": ("COMPLETE", "MAX_TOKENS", "TOOL_CALL"),
 }
 
 
@@ -168,6 +182,10 @@ def with_results(dialect: str, body: Any) -> Any:
                 {"role": "assistant", "content": body["content"]},
                 {"role": "user", "content": results},
             ]
+        case "cohere-chat-v2":
+            calls = body["message"]["tool_calls"]
+            results = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in calls]
+            payload["messages"] += [body["message"], *results]
         case "ollama-chat":
             names = [call["function"]["name"] for call in body["message"]["tool_calls"]]
             results = [{"role": "tool", "content": "ok", "tool_name": name} for name in names]

@@ -6,6 +6,7 @@ reading and ours has one of the reasons below, or is a failure. A new adapter is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -232,6 +233,26 @@ def bedrock_reading(answer: Any) -> Told:
     )
 
 
+def cohere_reading(answer: Any) -> Told:
+    message, tokens = answer.message, answer.usage.tokens
+    said = message.content or ()
+    thoughts = [message.tool_plan or "", *(part.thinking for part in said if part.type == "thinking")]
+    return Told(
+        text="".join(part.text for part in said if part.type == "text"),
+        thinking="".join(thoughts),
+        calls=tuple(
+            Call(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or ()
+        ),
+        finish=answer.finish_reason,
+        request_id=answer.id,
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
+        thinking_tokens=None,
+        cached_tokens=answer.usage.cached_tokens,
+        total_tokens=tokens.input_tokens + tokens.output_tokens,  # it states no sum of its own
+    )
+
+
 READINGS: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": openai_reading,
     "responses": responses_reading,
@@ -239,6 +260,7 @@ READINGS: Mapping[str, Callable[[Any], Told]] = {
     "gemini_generate": google_reading,
     "ollama_chat": ollama_reading,
     "bedrock_converse": bedrock_reading,
+    "cohere_v2_chat": cohere_reading,
 }
 
 

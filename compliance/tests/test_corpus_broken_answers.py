@@ -65,6 +65,7 @@ EMPTY_BY_RIGHT = {
     "ollama_chat": r"/message/content (removed|null)",  # left out where it is empty: Go's `omitempty`, inferred
     "responses": r"/output/\d+(/content/\d+)? removed",
     "bedrock_converse": r"/output/message/content/\d+ removed",  # blocks are not counted
+    "cohere_v2_chat": r"/message/content(/\d+)? (removed|null)",  # a message has only the parts that it has
     "anthropic_messages": r"/content/\d+ removed",  # recorded: an empty content, with end_turn
 }
 """What is left then is an empty answer, as the provider itself writes one."""

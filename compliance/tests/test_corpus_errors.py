@@ -101,19 +101,24 @@ def bedrock_words(error: Any) -> tuple[int, str | None, str | None]:
     return error.response["ResponseMetadata"]["HTTPStatusCode"], None, error.response["Error"]["Message"]
 
 
+def cohere_words(error: Any) -> tuple[int, str | None, str | None]:
+    return error.status_code, error.body.get("error_type"), error.body["message"]
+
+
 WORDS: Mapping[str, tuple[str, str, Callable[[Any], tuple[int, str | None, str | None]]]] = {
     "chat_completions": ("openai", "APIStatusError", openai_words),
     "anthropic_messages": ("anthropic", "APIStatusError", anthropic_words),
     "gemini_generate": ("google.genai.errors", "APIError", google_words),
     "ollama_chat": ("ollama", "ResponseError", ollama_words),
     "bedrock_converse": ("botocore.exceptions", "ClientError", bedrock_words),
+    "cohere_v2_chat": ("cohere.core", "ApiError", cohere_words),
 }
 """By shape, the error that the official client raises, and what it says."""
 
 
 def is_of_the_client_s_own_provider(one: Recorded) -> bool:
     """Relatives put their words where the official client does not look."""
-    return one.provider in {"openai", "azure", "anthropic", "gemini", "vertex", "ollama", "bedrock"}
+    return one.provider in {"openai", "azure", "anthropic", "gemini", "vertex", "ollama", "bedrock", "cohere"}
 
 
 @pytest.mark.parametrize(

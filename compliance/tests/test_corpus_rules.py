@@ -44,6 +44,7 @@ OTHER_REASONS = (
     "The file type you uploaded is not supported",
     "No tool output found for tool call",  # DeepSeek's: an output far behind its call
     "too long",
+    "too many tokens",
     "maximum context length",
     "token count",
     "Tool call validation failed",

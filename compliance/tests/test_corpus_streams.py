@@ -22,7 +22,7 @@ from art_sdk import (
     ToolCallEvent,
     fold,
 )
-from official_calls import converse_client, ollama_client
+from official_calls import cohere_client, converse_client, ollama_client
 from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, thoughts_of, value_of
 from recorded_traffic import (
     Recorded,
@@ -57,6 +57,7 @@ LEAST = {
     "vertex_raw": 1,
     "ollama_chat": 2,
     "bedrock_converse": 3,
+    "cohere_v2_chat": 2,
 }
 
 
@@ -200,6 +201,28 @@ def ask_bedrock(http_client: Any) -> Told:
     return Told(text, thinking, told, finish, usage["inputTokens"], usage["outputTokens"])
 
 
+def ask_cohere(http_client: Any) -> Told:
+    text, thinking, finish, tokens, calls = "", "", None, None, {}
+    for event in cohere_client(http_client).chat_stream(model="m", messages=[]):
+        match event.type:
+            case "content-delta":
+                content = event.delta.message.content
+                text, thinking = text + (content.text or ""), thinking + (content.thinking or "")
+            case "tool-plan-delta":
+                thinking += event.delta.message.tool_plan
+            case "tool-call-start":
+                begun = event.delta.message.tool_calls
+                calls[event.index] = [begun.id, begun.function.name, begun.function.arguments]
+            case "tool-call-delta":
+                calls[event.index][2] += event.delta.message.tool_calls.function.arguments
+            case "message-end":
+                finish, tokens = event.delta.finish_reason, event.delta.usage.tokens
+            case _:
+                pass
+    told = tuple((call_id, name, value_of(arguments or "{}")) for call_id, name, arguments in calls.values())
+    return Told(text, thinking, told, finish, tokens.input_tokens, tokens.output_tokens)
+
+
 ASK: Mapping[str, Callable[[Any], Told]] = {
     "chat_completions": ask_openai,
     "responses": ask_responses,
@@ -208,6 +231,7 @@ ASK: Mapping[str, Callable[[Any], Told]] = {
     "gemini_generate": ask_google,
     "ollama_chat": ask_ollama,
     "bedrock_converse": ask_bedrock,
+    "cohere_v2_chat": ask_cohere,
 }
 
 

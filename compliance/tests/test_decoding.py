@@ -56,7 +56,7 @@ def test_a_request_of_another_form_fails_with_its_place(case: dict[str, Any]):
 def test_an_unknown_dialect_fails_with_the_known_ones():
     with pytest.raises(
         HarnessError,
-        match=r"unknown dialect .x.; known: anthropic-messages, bedrock-converse, deepseek-chat, gemini-generate, ",
+        match=r"unknown dialect .x.; known: anthropic-messages, bedrock-converse, cohere-chat-v2, deepseek-chat, ",
     ):
         decode("x", {})
 
@@ -83,6 +83,7 @@ GOES_BACK = {
     "openrouter-chat": {"text", "signature"},
     "openai-compatible": {"text"},
     "ollama-chat": {"text"},
+    "cohere-chat-v2": {"text"},
 }
 """What a provider gets back of a turn's reasoning: the text, a signature or both; every other provider nothing."""
 

@@ -31,6 +31,7 @@ ACCEPTED = {
     "openai-compatible": 12,
     "bedrock-converse": 11,
     "ollama-chat": 5,
+    "cohere-chat-v2": 6,
 }
 """How many accepted requests each dialect has judged."""
 

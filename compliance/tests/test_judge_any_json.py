@@ -37,6 +37,7 @@ PATHS = {
     "openrouter-chat": "/api/v1/chat/completions",
     "openai-compatible": "/v1/chat/completions",
     "ollama-chat": "/api/chat",
+    "cohere-chat-v2": "/v2/chat",
 }
 HEADERS = {"authorization": "Bearer k", "x-api-key": "k", "x-goog-api-key": "k", "anthropic-version": "2023-06-01"}
 

@@ -26,6 +26,7 @@ HOMES = {
     "openrouter-chat": "https://openrouter.ai/api/v1/chat/completions",
     "openai-compatible": "http://127.0.0.1:8000/v1/chat/completions",
     "ollama-chat": "http://localhost:11434/api/chat",
+    "cohere-chat-v2": "https://api.cohere.com/v2/chat",
 }
 """The payloads are wrong for the provider itself; a relative may take one or the other."""
 

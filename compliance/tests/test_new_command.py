@@ -18,7 +18,7 @@ from art_compliance.run.baseline import read_baseline
 from art_compliance.run.settings import read_settings
 
 CHAT = {name for name, dialect in DIALECTS.items() if dialect.service.endings == ("/chat/completions",)}
-PLAIN = sorted(CHAT | {"anthropic-messages", "ollama-chat", "openai-responses"})
+PLAIN = sorted(CHAT | {"anthropic-messages", "cohere-chat-v2", "ollama-chat", "openai-responses"})
 FILES = {
     "provider_x.py",
     "test_provider_x.py",

@@ -37,6 +37,7 @@ PATHS = {
     "bedrock-converse": "/model/m/converse",
     "gemini-generate": "/v1beta/models/g:generateContent",
     "ollama-chat": "/api/chat",
+    "cohere-chat-v2": "/v2/chat",
 }
 """Where requests go; those of every other dialect go to the path of chat completions."""
 

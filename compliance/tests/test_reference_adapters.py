@@ -49,6 +49,7 @@ NOT_DRAWN = "properties.order-of-answers-means-nothing"
 SILENT = {
     "anthropic": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
     "bedrock": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
+    "cohere": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING, UNSIGNED},
     "deepseek": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
     "groq": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},

@@ -316,7 +316,7 @@ def test_every_rule_that_an_adapter_names_is_a_rule():
         name
         for path in sorted((ROOT / "art_sdk" / "adapters").rglob("*.py"))
         for name in re.findall(
-            r"\b(?:openai|anthropic|bedrock|gemini)\.(?!claude)[a-z0-9]+(?:-[a-z0-9]+)+", path.read_text("utf-8")
+            r"\b(?:openai|anthropic|bedrock|cohere|gemini)\.(?!claude)[a-z0-9]+(?:-[a-z0-9]+)+", path.read_text("utf-8")
         )
     }
     assert len(named) > 30

@@ -241,10 +241,40 @@ def read_bedrock(body: Any) -> Any:
     return {"content": body["output"]["message"]["content"], "usage": body["usage"], "finish": body["stopReason"]}
 
 
+def joined_cohere(events: tuple[bytes, ...]) -> Any:
+    message: dict[str, Any] = {"content": [], "tool_calls": []}
+    last: Any = None
+    for event in items(events):
+        match event:
+            case {"type": "content-start", "delta": {"message": {"content": part}}}:
+                message["content"].append(part)
+            case {"type": "content-delta", "index": index, "delta": {"message": {"content": piece}}}:
+                for name, text in piece.items():
+                    message["content"][index][name] += text
+            case {"type": "tool-call-start", "delta": {"message": {"tool_calls": call}}}:
+                message["tool_calls"].append(call)
+            case {"type": "tool-call-delta", "index": index, "delta": {"message": {"tool_calls": piece}}}:
+                message["tool_calls"][index]["function"]["arguments"] += piece["function"]["arguments"]
+            case {"type": "message-end", "delta": last}:
+                pass
+            case _:
+                pass
+    for call in message["tool_calls"]:
+        call["function"]["arguments"] = call["function"]["arguments"] or "{}"
+    return {**message, **last}
+
+
+def read_cohere(body: Any) -> Any:
+    message = {"content": [], "tool_calls": [], **body["message"]}
+    del message["role"]
+    return {**message, "finish_reason": body["finish_reason"], "usage": body["usage"]}
+
+
 READINGS: dict[str, Any] = {
     "openai-responses": (joined_responses, read_responses),
     "ollama-chat": (joined_ollama, read_ollama),
     "bedrock-converse": (joined_bedrock, read_bedrock),
+    "cohere-chat-v2": (joined_cohere, read_cohere),
     "anthropic-messages": (joined_anthropic, read_anthropic),
     "gemini-generate": (joined_gemini, read_gemini),
 }
@@ -320,6 +350,8 @@ def test_an_error_in_a_stream_is_the_error_of_an_answer_as_one_event(dialect: Di
     if dialect.name == "openai-responses":  # `ResponseErrorEvent` has no error inside
         known = {name: error["error"][name] for name in ("message", "param")}
         error = {"type": "error", "code": error["error"]["type"], **known, "sequence_number": 0}
+    if dialect.name == "cohere-chat-v2":  # `ChatMessageEndEventDelta.error`
+        error = {"type": "message-end", "delta": {"error": error["message"], "finish_reason": "ERROR"}}
     assert item == error
 
 

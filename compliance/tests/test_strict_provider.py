@@ -64,6 +64,11 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "illegal base64 data at input byte",
         "/messages/0/images/0",
     ),
+    "cohere-chat-v2": (
+        {"messages": [{"role": "tool", "tool_call_id": "x", "content": "y"}]},
+        "tool call id not found in previous tool calls",
+        "/messages/0/tool_call_id",
+    ),
 }
 
 
@@ -91,6 +96,8 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("gemini-generate", {"headers": {}, "path": f"{PATHS['gemini-generate']}?key=any"}, 200, ""),
     ("anthropic-messages", {"headers": {"authorization": "Bearer any", "anthropic-version": "x"}}, 200, ""),
     ("ollama-chat", {"headers": {}}, 401, "unauthorized"),
+    ("cohere-chat-v2", {"headers": {}}, 401, "no api key supplied"),
+    ("cohere-chat-v2", {"headers": {"authorization": "Bearer two words"}}, 401, "Incorrect API key provided"),
     *((name, {"payload": b"{"}, 400, "JSON") for name in PATHS),
     *((name, {"payload": b"\xff"}, 400, "JSON") for name in PATHS),
     *((name, {"payload": b" " * (33 << 20)}, 413, "bytes; the limit is") for name in PATHS),

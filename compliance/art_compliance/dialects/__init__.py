@@ -8,6 +8,7 @@ from typing import Final
 from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Dialect
 from art_compliance.dialects.bedrock_converse import BEDROCK_CONVERSE
+from art_compliance.dialects.cohere_chat import COHERE_CHAT
 from art_compliance.dialects.decoding import Decoded, DecodeFailed
 from art_compliance.dialects.deepseek_chat import DEEPSEEK_CHAT
 from art_compliance.dialects.endpoints import find_spoken
@@ -28,6 +29,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     for dialect in (
         ANTHROPIC_MESSAGES,
         BEDROCK_CONVERSE,
+        COHERE_CHAT,
         GEMINI_GENERATE,
         OPENAI_CHAT,
         OPENAI_RESPONSES,

@@ -121,6 +121,17 @@ _FORMS: Final[Mapping[str, _Form]] = {
         into="input_tokens",
         of="output_tokens",
     ),
+    "cohere-chat-v2": _Form(
+        path='"/chat"',
+        headers='{"authorization": f"Bearer {self.api_key}"}',
+        body='{"model": model, "messages": messages}',
+        text='"".join(part["text"] for part in data["message"].get("content") or () if part["type"] == "text")',
+        usage='(data.get("usage") or {}).get("tokens") or {}',
+        finish='data["finish_reason"]',
+        finishes='{"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length"}',
+        into="input_tokens",
+        of="output_tokens",
+    ),
     "ollama-chat": _Form(
         path='"/chat"',
         headers='{"authorization": f"Bearer {self.api_key}"}',

@@ -30,10 +30,19 @@ def request_schema(module: str, name: str) -> Schema:
     branch of what goes over the wire. The constants that distinguish messages have defaults there, and
     are required here.
     """
-    return finish(rewrite_whole(_as_sent(module, name), _with_its_kind), is_closed=True)
+    return request_schema_of(getattr(import_module(module), name))
+
+
+def request_schema_of(model: Any) -> Schema:
+    """As `request_schema`, for the type itself."""
+    return finish(rewrite_whole(_schema_of(model), _with_its_kind), is_closed=True)
 
 
 def _as_sent(module: str, name: str) -> Schema:
+    return _schema_of(getattr(import_module(module), name))
+
+
+def _schema_of(model: Any) -> Schema:
     """The schema of a model, without branches for what never goes over the wire."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only where schemas are made
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - likewise
@@ -45,7 +54,7 @@ def _as_sent(module: str, name: str) -> Schema:
             del schema, error_info
             return {"not": {}}
 
-    schema: Schema = TypeAdapter[Any](getattr(import_module(module), name)).json_schema(schema_generator=Lenient)
+    schema: Schema = TypeAdapter[Any](model).json_schema(schema_generator=Lenient)
     return rewrite_whole(without_branches(rewrite_whole(schema, as_any_of), _is_never_sent), as_any_of)
 
 

@@ -14,7 +14,7 @@ from art_compliance.dialects.ollama_chat import overlay as ollama
 from art_compliance.dialects.openai_compatible import overlay as compatible
 from art_compliance.dialects.openrouter_chat import overlay as openrouter
 from art_compliance.dialects.overlay import Overlaid
-from art_compliance.judging.wire import gemini, models, proto, service_model, typed_dicts
+from art_compliance.judging.wire import gemini, models, proto, service_model, signatures, typed_dicts
 from art_compliance.judging.wire.overlays import lay_over
 from art_compliance.judging.wire.shaping import Schema
 
@@ -89,6 +89,7 @@ _GROQ: Final = "groq.types.chat.completion_create_params"
 _GROQ_ANSWERS: Final = ("groq", "groq.types.chat", "groq/types/")
 _MISTRAL: Final = ("mistralai", "mistralai.client.models", "mistralai/client/models/")
 _OLLAMA: Final = ("ollama", "ollama._types", "ollama/")
+_COHERE: Final = ("cohere", "cohere.v2.types", "cohere/")
 _OPENROUTER: Final = ("openrouter", "openrouter.components", "openrouter/components/")
 
 _BEDROCK: Final = "data/bedrock-runtime/2023-09-30/service-2.json.gz"
@@ -114,6 +115,18 @@ SOURCES: Final[dict[str, Source]] = {
     "bedrock-converse": _bedrock(service_model.request_schema, "ConverseRequest"),
     "bedrock-converse.answer": _bedrock(_BEDROCK_ANSWER, "ConverseResponse"),
     "bedrock-converse.stream": _bedrock(_BEDROCK_ANSWER, "ConverseStreamOutput"),
+    "cohere-chat-v2": Source(
+        (Origin("cohere", "cohere.v2.client", "cohere/"),),
+        partial(
+            signatures.request_schema,
+            "cohere.v2.client",
+            "V2Client.chat",
+            without=frozenset({"request_options"}),
+            overlay=_STREAM,
+        ),
+    ),
+    "cohere-chat-v2.answer": _answers(*_COHERE, "V2ChatResponse"),
+    "cohere-chat-v2.stream": _answers(*_COHERE, "V2ChatStreamResponse"),
     "gemini-generate": Source(
         (
             Origin("google-ai-generativelanguage", gemini.PROTO, "google/ai/generativelanguage_v1beta/types/"),

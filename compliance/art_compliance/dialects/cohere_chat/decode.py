@@ -1,0 +1,181 @@
+"""Decodes `cohere-chat-v2`.
+
+These forms decode to the same: text as a string and as a list of text parts (of a system message each part is one
+message; of an assistant or tool message they are one text); empty text beside calls, and none; `{"type": "text"}` as
+the form of the answer, and none. `tool_choice` left out beside tools is `auto`. The plan, the citations and the
+thinking of an assistant's message are extensions of it. A tool's documents and an image's detail have no slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from art_compliance.dialects.decoding import (
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    user_message,
+    wrong_kind,
+)
+from art_compliance.quoting import show
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk.json_data import is_object
+from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
+
+NAME: Final = "cohere-chat-v2"
+
+
+def decode(payload: object, *, url: str | None = None) -> Decoded:
+    """The request in the standard format. Raises DecodeFailed."""
+    del url
+    ledger = Ledger()
+    with ledger.open(payload, "") as body:
+        prompt = _Messages(ledger).read(body.take_list("messages"))
+        tools = tuple(_tools(ledger, body))
+        options = _options(ledger, body, has_tools=bool(tools))
+    return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
+
+
+class _Messages:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._prompt = PromptBuilder(ledger)
+
+    def read(self, messages: list[Any]) -> ArtStandardPrompt:
+        for index, message in enumerate(messages):
+            pointer = f"/messages/{index}"
+            with self._ledger.open(message, pointer) as fields:
+                role = fields.take_text("role") or ""
+                read = _ROLES.get(role)
+                if read is None:
+                    raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
+                for one in read(self, fields):
+                    self._prompt.add(one, pointer)
+        return self._prompt.messages
+
+    def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
+        for text in self._texts(fields):
+            yield SystemMessage(text)
+
+    def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
+        said: list[TextPart | ImagePart] = []
+        for part, kind in self._ledger.parts(fields, "content"):
+            if kind == "text":
+                said.append(TextPart(part.take_text("text") or ""))
+            elif kind == "image_url":
+                said.append(self._image(part))
+            else:
+                part.put_back("type", kind)
+        yield user_message(said)
+
+    def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
+        kept: dict[str, Any] = {"tool_plan": fields.take_text("tool_plan"), "citations": fields.take_list("citations")}
+        kept["blocks"] = []
+        text = "".join(self._texts(fields, kept["blocks"]))
+        calls = tuple(self._tool_calls(fields))
+        extension = {name: value for name, value in kept.items() if value}
+        yield AssistantMessage(text or None, calls, extensions={NAME: extension} if extension else None)
+
+    def tool(self, fields: Fields) -> Iterator[ArtStandardMessage]:
+        text = "".join(self._texts(fields))
+        yield ToolResultMessage(text, fields.take_text("tool_call_id") or "unknown")
+
+    def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
+        """The texts of a content; `blocks` receives the thinking, each with its place."""
+        texts: list[str] = []
+        for at, (part, kind) in enumerate(self._ledger.parts(fields, "content")):
+            if kind == "text":
+                texts.append(part.take_text("text") or "")
+            elif blocks is not None and kind == "thinking":
+                blocks.append({"at": at, "block": {"type": kind, **part.left}})
+                part.left.clear()
+            else:
+                part.put_back("type", kind)
+        return texts
+
+    def _image(self, part: Fields) -> ImagePart:
+        with self._ledger.open(part.take("image_url"), f"{part.pointer}/image_url") as image:
+            url = image.take_text("url") or ""
+        inline = _DATA_URL.match(url)
+        if inline:
+            return ImagePart(inline["type"], data=url[inline.end() :])
+        return ImagePart("image/*", url=url)
+
+    def _tool_calls(self, fields: Fields) -> Iterator[ToolCall]:
+        for index, item in enumerate(fields.take_list("tool_calls")):
+            pointer = f"{fields.pointer}/tool_calls/{index}"
+            self._prompt.place_call(index, pointer)
+            with self._ledger.open(item, pointer) as call:
+                call.take("type")
+                with self._ledger.open(call.take("function"), f"{pointer}/function") as function:
+                    name, arguments = function.take_text("name") or "", function.take_text("arguments") or ""
+                yield call_of(call.take_text("id") or "unknown", name, arguments)
+
+
+_ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMessage]]]] = {
+    "system": _Messages.system,
+    "user": _Messages.user,
+    "assistant": _Messages.assistant,
+    "tool": _Messages.tool,
+}
+_DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
+
+
+def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
+    for index, item in enumerate(body.take_list("tools")):
+        pointer = f"/tools/{index}"
+        with ledger.open(item, pointer) as tool:
+            tool.take("type")
+            ledger.place_tool(pointer)
+            with ledger.open(tool.take("function"), f"{pointer}/function") as function:
+                name, description = function.take_text("name") or "", function.take_text("description") or ""
+                yield ToolSchema(name, description, function.take_object("parameters") or {})
+
+
+_OPTIONS: Final = {
+    "model": "model",
+    "stream": "stream",
+    "temperature": "temperature",
+    "p": "top_p",
+    "max_tokens": "max_tokens",
+}
+_CHOICES: Final = {"REQUIRED": "required", "NONE": "none"}
+
+
+def _options(ledger: Ledger, body: Fields, *, has_tools: bool) -> dict[str, Any]:
+    found = {ours: (body.take(theirs), f"/{theirs}") for theirs, ours in _OPTIONS.items()}
+    found["stop"] = (tuple(body.take_list("stop_sequences")) or None, "/stop_sequences")
+    found["tool_choice"] = (_tool_choice(body, has_tools=has_tools), "/tool_choice")
+    found["response_schema"] = (_response_schema(ledger, body), "/response_format")
+    return ledger.options(found)
+
+
+def _tool_choice(body: Fields, *, has_tools: bool) -> str | None:
+    """Left out beside tools, the model may choose."""
+    choice = body.take_text("tool_choice")
+    if choice is None:
+        return "auto" if has_tools else None
+    if choice not in _CHOICES:
+        raise DecodeFailed("/tool_choice", f"unknown choice {show(choice)}")
+    return _CHOICES[choice]
+
+
+def _response_schema(ledger: Ledger, body: Fields) -> dict[str, Any] | None:
+    """The schema. Any JSON object, without a schema, has no slot."""
+    wanted = body.take("response_format")
+    if wanted is None:
+        return None
+    if not is_object(wanted):
+        raise wrong_kind("/response_format", "an object", wanted)
+    if wanted.get("type") == "json_object" and is_object(wanted.get("json_schema")):
+        with ledger.open(wanted, "/response_format") as fields:
+            fields.take("type")
+            return fields.take_object("json_schema")
+    if wanted != {"type": "text"}:
+        body.put_back("response_format", wanted)
+    return None

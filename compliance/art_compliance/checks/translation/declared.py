@@ -17,7 +17,7 @@ from art_compliance.findings import Example, Problem
 from art_compliance.generating.call_ids import ids_called
 from art_compliance.quoting import shorten
 from art_compliance.scenarios import Scenario
-from art_compliance.subject.observations import Sent
+from art_compliance.subject.observations import Refused, Sent
 
 ODD_NAMES: Final[tuple[tuple[str, ...], ...]] = (
     ("get_weather", "get.weather", "get weather", "get-weather", "get/weather", "get__weather"),
@@ -29,8 +29,8 @@ ODD_NAMES: Final[tuple[tuple[str, ...], ...]] = (
 """Tool names that providers refuse, and that are easily made equal when they are cleaned."""
 
 
-def with_tools(trial: Trial, names: Sequence[str]) -> Trial:
-    """A trial whose prompt calls each of these tools once, and chooses the last one."""
+def with_tools(trial: Trial, names: Sequence[str], *, chooses: bool = True) -> Trial:
+    """A trial whose prompt calls each of these tools once, and chooses the last one, if an adapter can choose."""
     tools = [{"name": name, "description": "Looks.", "inputSchema": _ANYTHING} for name in names]
     calls = [
         {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": "{}"}}
@@ -42,7 +42,8 @@ def with_tools(trial: Trial, names: Sequence[str]) -> Trial:
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool_result", "tool_call_id": call["id"], "content": "seen"},
         ]
-    choice = {"tool_choice": names[-1]} if "tool_choice" in trial.subject.capabilities else {}
+    can_choose = chooses and "tool_choice" in trial.subject.capabilities
+    choice = {"tool_choice": names[-1]} if can_choose else {}
     asked = Scenario(
         id=trial.scenario.id,
         purpose="Tools with names that the provider may refuse.",
@@ -68,8 +69,13 @@ def renamed_trials(trial: Trial) -> list[Trial]:
 
 
 def odd_trials(trial: Trial) -> list[Trial]:
-    """A trial for each group of odd names."""
-    return [with_tools(trial, names) for names in ODD_NAMES]
+    """A trial for each group of odd names. Where no tool can be chosen by its name (Cohere), none is."""
+    return [_odd_trial(trial, names) for names in ODD_NAMES]
+
+
+def _odd_trial(trial: Trial, names: Sequence[str]) -> Trial:
+    chosen = with_tools(trial, names)
+    return with_tools(trial, names, chooses=False) if isinstance(chosen.observation, Refused) else chosen
 
 
 @check(

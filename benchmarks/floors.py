@@ -15,6 +15,7 @@ from art_sdk import (
     AzureOpenAIAdapter,
     BaseAdapter,
     BedrockConverseAdapter,
+    CohereChatAdapter,
     DeepSeekAdapter,
     GeminiAdapter,
     GroqAdapter,
@@ -204,6 +205,28 @@ def ollama_payload(prompt: list[Message]) -> Payload:
     return {"model": MODEL, "messages": messages, "tools": tools, "stream": False}
 
 
+def cohere_payload(prompt: list[Message]) -> Payload:
+    """A body for Cohere's `/v2/chat`."""
+    messages: list[Payload] = []
+    for message in prompt:
+        role, text = message["role"], message["content"]
+        if role == "tool_result":
+            messages.append({"role": "tool", "tool_call_id": message["tool_call_id"], "content": text})
+            continue
+        written: Payload = {"role": role, "content": text} if text else {"role": role}
+        if message.get("tool_calls"):
+            written["tool_calls"] = message["tool_calls"]
+        messages.append(written)
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]},
+        }
+        for t in TOOLS
+    ]
+    return {"model": MODEL, "messages": messages, "tools": tools, "stream": False}
+
+
 class Contest(NamedTuple):
     """A floor and the adapter that is measured against it."""
 
@@ -220,6 +243,7 @@ CONTESTS: Final[Mapping[str, Contest]] = {
     "openai-responses": Contest(responses_payload, OpenAIResponsesAdapter(api_key="key")),
     "anthropic": Contest(anthropic_payload, AnthropicAdapter(api_key="key")),
     "bedrock": Contest(bedrock_payload, BedrockConverseAdapter(api_key="key")),
+    "cohere": Contest(cohere_payload, CohereChatAdapter(api_key="key")),
     "gemini": Contest(gemini_payload, GeminiAdapter(api_key="key")),
     "ollama-chat": Contest(ollama_payload, OllamaChatAdapter(api_key="key")),
 }

@@ -1,4 +1,4 @@
-"""Long streams in three formats, and a loopback server that streams each call's own message back."""
+"""Long streams in several formats, and a loopback server that streams each call's own message back."""
 
 from __future__ import annotations
 
@@ -95,6 +95,23 @@ def message_stream(size: int) -> bytes:
     return start + _filled(size, delta) + end + event("message_stop")
 
 
+def cohere_stream(size: int) -> bytes:
+    """A streamed answer of Cohere's with about this many bytes."""
+
+    def event(kind: str, **more: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind} | more, ensure_ascii=False)}\n\n".encode()
+
+    def part(kind: str, **content: str) -> bytes:
+        return event(kind, index=0, delta={"message": {"content": content}})
+
+    empty: dict[str, Any] = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    start = event("message-start", id="m", delta={"message": empty}) + part("content-start", type="text", text="")
+    tokens = {"input_tokens": 5, "output_tokens": 7}
+    ended = {"finish_reason": "COMPLETE", "usage": {"billed_units": tokens, "tokens": tokens}}
+    end = event("content-end", index=0) + event("message-end", delta=ended) + b"data: [DONE]\n\n"
+    return start + _filled(size, lambda word: part("content-delta", text=word)) + end
+
+
 def lines_stream(size: int) -> bytes:
     """A streamed answer of Ollama's with about this many bytes."""
     base = {"model": "m", "created_at": "2026-08-13T09:45:30.391699Z"}
@@ -117,6 +134,7 @@ STREAMS: Final[Mapping[str, Any]] = {
     "openai": chat_stream,
     "openai-responses": response_stream,
     "anthropic": message_stream,
+    "cohere": cohere_stream,
     "ollama-chat": lines_stream,
 }
 

@@ -22,6 +22,8 @@ PATHS = {
     "openai-responses": "/responses",
     "anthropic": "/messages",
     "bedrock": f"/model/{MODEL}/converse",
+    "cohere": "/chat",
+    "ollama-chat": "/chat",
     "gemini": f"/models/{MODEL}:generateContent",
 }
 

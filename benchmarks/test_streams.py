@@ -17,6 +17,7 @@ from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
     CallInfo,
+    CohereChatAdapter,
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAIResponsesAdapter,
@@ -33,6 +34,7 @@ ADAPTERS: dict[str, type[BaseAdapter]] = {
     "openai": OpenAIAdapter,
     "openai-responses": OpenAIResponsesAdapter,
     "anthropic": AnthropicAdapter,
+    "cohere": CohereChatAdapter,
     "ollama-chat": OllamaChatAdapter,
 }
 USER = [{"role": "user", "content": "hello"}]
@@ -87,19 +89,38 @@ class OldChunks(httpx.SyncByteStream):
         return self.answer.iter_raw()
 
 
-def ask_ollama(http_client: httpx2.Client) -> str:
-    def answer(_: httpx.Request) -> httpx.Response:
-        request = http_client.build_request("POST", "http://ollama.test/api/chat")
-        return httpx.Response(200, stream=OldChunks(http_client.send(request, stream=True)))
+def old_transport(http_client: httpx2.Client) -> httpx.MockTransport:
+    """A transport of the older httpx over this one."""
 
-    client = pytest.importorskip("ollama").Client(transport=httpx.MockTransport(answer))
+    def answer(asked: httpx.Request) -> httpx.Response:
+        given = http_client.send(http_client.build_request("POST", str(asked.url)), stream=True)
+        return httpx.Response(200, stream=OldChunks(given), headers=dict(given.headers))
+
+    return httpx.MockTransport(answer)
+
+
+def ask_cohere(http_client: httpx2.Client) -> str:
+    over = httpx.Client(transport=old_transport(http_client))
+    client = pytest.importorskip("cohere").ClientV2(api_key="key", base_url="http://cohere.test", httpx_client=over)
+    stream = client.chat_stream(model="m", messages=USER)
+    return "".join(event.delta.message.content.text for event in stream if event.type == "content-delta")
+
+
+def ask_ollama(http_client: httpx2.Client) -> str:
+    client = pytest.importorskip("ollama").Client(transport=old_transport(http_client))
     return "".join(chunk.message.content or "" for chunk in client.chat(model="m", messages=USER, stream=True))
 
 
-ASK = {"openai": ask_openai, "openai-responses": ask_responses, "anthropic": ask_anthropic, "ollama-chat": ask_ollama}
+ASK = {
+    "openai": ask_openai,
+    "openai-responses": ask_responses,
+    "anthropic": ask_anthropic,
+    "cohere": ask_cohere,
+    "ollama-chat": ask_ollama,
+}
 
 
-LEAST = {"openai": 3, "anthropic": 3, "ollama-chat": 1.3}
+LEAST = {"openai": 3, "anthropic": 3, "cohere": 3, "ollama-chat": 1.3}
 """How many times as fast. Ollama's own client does little: it parses each line, and makes a small model of it."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import inspect
+import json
 import re
 import ssl
 from contextlib import aclosing, suppress
@@ -21,6 +22,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import anthropic
+import cohere
 import httpx
 import httpx2
 import ollama
@@ -42,6 +44,7 @@ BLOCKED = ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
 INPUTS = {"user": "input_text", "system": "input_text", "assistant": "output_text"}
 STATUSES = {"completed": "stop", "max_output_tokens": "length", "content_filter": "content_filter"}
 ENDS = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(BLOCKED, "content_filter")}
+COHERE_ENDS = {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length", "ERROR": "error"}
 REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
 
 
@@ -233,8 +236,108 @@ class OllamaClient:
         yield {**known, "stop_reason": FINISHES.get(last.done_reason, "other")}
 
 
+class CohereClient:
+    """`cohere.AsyncClientV2`, which is over the older httpx, and adds `/v2` itself."""
+
+    dialect, capabilities, losses = "cohere-chat-v2", ("system", "late_system", "streaming"), ("message_name",)
+    tokens, most = "max_tokens", (1, 0.99)
+
+    def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
+        self.key, self.model = api_key, model or "command-a-03-2025"
+        self.url = base_url and base_url.removesuffix("/v2")
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        given, own = read_options(self, prompt, options)
+        if own or given.get("top_p", 0.5) < 0.01 or not all(any(texts(one["content"])) for one in prompt):
+            raise PromptTranslationFailed("further fields, a small top_p and empty messages are not accepted")
+        turns = [{"role": one["role"], "content": blocks_of(one["content"])} for one in prompt]
+        request = {"model": options.get("model") or self.model, "messages": turns}
+        request |= {"p" if name == "top_p" else name: value for name, value in given.items()}
+        request["request_options"] = {"timeout": httpx.Timeout(**patience(options).as_dict())}
+        return write_events(self.pieces(request, streamed=bool(options.get("stream"))), options, self.key)
+
+    async def pieces(self, request: Any, *, streamed: bool) -> Any:
+        last = None
+        async with httpx.AsyncClient(event_hooks={"response": [watch_events]}) as http:
+            client = cohere.AsyncClientV2(self.key, base_url=self.url, max_retries=0, httpx_client=http)
+            events = client.chat_stream(**request) if streamed else as_events(client.chat(**request))
+            async with aclosing(events):
+                async for event in events:
+                    if event.type == "content-delta" and event.delta.message.content.text:
+                        yield event.delta.message.content.text
+                    last = event.delta if event.type == "message-end" else last
+        if last is None or last.error:
+            raise RuntimeError(last.error if last else "the answer has no end")
+        check_end(last.finish_reason)
+        usage = last.usage or cohere.Usage()
+        tokens = usage.tokens or cohere.UsageTokens()
+        known = {"input_tokens": tokens.input_tokens, "output_tokens": tokens.output_tokens}
+        known = {name: whole(count) for name, count in {**known, "cached_tokens": usage.cached_tokens}.items()}
+        yield {**known, "stop_reason": COHERE_ENDS.get(last.finish_reason, "other")}
+
+
+def whole(count: float | None) -> int | None:
+    """The client reads counts as floats."""
+    return None if count is None else int(count)
+
+
+def blocks_of(content: Any) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text} for text in texts(content)]
+
+
+async def as_events(asked: Any) -> Any:
+    """A whole answer as the events that are read of a stream."""
+    answer = await asked
+    for part in answer.message.content or ():
+        content = cohere.ChatContentDeltaEventDeltaMessageContent(text=part.text if part.type == "text" else None)
+        message = cohere.ChatContentDeltaEventDeltaMessage(content=content)
+        yield cohere.ContentDeltaV2ChatStreamResponse(delta=cohere.ChatContentDeltaEventDelta(message=message))
+    ended = cohere.ChatMessageEndEventDelta(finish_reason=answer.finish_reason, usage=answer.usage)
+    yield cohere.MessageEndV2ChatStreamResponse(delta=ended)
+
+
 async def as_stream(answer: Any) -> Any:
     yield answer
+
+
+class Events(httpx.AsyncByteStream):
+    """Server-sent events whose data is JSON, or an error: the client skips the others with a warning."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.decoder, self.rest = stream, codecs.getincrementaldecoder("utf-8")(), ""
+        self.data: list[str] = []
+
+    async def __aiter__(self) -> Any:
+        async for data in self.stream:
+            text = self.rest + self.decoder.decode(data)
+            cut = max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1  # the last character may be half of a line's end
+            lines, self.rest = re.split(r"\r\n|\r|\n", text[:cut])[:-1], text[cut:]
+            for line in lines:
+                self.check(line)
+            yield data
+
+    def check(self, line: str) -> None:
+        """Takes a line: data may have several, and ends with a blank one."""
+        if line.startswith("data:"):
+            self.data.append(line[5:])
+        elif not line and self.data:
+            data, self.data = "\n".join(self.data), []
+            if data.strip() != "[DONE]":
+                json.loads(data)
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+async def watch_events(answer: httpx.Response) -> None:
+    """The client keeps no head of a refusal, and reads a page as events."""
+    asked = json.loads(answer.request.content)
+    wanted = "event-stream" if asked.get("stream") else "json"
+    if answer.status_code < 400 and wanted not in answer.headers.get("content-type", ""):
+        raise TypeError(f"expected {wanted}")
+    await watch_lines(answer) if answer.status_code >= 400 or wanted == "json" else None
+    if wanted == "event-stream" and "content-encoding" not in answer.headers:
+        answer.stream = Events(answer.stream)
 
 
 class Refused(Exception):
@@ -465,7 +568,7 @@ def describe(failure: Any, key: str) -> dict[str, Any]:
     known = [getattr(failure, name, None) for name in ("status_code", "code")]
     status, wait = next((one for one in known if isinstance(one, int) and one > 0), None), None
     if status is not None:
-        headers = failure.response.headers
+        headers = failure.response.headers if hasattr(failure, "response") else failure.headers or {}
         milliseconds = headers.get("retry-after-ms")
         wait = str(float(milliseconds) / 1000) if milliseconds else headers.get("retry-after")
     words = str(failure).replace(key, "***")
@@ -483,7 +586,10 @@ def seconds_of(wait: str) -> float:
         return (parsedate_to_datetime(wait) - datetime.now(UTC)).total_seconds()
 
 
-@pytest.mark.parametrize("wrapper", [OpenAIClient, ResponsesClient, AnthropicClient, GeminiClient, OllamaClient])
+WRAPPERS = (OpenAIClient, ResponsesClient, AnthropicClient, GeminiClient, OllamaClient, CohereClient)
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_has_forty_lines_at_most(wrapper: type):
     assert len(inspect.getsource(wrapper).splitlines()) <= 40
 
@@ -519,6 +625,7 @@ SHARED = ("load", "properties")
         pytest.param(GeminiClient, marks=pytest.mark.thorough),
         pytest.param(OpenAIClient, marks=pytest.mark.thorough),
         pytest.param(OllamaClient, marks=pytest.mark.thorough),
+        CohereClient,
         pytest.param(ResponsesClient, marks=pytest.mark.thorough),
     ],
 )

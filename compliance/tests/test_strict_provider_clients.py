@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import anthropic
+import cohere
+import cohere.core
 import httpx
 import httpx2
 import ollama
@@ -279,8 +281,65 @@ class Ollama:
         }
 
 
-CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Anthropic, Gemini, Ollama)
-CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Responses, Anthropic, Gemini)
+class Cohere:
+    """It counts in floats."""
+
+    dialect = "cohere-chat-v2"
+    finishes: ClassVar = {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS"}
+
+    def __init__(self, url: str, key: str = "any") -> None:
+        self.client = httpx.Client(timeout=60)
+        self.own = cohere.ClientV2(key, base_url=url, max_retries=0, httpx_client=self.client)
+        self.asked: Any = {"model": "command-a-03-2025", "messages": [{"role": "user", "content": "hi"}]}
+
+    def ask(self) -> READ:
+        answer = self.own.chat(**self.asked)
+        said = answer.message.content or ()
+        calls = [(one.id, one.function.name, one.function.arguments) for one in answer.message.tool_calls or ()]
+        texts = ["".join(getattr(part, kind, None) or "" for part in said) for kind in ("text", "thinking")]
+        return self.read(*texts, calls, answer)
+
+    def stream(self) -> READ:
+        text, thought, calls, last = "", "", {}, None
+        for event in self.own.chat_stream(**self.asked):
+            message = getattr(getattr(event, "delta", None), "message", None)
+            match event.type:
+                case "content-delta":
+                    text, thought = text + (message.content.text or ""), thought + (message.content.thinking or "")
+                case "tool-call-start":
+                    begun = message.tool_calls
+                    calls[event.index] = (begun.id, begun.function.name, begun.function.arguments)
+                case "tool-call-delta":
+                    *named, arguments = calls[event.index]
+                    calls[event.index] = (*named, arguments + message.tool_calls.function.arguments)
+                case "message-end":
+                    last = event.delta
+                case _:
+                    pass
+        if last.error:
+            raise RuntimeError(last.error)  # the client raises none
+        return self.read(text, thought, list(calls.values()), last)
+
+    def read(self, text: str, thought: str, calls: Any, last: Any) -> READ:
+        return {
+            "text": text,
+            "thought": thought,
+            "calls": [(call_id, name, json.loads(arguments or "{}")) for call_id, name, arguments in calls],
+            "finish": last.finish_reason,
+            "usage": (last.usage.tokens.input_tokens, last.usage.tokens.output_tokens, last.usage.cached_tokens),
+        }
+
+    def expected(self, said: WrittenAnswer) -> READ:
+        return {
+            "text": said.content or "",
+            "thought": said.thinking or "",
+            "calls": [(call.id, call.function.name, json.loads(call.function.arguments)) for call in said.tool_calls],
+            "finish": self.finishes[said.finish],
+            "usage": (said.input_tokens, said.output_tokens, said.cached_tokens),
+        }
+
+
+CLIENTS: tuple[Callable[[str], Any], ...] = (OpenAI, Responses, Anthropic, Gemini, Ollama, Cohere)
 
 
 @contextmanager
@@ -299,7 +358,7 @@ PAIRS = [
     for make in CLIENTS
     for name, said in ANSWERS.items()
     if not (make is OpenAI and said.thinking)
-    if not (make is Ollama and (said.is_refusal or said.signature))
+    if not (make in (Ollama, Cohere) and (said.is_refusal or said.signature))
 ]
 
 
@@ -344,6 +403,7 @@ ERRORS = {
     "anthropic-messages": ANTHROPIC_ERRORS,
     "gemini-generate": GEMINI_ERRORS,
     "ollama-chat": dict.fromkeys(OPENAI_ERRORS, ollama.ResponseError),
+    "cohere-chat-v2": dict.fromkeys(OPENAI_ERRORS, cohere.core.ApiError),
     "openai-responses": OPENAI_ERRORS,
 }
 
@@ -359,7 +419,13 @@ def test_the_official_client_raises_its_own_error_for_every_status(make: Any, st
     assert {getattr(caught.value, "status_code", None), getattr(caught.value, "code", None)} >= {status}
 
 
-REFUSED = (openai.AuthenticationError, anthropic.AuthenticationError, genai_errors.ClientError, ollama.ResponseError)
+REFUSED = (
+    openai.AuthenticationError,
+    anthropic.AuthenticationError,
+    genai_errors.ClientError,
+    ollama.ResponseError,
+    cohere.core.ApiError,
+)
 
 
 @clients
@@ -377,6 +443,7 @@ IN_STREAM = {
     "anthropic-messages": anthropic.APIStatusError,
     "gemini-generate": genai_errors.ServerError,
     "ollama-chat": ollama.ResponseError,
+    "cohere-chat-v2": RuntimeError,
 }
 
 

@@ -28,6 +28,10 @@ PATHS = {
 }
 
 
+BASES = {"cohere": "/v2", "ollama-chat": "/api"}
+"""What tells their paths from those of others."""
+
+
 @pytest.fixture
 def provider_url() -> Iterator[str]:
     with LoopbackProvider() as server:
@@ -37,8 +41,9 @@ def provider_url() -> Iterator[str]:
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_whole_call(note: Note, provider_url: str, provider: str):
     prompt, options, contest = make_prompt(MESSAGES), make_options(), CONTESTS[provider]
-    adapter = type(contest.adapter)(api_key="key", base_url=provider_url)
-    url = provider_url + PATHS[provider]
+    base_url = provider_url + BASES.get(provider, "")
+    adapter = type(contest.adapter)(api_key="key", base_url=base_url)
+    url = base_url + PATHS[provider]
     headers = {"content-type": "application/json", "authorization": "Bearer key"}
 
     with httpx2.Client() as client:

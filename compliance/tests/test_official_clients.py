@@ -625,7 +625,7 @@ SHARED = ("load", "properties")
         pytest.param(GeminiClient, marks=pytest.mark.thorough),
         pytest.param(OpenAIClient, marks=pytest.mark.thorough),
         pytest.param(OllamaClient, marks=pytest.mark.thorough),
-        CohereClient,
+        pytest.param(CohereClient, marks=pytest.mark.thorough),
         pytest.param(ResponsesClient, marks=pytest.mark.thorough),
     ],
 )

@@ -75,8 +75,9 @@ class _Messages:
 
     def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         kept: dict[str, Any] = {"tool_plan": fields.take_text("tool_plan"), "citations": fields.take_list("citations")}
-        kept["blocks"] = []
-        text = "".join(self._texts(fields, kept["blocks"]))
+        blocks: list[dict[str, Any]] = []
+        text = "".join(self._texts(fields, blocks))
+        kept["blocks"] = blocks
         calls = tuple(self._tool_calls(fields))
         extension = {name: value for name, value in kept.items() if value}
         yield AssistantMessage(text or None, calls, extensions={NAME: extension} if extension else None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.pointers import look_up
 from art_compliance.quoting import quote, show
 from art_sdk.json_data import is_object
 
@@ -68,8 +69,7 @@ _CUT: Final = ("MAX_TOKENS", "ERROR", "TIMEOUT")
 
 
 def _add(arguments: list[str], step: str, body: dict[str, Any]) -> None:
-    call: Any = (_delta(body).get("message") or {}).get("tool_calls") or {}
-    piece: Any = (call.get("function") or {}).get("arguments") if is_object(call) else None
+    piece = look_up(body, "/delta/message/tool_calls/function/arguments")
     if step == "start":
         arguments.append("")
     if arguments and isinstance(piece, str):

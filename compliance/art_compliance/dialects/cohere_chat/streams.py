@@ -39,7 +39,7 @@ def write_stream_error(status: int, message: str) -> bytes:
 
 def _events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     message = body["message"]
-    begun = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    begun: dict[str, Any] = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
     yield {"id": body["id"], "type": "message-start", "delta": {"message": begun}}
     for piece in pieces(message.get("tool_plan", "")):
         yield {"type": "tool-plan-delta", "delta": {"message": {"tool_plan": piece}}}

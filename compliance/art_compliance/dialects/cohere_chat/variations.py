@@ -45,7 +45,7 @@ def _two_texts(body: dict[str, Any]) -> dict[str, Any]:
 
 def _all_fields(body: dict[str, Any]) -> dict[str, Any]:
     """As older answers have them: fields without anything are null or empty."""
-    empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    empty: dict[str, Any] = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
     return {**body, "message": {**empty, **body["message"]}}
 
 

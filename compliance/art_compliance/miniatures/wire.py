@@ -49,3 +49,14 @@ def puts_options_beside_the_messages(adapter: Any) -> None:
 def _with_options_outside(payload: Any) -> Any:
     options: Any = payload.get("options") or {}
     return {**{name: value for name, value in payload.items() if name != "options"}, **options}
+
+
+@miniature("response.other-forms-are-read", around=("cohere",))
+def forgets_plans_and_citations(adapter: Any) -> None:
+    """What the model planned before its calls, and what its answer cited, does not go back."""
+    change_payload(adapter, _without_plans)
+
+
+def _without_plans(payload: Any) -> Any:
+    kept = [{name: one[name] for name in one if name not in ("tool_plan", "citations")} for one in payload["messages"]]
+    return {**payload, "messages": kept}

@@ -9,7 +9,7 @@ import art_sdk
 import make_site
 import reference
 from art_compliance.checks import CHECKS
-from art_sdk import messages
+from art_sdk import CallOptions, messages
 from links import moved
 from payloads import filled
 
@@ -74,6 +74,14 @@ def test_the_pages_are_whole(tmp_path):
     payloads = (tmp_path / "format.md").read_text(encoding="utf-8")
     assert "<summary>gemini-generate</summary>" in payloads
     assert "15°C" in payloads
+
+
+def test_the_page_of_the_format_has_every_option():
+    page = (make_site.ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    rows = page.partition("## The options of a call")[2]
+    assert set(CallOptions.__struct_encode_fields__) == set(
+        re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in rows.splitlines() if line.startswith("| `")))
+    )
 
 
 @pytest.mark.parametrize(

@@ -97,11 +97,11 @@ CLASSES = [
     ),
     (
         "def call(self, p, o): yield urllib.request.urlopen(self.url + self.path, b'a=1')",
-        "POST /v1/chat/completions arrived; it is refused with 401: the request has no key",
+        "POST /v1/chat/completions arrived; it would be refused with 401: the request has no key",
     ),
     (
         """
-path = '/v2/chat'
+path = '/v9/chat'
 def call(self, p, o):
     try:
         yield from super().call(p, o)
@@ -109,7 +109,7 @@ def call(self, p, o):
         yield {'type': 'ERROR', 'error': {'code': 'LLM_PROVIDER_ERROR', 'message': 'the provider failed'}}
         yield {'type': 'END', 'message': None, 'finish': 'error'}
 """,
-        'POST /v1/v2/chat arrived; it goes to the path "/v1/v2/chat"; *call gave an ERROR event: the provider failed',
+        'POST /v1/v9/chat arrived; it goes to the path "/v1/v9/chat"; *call gave an ERROR event: the provider failed',
     ),
     ("def translate(self, p, o): return json.dumps(p)", "returned a str; return the data, not its JSON text"),
     ("def translate(self, p, o): super().translate(p, o)", "must return a JSON object (a dict), but returned nothing"),

@@ -29,7 +29,7 @@ def wrong_with(dialect: Dialect, request: Request, base_url: str) -> Iterator[st
     refusal = refuse(ask(dialect, request))
     if refusal is not None:
         found = refusal.findings[0]
-        yield f"is refused with {refusal.status}: {found.message}"
+        yield f"would be refused with {refusal.status}: {found.message}"
     kind = request.headers.get("content-type", "")
     if kind.partition(";")[0].strip().lower() != "application/json":
         yield f"has the content-type {show(kind)}; it must be application/json"

@@ -66,6 +66,10 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         path = path_of(target)
         return any(re.search(f"{path_pattern(ending)}$", path) for ending in self.endings)
 
+    def has_path(self, target: str) -> bool:
+        """Whether the path ends as its own do with their base path."""
+        return any(re.search(f"{path_pattern(one)}$", path_of(target)) for one in self.paths)
+
     def url(self, target: str) -> str:
         """The URL that a request with this path and query would have at the service."""
         return target_of(target) if self.host is None else f"https://{self.host}{target_of(target)}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from art_compliance.dialects import DIALECTS, Dialect, find_by_url, find_dialect
@@ -45,4 +48,12 @@ def _path_of(dialect: Dialect) -> str:
 
 def _is_shared(endpoint: Endpoint) -> bool:
     """Whether several dialects have its paths, so that a path does not say which provider is meant."""
-    return sum(one.service.endings == endpoint.endings for one in DIALECTS.values()) > 1
+    path = endpoint.base_path + endpoint.endings[0]
+    alike = (one.service for one in DIALECTS.values() if one.service.endings == endpoint.endings)
+    return sum(re.search(one.path, path) is not None for one in alike) > 1
+
+
+def find_endpoint(endpoints: Sequence[Endpoint], target: str) -> Endpoint | None:
+    """The endpoint that requests to this path are for: the one whose whole path it is, else one with its ending."""
+    taking = [one for one in endpoints if one.takes(target)]
+    return next((one for one in taking if one.has_path(target)), taking[0] if taking else None)

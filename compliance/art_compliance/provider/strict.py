@@ -20,7 +20,7 @@ from art_compliance.dialects.endpoints import Endpoint
 from art_compliance.findings import Finding, HarnessError
 from art_compliance.provider.asking import Asked, ask
 from art_compliance.provider.composing import ANSWERS, Compose, compose, write
-from art_compliance.provider.endpoints import find_endpoints
+from art_compliance.provider.endpoints import find_endpoint, find_endpoints
 from art_compliance.provider.faults import Fault, find_fault
 from art_compliance.provider.history import History
 from art_compliance.provider.limits import DEFAULT, ServerLimits
@@ -146,7 +146,7 @@ class StrictProvider:
         return Exchange(request, endpoint.dialect, _found(words), _response(endpoint.spoken, status, words))
 
     def _find_endpoint(self, request: Request) -> Endpoint | None:
-        return next((one for one in self._endpoints if one.takes(request.target)), None)
+        return find_endpoint(self._endpoints, request.target)
 
     def _exchange(self, request: Request) -> Exchange:
         endpoint = self._find_endpoint(request)

@@ -146,7 +146,7 @@ class BedrockConverseAdapter(BaseAdapter):
             self._check_family(models.BOTH_SAMPLINGS, options)
 
     def _check_choice(self, options: CallOptions) -> None:
-        """Refuses what only Claude can be told, by a field of its own."""
+        """Refuses options that only Claude has a field for."""
         if options.tool_choice == "none":
             reason = 'Bedrock has no tool_choice "none", but for Claude; leave the tools out, or take another choice'
             self.refuse(reason, rule="bedrock.no-tool-choice-none")

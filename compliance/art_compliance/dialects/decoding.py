@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
 
@@ -14,6 +15,7 @@ from art_sdk.messages import (
     ArtStandardMessage,
     ArtStandardPrompt,
     FunctionCall,
+    ImagePart,
     Part,
     TextPart,
     ToolCall,
@@ -150,6 +152,17 @@ def user_message(parts: Sequence[Part], name: str | None = None) -> UserMessage:
     """A user's message: a single text is a plain text, everything else is parts."""
     only = parts[0] if len(parts) == 1 else None
     return UserMessage(only.text if isinstance(only, TextPart) else tuple(parts), name)
+
+
+def image_of(url: str) -> ImagePart:
+    """The image at a URL, or in one: `data:image/png;base64,...`."""
+    inline = _DATA_URL.match(url)
+    if inline:
+        return ImagePart(inline["type"], data=url[inline.end() :])
+    return ImagePart("image/*", url=url)
+
+
+_DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
 
 
 def call_of(call_id: str, name: str, arguments: str) -> ToolCall:

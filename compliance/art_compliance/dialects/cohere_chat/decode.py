@@ -8,7 +8,6 @@ thinking of an assistant's message are extensions of it. A tool's documents and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from art_compliance.dialects.decoding import (
     Ledger,
     PromptBuilder,
     call_of,
+    image_of,
     user_message,
     wrong_kind,
 )
@@ -102,10 +102,7 @@ class _Messages:
     def _image(self, part: Fields) -> ImagePart:
         with self._ledger.open(part.take("image_url"), f"{part.pointer}/image_url") as image:
             url = image.take_text("url") or ""
-        inline = _DATA_URL.match(url)
-        if inline:
-            return ImagePart(inline["type"], data=url[inline.end() :])
-        return ImagePart("image/*", url=url)
+        return image_of(url)
 
     def _tool_calls(self, fields: Fields) -> Iterator[ToolCall]:
         for index, item in enumerate(fields.take_list("tool_calls")):
@@ -124,7 +121,6 @@ _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMes
     "assistant": _Messages.assistant,
     "tool": _Messages.tool,
 }
-_DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
 
 
 def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:

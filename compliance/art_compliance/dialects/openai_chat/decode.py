@@ -27,6 +27,7 @@ from art_compliance.dialects.decoding import (
     Ledger,
     PromptBuilder,
     call_of,
+    image_of,
     user_message,
     wrong_kind,
 )
@@ -143,10 +144,7 @@ class _Messages:
             {"url": given} if isinstance(given, str) else given, f"{part.pointer}/image_url"
         ) as image:
             url = image.take_text("url") or ""
-        inline = _DATA_URL.match(url)
-        if inline:
-            return ImagePart(inline["type"], data=url[inline.end() :])
-        return ImagePart("image/*", url=url)
+        return image_of(url)
 
     def _tool_calls(self, fields: Fields) -> Iterator[ToolCall]:
         for index, item in enumerate(fields.take_list("tool_calls")):
@@ -182,7 +180,6 @@ _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMes
     "tool": _Messages.tool,
     "function": _Messages.tool,
 }
-_DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
 
 
 def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:

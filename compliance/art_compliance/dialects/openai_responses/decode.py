@@ -9,11 +9,19 @@ extensions say which items there were, if they are more than texts and calls.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of, wrong_kind
+from art_compliance.dialects.decoding import (
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    image_of,
+    wrong_kind,
+)
 from art_compliance.dialects.openai_responses.turns import NAME, AssistantItems
 from art_compliance.quoting import show
 from art_sdk import ImagePart, SystemMessage, TextPart, ToolResultMessage, ToolSchema
@@ -128,17 +136,11 @@ class _Items:
         return "".join(texts)
 
 
-_DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+);base64,")
-
-
 def _image(part: Fields) -> ImagePart:
     url = part.take_text("image_url") or ""
     if part.left.get("detail") == "auto":  # the default
         part.take("detail")
-    inline = _DATA_URL.match(url)
-    if inline:
-        return ImagePart(inline["type"], data=url[inline.end() :])
-    return ImagePart("image/*", url=url)
+    return image_of(url)
 
 
 def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:

@@ -25,17 +25,22 @@ OWN = {
 }
 
 WRONG = """
+import zlib
 from art_sdk import OpenAIAdapter
 
 class Wrong(OpenAIAdapter):
     def __init__(self, *, api_key, **settings):
         super().__init__(api_key=api_key, **settings)
-        self.mark = api_key[-1]
+        self.mark = f"{zlib.crc32(api_key.encode()):x}"
 
     def translate(self, prompt, options):
         payload = super().translate(prompt, options)
         messages = [m for m in payload["messages"] if m["role"] != "system"]
-        return {**payload, "messages": messages or payload["messages"], "user": self.mark}
+        return {**payload, "messages": (messages or payload["messages"])[:2], "user": self.mark}
+"""
+"""Marks the account, and loses system turns, which scenarios show, and the third turn, which generated prompts have.
+
+No seed may hide one of them: a failure whose cause is reported already is not reported again.
 """
 
 CHECKS = (

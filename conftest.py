@@ -6,11 +6,8 @@ import gc
 import importlib
 import os
 import pkgutil
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,6 +17,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import art_compliance
 import art_sdk
+from row_tables import is_sampled, unmeasured
 
 LONG = {"once", "unmeasured"}
 """The marks of most long tests."""
@@ -92,21 +90,6 @@ def import_all() -> None:
             importlib.import_module(module.name)
 
 
-@contextmanager
-def unmeasured() -> Iterator[None]:
-    """Let coverage trace neither this thread, nor threads and processes that start meanwhile."""
-    here, elsewhere = sys.gettrace(), threading.gettrace()
-    sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type] # None ends it, as with sys.settrace
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
-            yield
-    finally:
-        sys.settrace(here)
-        threading.settrace(elsewhere)  # type: ignore[arg-type] # likewise
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Pause coverage, which doubles a test's time, for tests that run the same lines as others.
@@ -155,5 +138,5 @@ def sample(items: list[pytest.Item], *, first: int, every: int) -> Iterator[pyte
     for item in items:
         function = item.nodeid.partition("[")[0]
         seen[function] += 1
-        if seen[function] <= first or (seen[function] - first) % every == 0:
+        if is_sampled(seen[function], first=first, every=every):
             yield item

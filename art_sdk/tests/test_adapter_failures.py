@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from art_sdk import BaseAdapter, CallInfo, EndEvent, ErrorEvent, LLMProviderError, OpenAIAdapter, ResponseHead
 from art_sdk.adapters.failures import RETRYABLE_STATUSES, read_retry_after, read_words
+from row_tables import table
 
 Heads = Callable[..., ResponseHead]
 
@@ -113,7 +114,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN.keys())
-@pytest.mark.parametrize("status", [200, 204, 302, 400, 503])
+@table("status", [200, 204, 302, 400, 503])
 def test_a_broken_body_is_an_error_and_never_an_empty_success(
     adapter: BaseAdapter, status: int, body: bytes, head: Heads, info: Callable[..., CallInfo]
 ) -> None:
@@ -129,7 +130,7 @@ def test_a_broken_body_is_an_error_and_never_an_empty_success(
     assert len(error.message) < 10_000
 
 
-@pytest.mark.parametrize("status", range(300, 600))
+@table("status", range(300, 600))
 def test_only_what_may_pass_is_retryable(adapter: BaseAdapter, status: int, head: Heads) -> None:
     assert adapter.read_error(head(status), b"").is_retryable is (status in RETRYABLE_STATUSES)
 
@@ -201,7 +202,7 @@ def _spellings(key: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("spelling", ["plain", "slashes", "equals signs"])
 @pytest.mark.parametrize("status", [200, 401])
-@pytest.mark.parametrize(
+@table(
     "template",
     [
         b'{"error": {"message": "bad key KEY", "code": "KEY"}}',

@@ -23,6 +23,7 @@ from art_sdk import (
     XAIAdapter,
 )
 from art_sdk.stream import follow
+from row_tables import table
 from streamed import KEY, SSE, sse
 
 JSON = {"content-type": "application/json"}
@@ -110,7 +111,7 @@ WAYS: dict[str, Callable[[str, Any], list[StreamEvent]]] = {
 
 @each_server
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("body", "code", "message"), ERRORS.values(), ids=ERRORS)
+@table(("body", "code", "message"), ERRORS.values(), ids=ERRORS)
 def test_an_error_inside_a_200_is_an_error(server: str, way: str, body: Any, code: str | None, message: str) -> None:
     error = failure(WAYS[way](server, body))
     assert error is not None
@@ -146,7 +147,7 @@ def changed(data: Any, place: str, value: Any) -> Any:
 
 
 @each_server
-@pytest.mark.parametrize(("place", "value"), WRONG, ids=json.dumps)
+@table(("place", "value"), WRONG, ids=json.dumps)
 def test_a_field_of_another_type_is_an_error(server: str, place: str, value: Any) -> None:
     assert failure(whole(server, ANSWER)) is None
     assert failure(streamed(server, [*CHUNKS, "[DONE]"])) is None

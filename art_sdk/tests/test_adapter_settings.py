@@ -19,12 +19,13 @@ from art_sdk import (
     Timeouts,
 )
 from networked import BOTH, adapter_to, gather
+from row_tables import table
 
 OPTIONS = {"thread_id": "t"}
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("settings", "words"),
     [
         ({"api_key": ""}, "the API key must be a non-empty string"),

@@ -11,6 +11,7 @@ import pytest
 
 from art_sdk import FRAGMENTS, PromptAssemblyFailed, PromptManager, dump_prompt, parse_prompt
 from art_sdk.agents.pes import PES_PLAN, PES_SYNTHESIZE
+from row_tables import table
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "blueprints"
 GROUPS: dict[str, list[dict[str, Any]]] = {
@@ -33,7 +34,7 @@ def assemble_naively(case: dict[str, Any]) -> list[dict[str, Any]]:
     return json.loads(chevron.render(case["blueprint"], case["context"], partials_dict=case.get("partials", {})))
 
 
-@pytest.mark.parametrize("case", RIGHT)
+@table("case", RIGHT)
 def test_a_case_makes_its_prompt(case: dict[str, Any]):
     assert assemble(case) == dump_prompt(parse_prompt(case["prompt"]))
 
@@ -53,7 +54,7 @@ def test_every_group_has_its_cases():
     assert len(GROUPS["hostile"]) >= 50
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@table("case", CASES.values(), ids=CASES)
 def test_a_case_has_the_documented_keys_and_one_result(case: dict[str, Any]):
     assert case.keys() - OPTIONAL in (KEYS | {"prompt"}, KEYS | {"error"})
     assert case.get("error", {}).keys() <= {"name", "message", "tag", "line", "within", "index"}

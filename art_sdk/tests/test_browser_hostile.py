@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from art_sdk.agents.browser import AuditEvent, GeneratedPrompt
 from art_sdk.json_data import is_utf8
 from browser_agent import Contexts, action, event, manager, reflection, step
+from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -71,7 +72,7 @@ def check(page: str) -> None:
     assert not re.search(r"<(?!/?[a-z][a-z0-9-]*[ >]|secret>)", re.sub(r'="[^"]*"', "", foreign))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@table("name", PAGES)
 def test_a_hostile_page_changes_nothing_outside_of_its_block(name: str):
     check(PAGES[name])
 

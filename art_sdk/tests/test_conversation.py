@@ -19,6 +19,7 @@ from art_sdk.conversation import (
     find_call_ids,
     read_conversation,
 )
+from row_tables import table
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
@@ -216,7 +217,7 @@ def test_the_error_of_bad_arguments_says_why(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("levels", [202, 300, 450, *range(490, 500), *range(960, 1005), 100_000])
-@pytest.mark.parametrize(("left", "right"), [('{"a":', "}"), ('{"a":[', "]}")])
+@table(("left", "right"), [('{"a":', "}"), ('{"a":[', "]}")])
 def test_arguments_nested_too_deeply_are_an_error(levels: int, left: str, right: str) -> None:
     reason = explain_bad_arguments(left * levels + "1" + right * levels)
     assert reason is not None

@@ -10,6 +10,7 @@ import pytest
 
 import art_sdk
 from art_sdk import BUILT_IN, BaseAdapter
+from row_tables import table
 
 
 def test_all_is_sorted() -> None:
@@ -24,7 +25,7 @@ def test_all_has_each_name_once() -> None:
     assert len(set(art_sdk.__all__)) == len(art_sdk.__all__)
 
 
-@pytest.mark.parametrize("name", art_sdk.__all__)
+@table("name", art_sdk.__all__)
 def test_every_name_is_importable(name: str) -> None:
     assert getattr(art_sdk, name, None) is not None
 

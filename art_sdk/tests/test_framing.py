@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from art_sdk.http.framing import BadFrame, Frame, JsonLines, ServerSentEvents
 from art_sdk.http.size_limits import SizeLimits
+from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -69,7 +70,7 @@ CUTS: dict[str, Callable[[bytes], list[bytes]]] = {
 
 
 @pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
-@pytest.mark.parametrize(("body", "frames", "rest"), EVENTS.values(), ids=EVENTS)
+@table(("body", "frames", "rest"), EVENTS.values(), ids=EVENTS)
 def test_bytes_become_frames(body: bytes, frames: list[Frame], rest: bytes, cut: Callable) -> None:
     assert read(cut(body)) == (frames, rest)
 

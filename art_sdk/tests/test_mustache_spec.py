@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from art_sdk import Blueprint, PromptAssemblyFailed
+from row_tables import table
 
 Row = tuple[str, str, Any, str]
 
@@ -236,7 +237,7 @@ def render(template: str, data: Any) -> str:
     return json.loads(blueprint.render(data, strict="off"))[0]["content"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("template", "data", "expected"),
     [pytest.param(*row[1:], id=f"{group}: {row[0]}") for group, (rows, _) in CORE.items() for row in rows],
 )

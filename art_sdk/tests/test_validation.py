@@ -26,6 +26,7 @@ from art_sdk import (
     parse_prompt_json,
 )
 from art_sdk.validation import parse_value
+from row_tables import table
 
 
 def _violations(data: Any, **how: Any) -> list[tuple[str, str]]:
@@ -173,7 +174,7 @@ def test_every_unsendable_text_is_reported() -> None:
 
 
 @pytest.mark.parametrize("levels", [201, 250, 300, 400, 600, 900, *range(960, 1010), 5000, 50_000])
-@pytest.mark.parametrize("typed", [False, True])
+@table("typed", [False, True])
 def test_a_deeply_nested_prompt_is_an_error(levels: int, typed: bool, nested: Callable[[int], Any]) -> None:  # noqa: FBT001
     bomb = {"d": nested(levels)}
     message = AssistantMessage("x", extensions=bomb) if typed else _request(arguments=bomb)

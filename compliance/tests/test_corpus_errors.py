@@ -23,6 +23,7 @@ from recorded_traffic import (
     params,
     replaying,
 )
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
@@ -65,7 +66,7 @@ def failures(one: Recorded) -> Iterator[LLMProviderError]:
         yield first.error
 
 
-@pytest.mark.parametrize("one", params(recorded_errors()))
+@table("one", params(recorded_errors()))
 def test_an_error_is_read_with_the_providers_own_words(one: Recorded):
     code, message = spoken(one.data)
     assert message

@@ -22,6 +22,7 @@ from art_compliance.provider.asking import ask
 from art_compliance.provider.server import Request
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.resources import data_folder
+from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -136,7 +137,7 @@ def test_a_payload_with_anything_in_it_is_judged_decoded_and_answered(dialect: s
 
 
 @pytest.mark.parametrize("what", ODD)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@table("dialect", DIALECTS)
 def test_an_odd_value_is_judged_as_the_payload_and_as_a_turn(dialect: str, what: str):
     good = payloads(dialect)[0]
     history = DIALECTS[dialect].requests.history.removeprefix("/")
@@ -234,7 +235,7 @@ def with_schema(dialect: str, schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("what", ODD)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@table("dialect", DIALECTS)
 def test_a_tools_schema_may_be_anything(dialect: str, what: str):
     examine_whole(dialect, with_schema(dialect, {"type": "object", "properties": {"a": ODD[what]}}))
 

@@ -10,6 +10,7 @@ import pytest
 from art_compliance import judge
 from art_compliance.dialects import DIALECTS
 from art_compliance.resources import data_folder
+from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -54,13 +55,13 @@ def test_there_are_enough_and_each_says_what_it_is_for(dialect):
 
 
 @pytest.mark.parametrize("url", ["home", "unknown"])
-@pytest.mark.parametrize(("dialect", "case"), cases("good"))
+@table(("dialect", "case"), cases("good"))
 def test_a_good_payload_is_accepted(dialect, case, url):
     found = judge(dialect, case["payload"], url=HOMES[dialect] if url == "home" else None)
     assert [finding for finding in found if finding.severity == "reject"] == []
 
 
-@pytest.mark.parametrize(("dialect", "case"), cases("wrong"))
+@table(("dialect", "case"), cases("wrong"))
 def test_a_wrong_payload_is_caught_where_it_is_wrong(dialect, case):
     judged = judge(dialect, case["payload"], url=HOMES[dialect])
     found = [finding for finding in judged if finding.severity == "reject"]

@@ -18,6 +18,7 @@ import pytest
 
 from art_compliance import judge
 from art_compliance.findings import Finding
+from row_tables import table
 
 FOLDER = Path(__file__).parent / "data" / "exam"
 PAPERS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
@@ -60,7 +61,7 @@ def test_the_request_that_the_rows_change_is_accepted(name):
     assert judged(name, {"change": {}}, "reject") == []
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS)
+@table(("name", "row"), ROWS)
 def test_a_row_is_judged_as_the_provider_judges_it(name, row):
     if row["verdict"] == "refused":
         assert row["why"] in judged(name, row, "reject")

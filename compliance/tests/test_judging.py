@@ -14,6 +14,7 @@ import pytest
 from art_compliance import DecodeFailed, decode, judge
 from art_compliance.dialects import DIALECTS
 from art_compliance.resources import data_folder
+from row_tables import table
 
 
 def good(dialect: str) -> dict[str, Any]:
@@ -141,7 +142,7 @@ HOSTILE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", HOSTILE)
+@table("name", HOSTILE)
 def test_any_value_in_a_payload_is_judged_with_short_messages(dialect, name):
     findings = judge(dialect, {**good(dialect), **HOSTILE[name]})
     assert all(len(finding.message) < 5_000 for finding in findings)

@@ -26,6 +26,7 @@ from art_compliance.provider.faults import (
 from art_compliance.provider.server import LoopbackServer
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
+from row_tables import table
 
 SAID = WrittenAnswer(
     content="I look twice. \u2713",
@@ -108,7 +109,7 @@ def test_the_benign_faults_are_those_after_which_a_stream_reads_the_same(dialect
     }
 
 
-@pytest.mark.parametrize(("fault", "dialect", "stream"), EVERY)
+@table(("fault", "dialect", "stream"), EVERY)
 def test_a_fault_spoils_the_answer_or_is_benign(fault: Fault, dialect: Dialect, stream: Any):
     good, response = good_answer(SAID, asked(dialect, stream=stream)), made(fault, dialect, stream=stream)
     headers = dict(response.headers)

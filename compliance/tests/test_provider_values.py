@@ -9,6 +9,7 @@ import pytest
 
 from art_compliance.provider.values import make_value
 from art_compliance.scenarios import load_scenarios
+from row_tables import table
 
 TREE: dict[str, Any] = {
     "type": "object",
@@ -72,7 +73,7 @@ def test_a_value_fits_its_schema(schema: Any):
     jsonschema.validate(make_value(schema), schema, format_checker=jsonschema.FormatChecker())
 
 
-@pytest.mark.parametrize("schema", TOOLS.values(), ids=TOOLS)
+@table("schema", TOOLS.values(), ids=TOOLS)
 def test_arguments_of_every_scenarios_tools_fit(schema: Any):
     jsonschema.validate(make_value(schema), schema)
 

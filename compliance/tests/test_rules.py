@@ -18,6 +18,7 @@ from art_compliance.judging.examples import load_examples, unfold
 from art_compliance.judging.explaining import rules_page
 from art_compliance.judging.rulebook import Rule, judge_rules, load_rules, rulebook
 from art_compliance.resources import data_folder
+from row_tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {rule.id: (dialect, rule) for dialect in DIALECTS for rule in load_rules(dialect)}
@@ -43,7 +44,7 @@ def test_every_rule_that_is_not_excluded_has_its_examples(dialect: str):
 
 
 @pytest.mark.measured
-@pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
+@table(("dialect", "rule"), CHECKABLE)
 def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     assert broken(dialect, unfold(example.breaks), example.url, example.version) == {rule.id}
@@ -51,7 +52,7 @@ def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: 
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
+@table(("dialect", "rule"), CHECKABLE)
 def test_a_finding_has_its_place_and_the_providers_text(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     payload = unfold(example.breaks)
@@ -144,7 +145,7 @@ def with_one_changed(value: Any, new: Any) -> list[Any]:
 
 @pytest.mark.once
 @pytest.mark.unmeasured
-@pytest.mark.parametrize(("dialect", "rule"), CHECKABLE)
+@table(("dialect", "rule"), CHECKABLE)
 def test_no_part_of_another_type_makes_a_rule_raise(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
     book = rulebook(dialect)

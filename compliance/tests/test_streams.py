@@ -16,6 +16,7 @@ from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
 from art_compliance.judging.wire.schemas import load_schema
 from art_compliance.scenarios import WrittenAnswer, load_scenarios
 from art_sdk import FunctionCall, ToolCall
+from row_tables import table
 
 ANSWERS = {scenario.id: scenario.answer for scenario in load_scenarios() if scenario.answer}
 
@@ -60,7 +61,7 @@ def test_whatever_can_be_written_unstreamed_can_be_streamed_and_cut_arguments_to
     assert [pair for pair in answered if pair not in STREAMED] == []
 
 
-@pytest.mark.parametrize(("dialect", "name"), CASES)
+@table(("dialect", "name"), CASES)
 def test_every_event_of_a_stream_matches_the_providers_types(dialect: Dialect, name: str):
     schema = load_schema(f"{dialect.name}.stream")
     found = [fault for item in items(dialect.streams.write(ANSWERS[name])) for fault in schema.mismatches(item)]
@@ -280,7 +281,7 @@ READINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("dialect", "name"), BOTH)
+@table(("dialect", "name"), BOTH)
 def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: str):
     join, read = READINGS.get(dialect.name, (joined_chat, read_chat))
     assert join(dialect.streams.write(ANSWERS[name])) == read(json.loads(dialect.answers.write(ANSWERS[name])))

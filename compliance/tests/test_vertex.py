@@ -16,6 +16,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from art_compliance.resources import data_folder
+from row_tables import table
 
 ROOT = "GoogleCloudAiplatformV1GenerateContentRequest"
 FOLDER = data_folder("fixtures") / "judges" / "gemini-generate"
@@ -97,7 +98,7 @@ def test_wrong_payloads_are_wrong_for_vertex_too():
     assert len(accepted) * 5 < len(cases("wrong"))
 
 
-@pytest.mark.parametrize("path", sorted((data_folder("fixtures") / "payloads" / "gemini-generate").glob("*.json")))
+@table("path", sorted((data_folder("fixtures") / "payloads" / "gemini-generate").glob("*.json")))
 def test_a_canonical_payload_is_good_for_vertex_too(path):
     errors = [list(error.instance_path) for error in vertex().iter_errors(json.loads(path.read_text(encoding="utf-8")))]
     assert [place for place in errors if place[-1:] != ["type"]] == []  # of a schema's type see lower-case-types

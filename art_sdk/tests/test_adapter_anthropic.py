@@ -8,6 +8,7 @@ import pytest
 from anthropic_blocks import result_block, text_block, use_block
 from art_sdk import AnthropicAdapter, CallOptions, PromptTranslationFailed
 from refused import place_of
+from row_tables import table
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}
 SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
@@ -250,7 +251,7 @@ def test_tools_and_their_choice_are_written(
         ("anthropic.claude-opus-4-7-v1:0", set()),
     ],
 )
-@pytest.mark.parametrize(
+@table(
     ("use", "options", "last", "rule", "index"),
     [
         ("both", {"temperature": 0.5, "top_p": 0.5}, USER, "anthropic.temperature-topp-exclusive", None),

@@ -23,6 +23,7 @@ from art_sdk import (
     parse_options,
     parse_prompt,
 )
+from row_tables import table
 
 OPTIONS = {"thread_id": "t"}
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
@@ -47,7 +48,7 @@ def _client(handler: Callable[[httpx2.Request], httpx2.Response], *, is_async: b
         ([USER], OPTIONS | {"parallel_tool_calls": True}, PromptTranslationFailed),
     ],
 )
-@pytest.mark.parametrize("way", ["prepare", "call", "call_sync", "complete_sync"])
+@table("way", ["prepare", "call", "call_sync", "complete_sync"])
 def test_the_caller_s_fault_is_raised_at_once_and_before_any_io(
     make: type[BaseAdapter], prompt: Any, options: Any, kind: type[ARTError], way: str
 ) -> None:

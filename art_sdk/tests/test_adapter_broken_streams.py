@@ -16,6 +16,7 @@ from art_sdk import (
     ResponseHead,
     TokenEvent,
 )
+from row_tables import table
 from streamed import ADAPTERS, KEY, SSE, STREAMS, end_of, error_of, good_stream, in_order, read, shown, sse
 
 
@@ -27,7 +28,7 @@ def cases(kind: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("provider", "case"), cases("broken"))
+@table(("provider", "case"), cases("broken"))
 def test_a_broken_stream_is_an_error(provider: str, case: dict[str, Any]) -> None:
     body = sse(case["stream"])
     events = read(provider, body)

@@ -21,6 +21,7 @@ from art_sdk import (
 )
 from art_sdk.adapters.limits import NameRule
 from built_in import adapter_of, answer_of, read
+from row_tables import table
 
 Refusal = Callable[..., PromptTranslationFailed]
 USER = {"role": "user", "content": "Go."}
@@ -100,7 +101,7 @@ def test_a_name_that_looks_renamed_is_renamed() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("place", ["tools", "history"])
-@pytest.mark.parametrize("name", BUILT_IN)
+@table("name", BUILT_IN)
 def test_a_call_of_an_answer_has_the_caller_s_own_name(
     name: str, place: str, call: Any, result: Any, *, streamed: bool
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from art_sdk import BUILT_IN, EndEvent, ErrorEvent
 from built_in import Data, adapter_of, answer_of, read
+from row_tables import table
 
 VALUES: dict[type, Any] = {str: "x", int: 5, bool: True, list: [5], dict: {"x": 1}}
 
@@ -69,7 +70,7 @@ def wrong(answer: list[Data]) -> Iterator[tuple[str, list[Any]]]:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", BUILT_IN)
+@table("name", BUILT_IN)
 def test_a_field_of_another_type_is_an_error(name: str, *, streamed: bool) -> None:
     adapter = adapter_of(name)
     answer = answer_of(adapter, streamed=streamed)

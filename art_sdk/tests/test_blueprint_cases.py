@@ -39,7 +39,7 @@ def test_a_case_makes_its_prompt(case: dict[str, Any]):
     assert assemble(case) == dump_prompt(parse_prompt(case["prompt"]))
 
 
-@pytest.mark.parametrize("case", WRONG)
+@table("case", WRONG)
 def test_a_case_raises_its_error(case: dict[str, Any]):
     with pytest.raises(PromptAssemblyFailed) as caught:
         assemble(case)

@@ -15,6 +15,7 @@ import pytest
 from art_sdk.agents import browser
 from art_sdk.agents.browser import GeneratedPrompt
 from browser_agent import HOME, LOGIN, Contexts, Executor, action, manager, reflection, step
+from row_tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "browser-prompts-design.md").read_text("utf-8")
@@ -127,7 +128,7 @@ def test_every_row_names_files_and_tests_that_exist():
     assert [row.subject for row in ROWS if not (row.files and row.tests)] == []
 
 
-@pytest.mark.parametrize("name", NAMED)
+@table("name", NAMED)
 def test_a_name_of_the_design_is_in_the_file_that_the_row_says(name: str):
     root, *members = name.split(".")
     assert root in names_in(CODE / NAMED[name].files[0])

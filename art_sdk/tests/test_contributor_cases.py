@@ -24,6 +24,7 @@ from art_sdk.contributors import (
     open_memory,
     validate_agent_config,
 )
+from row_tables import table
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GROUPS: dict[str, Any] = {
@@ -105,7 +106,7 @@ def test_the_files_have_the_published_schema(name: str):
     assert list(jsonschema.Draft202012Validator(schema).iter_errors(GROUPS[name])) == []
 
 
-@pytest.mark.parametrize("id_", CASES)
+@table("id_", CASES)
 def test_a_case_has_one_result_and_a_purpose(id_: str):
     assert ("text" in CASES[id_]) != ("error" in CASES[id_])
     assert CASES[id_]["purpose"].endswith(".")

@@ -39,7 +39,7 @@ def test_nothing_public_is_missing_from_all() -> None:
     assert imported == set(art_sdk.__all__)
 
 
-@pytest.mark.parametrize("name", [name for name in art_sdk.__all__ if inspect.isclass(getattr(art_sdk, name))])
+@table("name", [name for name in art_sdk.__all__ if inspect.isclass(getattr(art_sdk, name))])
 def test_every_class_says_what_it_is_for(name: str) -> None:
     assert (getattr(art_sdk, name).__doc__ or "").strip()
 

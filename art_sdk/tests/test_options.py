@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from art_sdk import CallOptions, InvalidConfig, Timeouts, ToolSchema, parse_options
+from row_tables import table
 
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object"}}
 
@@ -57,7 +58,7 @@ def test_everything_that_can_be_said_of_a_call_is_read() -> None:
     assert parse_options(options) == options
 
 
-@pytest.mark.parametrize(
+@table(
     ("more", "words"),
     [
         ({"thread_id": None}, "$.thread_id: Expected `str`, got `null`"),
@@ -124,7 +125,7 @@ def test_typed_options_are_checked_like_data(options: CallOptions) -> None:
 
 
 @pytest.mark.parametrize("levels", [300, 600, 985, *range(990, 1005), 5000])
-@pytest.mark.parametrize("typed", [False, True])
+@table("typed", [False, True])
 def test_a_depth_bomb_is_refused(levels: int, typed: bool, nested: Callable[[int], Any]) -> None:  # noqa: FBT001
     data = {"thread_id": "t", "response_schema": nested(levels)}
     with pytest.raises(InvalidConfig, match="nested deeper"):

@@ -22,6 +22,7 @@ from rich.traceback import Traceback
 
 from art_sdk import BaseAdapter, ErrorEvent, InvalidConfig, LLMProviderError, OpenAIAdapter, Secret
 from networked import BOTH, USER, WAYS, gather, options
+from row_tables import table
 
 KEY = "k3y-" + "0123456789abcdef" * 10
 """As long as the keys of some providers: what shortens long texts shows their beginning."""
@@ -66,7 +67,7 @@ def sent(adapter: BaseAdapter) -> httpx2.Request:
     return httpx2.Client().build_request(request.method, request.url, headers=request.headers)
 
 
-@pytest.mark.parametrize("show", SHOWN.values(), ids=SHOWN)
+@table("show", SHOWN.values(), ids=SHOWN)
 def test_nothing_that_shows_an_adapter_shows_its_key(make: type[BaseAdapter], show: Callable[[Any], str]) -> None:
     assert START not in show(make(api_key=KEY, headers=HEADERS))
 
@@ -107,7 +108,7 @@ def test_an_adapter_that_is_half_made_has_a_repr(make: type[BaseAdapter]) -> Non
     assert repr(object.__new__(make)) == f"{make.__name__}(model=None, base_url=None)"
 
 
-@pytest.mark.parametrize(
+@table(
     "settings",
     [
         {"api_key": f"{KEY}\n"},

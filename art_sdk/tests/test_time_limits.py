@@ -19,6 +19,7 @@ import pytest
 from art_sdk import HttpRequest, LLMProviderError, Timeouts
 from art_sdk.http.transport import Transport
 from networked import BOTH, new_client, receive, receive_async, run_async
+from row_tables import table
 
 Script = Callable[[socket.socket, threading.Event], None]
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n"
@@ -99,9 +100,7 @@ LIMITS: list[tuple[Script, Timeouts, float]] = [
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("script", "timeouts", "limit"), LIMITS, ids=[f"{case[0].__name__[1:]}-{n}" for n, case in enumerate(LIMITS)]
-)
+@table(("script", "timeouts", "limit"), LIMITS, ids=[f"{case[0].__name__[1:]}-{n}" for n, case in enumerate(LIMITS)])
 def test_a_time_limit_ends_the_call_whatever_the_server_does(
     serve: Callable[[Script], Any],
     script: Script,

@@ -12,6 +12,7 @@ import pytest
 from art_sdk import HttpRequest, LLMProviderError, ResponseHead, Timeouts
 from art_sdk.http.transport import Transport
 from networked import BOTH, receive, receive_async, run_async
+from row_tables import table
 
 REQUEST = HttpRequest("POST", "http://acme.test/v1/x", {"authorization": "Bearer k3y", "x-own": "a"}, b'{"a":1}')
 Handler = Callable[[httpx2.Request], httpx2.Response]
@@ -68,7 +69,7 @@ FAULTS = [
 
 
 @BOTH
-@pytest.mark.parametrize(("fault", "happened", "retryable"), FAULTS, ids=[type(case[0]).__name__ for case in FAULTS])
+@table(("fault", "happened", "retryable"), FAULTS, ids=[type(case[0]).__name__ for case in FAULTS])
 def test_a_fault_of_the_network_is_the_provider_s(
     fault: Exception,
     happened: str,

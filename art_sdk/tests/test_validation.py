@@ -130,7 +130,7 @@ BAD_MESSAGES: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("message", "path", "reason"), BAD_MESSAGES)
+@table(("message", "path", "reason"), BAD_MESSAGES)
 def test_a_malformed_message_is_an_error_with_its_path(message: Any, path: str, reason: str) -> None:
     good = {"role": "user", "content": "hello"}
     found_path, found_reason = _violations([good, message])[0]
@@ -138,7 +138,7 @@ def test_a_malformed_message_is_an_error_with_its_path(message: Any, path: str, 
     assert reason in found_reason
 
 
-@pytest.mark.parametrize(("message", "path", "reason"), BAD_MESSAGES)
+@table(("message", "path", "reason"), BAD_MESSAGES)
 def test_a_malformed_message_beside_a_typed_one_is_an_error(message: Any, path: str, reason: str) -> None:
     found_path, found_reason = _violations((SystemMessage("s"), message))[0]
     assert found_path == "$[1]" + path

@@ -10,6 +10,7 @@ import pytest
 
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
+from row_tables import table
 from trials import (
     Event,
     Script,
@@ -107,9 +108,7 @@ CASES: dict[str, list[tuple[WrittenAnswer, Sequence[Event], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("law", "written", "events", "fragments"), [(law, *case) for law, cases in CASES.items() for case in cases]
-)
+@table(("law", "written", "events", "fragments"), [(law, *case) for law, cases in CASES.items() for case in cases])
 def test_what_is_wrong_with_an_answer_is_found(
     law: str, written: WrittenAnswer, events: Sequence[Event], fragments: list[str]
 ):

@@ -34,6 +34,7 @@ from art_compliance.dialects import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 from recorded_traffic import needs_traffic
+from row_tables import table
 
 CALLS = (ToolCall("c1", FunctionCall("look", '{"at":1}')),)
 SAID = (
@@ -97,7 +98,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "kind", "places"), ROWS)
+@table(("dialect", "kind", "places"), ROWS)
 def test_a_written_answer_has_the_fields_of_all_recent_recorded_ones(dialect: str, kind: str, places: dict[str, Shape]):
     ours = shapes_of(written_kinds(dialect)).get(kind, {})
     missing = [

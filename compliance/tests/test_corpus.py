@@ -28,6 +28,7 @@ from recorded_traffic import (
     reader_of,
     rebuild,
 )
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
@@ -106,7 +107,7 @@ def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(one: Recorded
     assert rebuilt.again.opaque.keys() <= OWN_ADDITIONS
 
 
-@pytest.mark.parametrize("one", params(one for one in accepted() if one.shape == "chat_completions" and place_of(one)))
+@table("one", params(one for one in accepted() if one.shape == "chat_completions" and place_of(one)))
 def test_an_adapter_of_the_family_calls_the_recorded_url(one: Recorded):
     adapter, options = open_reader(reader_of(one), **place_of(one)), parse_options({"thread_id": "corpus"})
     assert adapter.request({}, options).url == one.url

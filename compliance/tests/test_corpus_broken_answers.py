@@ -21,6 +21,7 @@ from recorded_traffic import (
     params,
     reader_of,
 )
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
@@ -120,6 +121,6 @@ NO_ANSWER = {
 
 
 @pytest.mark.parametrize("body", NO_ANSWER.values(), ids=NO_ANSWER)
-@pytest.mark.parametrize("shape", READERS)
+@table("shape", READERS)
 def test_a_body_that_is_not_an_answer_is_an_error(shape: str, body: bytes):
     assert ending(read_answer(READERS[shape], body)).finish == "error"

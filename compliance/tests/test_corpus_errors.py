@@ -122,9 +122,7 @@ def is_of_the_client_s_own_provider(one: Recorded) -> bool:
     return one.provider in {"openai", "azure", "anthropic", "gemini", "vertex", "ollama", "bedrock", "cohere"}
 
 
-@pytest.mark.parametrize(
-    "one", params(one for one in recorded_errors() if one.shape in WORDS and is_of_the_client_s_own_provider(one))
-)
+@table("one", params(one for one in recorded_errors() if one.shape in WORDS and is_of_the_client_s_own_provider(one)))
 def test_an_error_says_what_the_official_client_raises(one: Recorded):
     package, name, words = WORDS[one.shape]
     with (

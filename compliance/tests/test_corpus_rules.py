@@ -11,6 +11,7 @@ from art_compliance.findings import Finding
 from art_compliance.judging.exam import dialects_of
 from art_compliance.judging.rulebook import judge_rules
 from recorded_traffic import Recorded, accepted, listed_refusals, needs_traffic, params, recorded_files
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
@@ -74,12 +75,12 @@ def refused() -> list[Recorded]:
     return [one for one in every if one.status in (400, 422) and dialects_of(one.shape, one.url)]
 
 
-@pytest.mark.parametrize("one", params(accepted()))
+@table("one", params(accepted()))
 def test_an_accepted_request_breaks_no_rule(one: Recorded):
     assert [finding.message for finding in judged(one) if finding.severity == "reject"] == []
 
 
-@pytest.mark.parametrize("one", params(refused()))
+@table("one", params(refused()))
 def test_a_refused_request_breaks_the_rule_that_its_refusal_names(one: Recorded):
     body = one.answer.decode()
     named = {name for name, texts in REFUSED.items() if any(text in body for text in texts)}

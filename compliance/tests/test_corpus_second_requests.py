@@ -14,6 +14,7 @@ import pytest
 from art_compliance import decode, judge
 from art_compliance.judging.exam import dialects_of
 from recorded_traffic import SECOND_FOLDER, Recorded, recorded_files
+from row_tables import table
 
 pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
 
@@ -48,7 +49,7 @@ def refusals(one: Recorded, dialect: str) -> list[str]:
     return [f"{finding.pointer}: {finding.message}" for finding in found if finding.severity == "reject"]
 
 
-@pytest.mark.parametrize(("one", "dialect"), cases(200))
+@table(("one", "dialect"), cases(200))
 def test_an_accepted_request_is_not_refused_and_decodes(one: Recorded, dialect: str):
     assert bool(refusals(one, dialect)) is (one.name in ACCEPTED_AND_REFUSED), refusals(one, dialect)
     assert decode(dialect, one.request, url=one.url).prompt

@@ -15,13 +15,14 @@ from art_compliance.dialects import DIALECTS, DecodeFailed, decode
 from art_compliance.dialects.urls import model_of
 from art_compliance.findings import HarnessError
 from art_sdk import dump_prompt
+from row_tables import table
 
 DATA: Final = Path(__file__).parent / "data" / "decodings"
 SAME, WHOLE, WRONG = (json.loads((DATA / f"{name}.json").read_text("utf-8")) for name in ("same", "whole", "wrong"))
 FAMILY = [name for name, dialect in DIALECTS.items() if dialect.service.path == DIALECTS["openai-chat"].service.path]
 
 
-@pytest.mark.parametrize(
+@table(
     ("dialect", "pair"),
     [
         pytest.param(dialect, pair, id=f"{dialect}-{name}")
@@ -46,7 +47,7 @@ def test_a_request_decodes_to_its_prompt_tools_options_and_places(case: dict[str
     assert (decoded.opaque, decoded.places) == (case["opaque"], case["places"])
 
 
-@pytest.mark.parametrize("case", WRONG, ids=[f"{case['dialect']}-{case['pointer']}" for case in WRONG])
+@table("case", WRONG, ids=[f"{case['dialect']}-{case['pointer']}" for case in WRONG])
 def test_a_request_of_another_form_fails_with_its_place(case: dict[str, Any]):
     with pytest.raises(DecodeFailed) as failed:
         decode(case["dialect"], case["payload"])

@@ -21,6 +21,7 @@ import typer
 import yaml
 
 from art_compliance.commands import app
+from row_tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "compliance" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -52,7 +53,7 @@ def blocks() -> Iterator[pytest.ParameterSet]:
                 yield pytest.param(language, text, id=f"{page.relative_to(ROOT)}-{number}-{language}")
 
 
-@pytest.mark.parametrize(("language", "text"), list(blocks()))
+@table(("language", "text"), list(blocks()))
 def test_an_example_can_be_read(language: str, text: str):
     CHECKS[language](text)
 

@@ -25,6 +25,7 @@ from art_sdk import (
 )
 from recorded_readings import has_error
 from recorded_traffic import SECOND_FOLDER, Recorded, official, params, recorded_files
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
 
@@ -126,7 +127,7 @@ def said_by_adapter(adapter: type[BaseAdapter], answer: bytes, headers: dict[str
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+@table("client", CLIENTS.values(), ids=CLIENTS)
 def test_an_official_client_reads_the_same(client: Client, name: str, *, streamed: bool):
     official(client.package)
     dialect, written = DIALECTS[client.adapter.dialect], ANSWERS[name]
@@ -164,7 +165,7 @@ TOO_STRICT = {
 """Answers that OpenRouter's own client cannot read, and what it misses: OpenAI's client is asked instead."""
 
 
-@pytest.mark.parametrize("one", params(recorded()))
+@table("one", params(recorded()))
 def test_a_recorded_answer_is_read_as_the_providers_own_client_reads_it(one: Recorded):
     client, streamed = CLIENTS[BY_PROVIDER[one.provider]], one.data is None
     official(client.package)

@@ -159,7 +159,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("what", BODIES)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@table("dialect", DIALECTS)
 def test_a_body_that_is_not_json_is_refused_in_the_dialects_form(dialect: str, what: str):
     assert ask_strictly(dialect, BODIES[what]) == 400
 

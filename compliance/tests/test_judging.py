@@ -65,7 +65,7 @@ def decode_or_fail(dialect: str, payload: Any) -> object:
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(("make", "size"), [(long, 500), (wrong, 50)])
-@pytest.mark.parametrize("run", [judge, decode_or_fail], ids=["judging", "decoding"])
+@table("run", [judge, decode_or_fail], ids=["judging", "decoding"])
 def test_time_grows_with_the_number_of_messages_and_not_with_its_square(dialect, make, size, run):
     small, large = make(dialect, size), make(dialect, 10 * size)
     run(dialect, small)
@@ -158,7 +158,7 @@ def test_a_payload_that_is_only_deep_is_a_note_and_decodes_or_fails(dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("payload", [None, True, 5, "hi", [], [[]], {}, {"messages": None, "contents": None}], ids=repr)
+@table("payload", [None, True, 5, "hi", [], [[]], {}, {"messages": None, "contents": None}], ids=repr)
 def test_a_payload_that_is_not_a_request_is_refused_and_not_decoded(dialect, payload):
     may_be_a_stored_prompt = dialect == "bedrock-converse" and payload == {}  # the URL may name it instead of a model
     assert any(finding.severity == "reject" for finding in judge(dialect, payload)) is not may_be_a_stored_prompt

@@ -128,7 +128,7 @@ def test_a_fault_spoils_the_answer_or_is_benign(fault: Fault, dialect: Dialect, 
         assert differs
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529])
+@table("status", [400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529])
 @each
 def test_a_status_comes_in_the_providers_own_form(dialect: Dialect, status: int):
     for stream in (True, False):

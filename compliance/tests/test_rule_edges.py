@@ -8,6 +8,7 @@ import pytest
 
 from art_compliance.dialects.ruling import Place, schemas
 from art_compliance.judging.rulebook import judge_rules
+from row_tables import table
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
 
@@ -104,7 +105,7 @@ MESSAGES: list[tuple[str, list[Any], BrokenRules]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "messages", "broken"), MESSAGES)
+@table(("model", "messages", "broken"), MESSAGES)
 def test_broken_rules_of_anthropics_messages_are_found(model: str, messages: list[Any], broken: BrokenRules):
     body = {"model": model, "max_tokens": 9, "messages": messages}
     rules = {"tool-use-answered", "tool-result-has-use"}

@@ -17,6 +17,7 @@ from art_compliance.publishing.pieces import pieces_of
 from art_compliance.publishing.slot_pages import ON_THE_PAGE, slot_maps_page
 from art_compliance.publishing.slots import find_value, slot_map
 from art_compliance.scenarios import load_scenarios
+from row_tables import table
 from trials import suite_scenario
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "slot-maps.md"
@@ -28,7 +29,7 @@ def test_the_page_is_current():
     assert (PAGE.read_text(encoding="utf-8") == slot_maps_page()) is True, "run: art map --page > docs/slot-maps.md"
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@table("name", SAMPLE)
 def test_every_piece_is_where_the_map_says(name):
     scenario = suite_scenario(name)
     if not any(canonical(dialect, name) for dialect in DIALECTS):

@@ -20,6 +20,7 @@ from art_compliance.provider.faults import find_fault
 from art_compliance.scenarios import load_scenarios
 from art_compliance.subject.factories import find_factory
 from art_sdk import BUILT_IN, ARTError, parse_options, parse_prompt
+from row_tables import table
 from strict_requests import HELLO, KEYS, PATHS, SCHEMA, TOOLS, each, post, words
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
@@ -104,7 +105,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "settings", "status", "said"), REFUSED)
+@table(("dialect", "settings", "status", "said"), REFUSED)
 def test_a_request_that_is_wrong_before_its_body_is_refused_with_its_status(
     provider: StrictProvider, dialect: str, settings: dict[str, Any], status: int, said: str
 ):
@@ -148,7 +149,7 @@ RELATIVES = [name for name, dialect in DIALECTS.items() if name not in PATHS and
 
 
 @pytest.mark.parametrize("dialect", RELATIVES)
-@pytest.mark.parametrize("answer", ANSWERS)
+@table("answer", ANSWERS)
 def test_a_relative_of_openais_is_served_under_its_name(dialect: str, answer: str):
     with StrictProvider(dialect, answer=answer) as one:
         for more in ({}, {"stream": True}, TOOLS["openai-chat"]):

@@ -12,6 +12,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.provider import WRITTEN_TEXT, StrictProvider
 from art_compliance.provider.composing import ANSWERS
 from art_compliance.provider.signatures import is_ours, sign
+from row_tables import table
 from strict_requests import FINISH, HELLO, PATHS, SCHEMA, TOOLS, each, post, read_answer, with_results, words
 
 
@@ -151,7 +152,7 @@ def test_gemini_accepts_signatures_in_either_alphabet_and_the_one_that_skips_val
 
 
 @each
-@pytest.mark.parametrize("answer", ANSWERS)
+@table("answer", ANSWERS)
 def test_every_named_answer_is_written_both_streamed_and_unstreamed(dialect: str, answer: str):
     with StrictProvider(dialect, answer=answer) as one:
         assert post(one, dialect, HELLO[dialect]).status_code == 200

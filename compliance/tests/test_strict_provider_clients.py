@@ -23,6 +23,7 @@ from art_compliance.provider import StrictProvider
 from art_compliance.provider.faults import FAULTS, find_fault
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
+from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
@@ -363,7 +364,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("how", ["ask", "stream"])
-@pytest.mark.parametrize(("make", "name"), PAIRS)
+@table(("make", "name"), PAIRS)
 def test_the_official_client_reads_what_was_written(make: Any, name: str, how: str):
     said = ANSWERS[name]
     with StrictProvider(make.dialect, answer=lambda _: said) as provider, using(make, provider.url) as client:
@@ -409,7 +410,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("how", ["ask", "stream"])
-@pytest.mark.parametrize("status", OPENAI_ERRORS)
+@table("status", OPENAI_ERRORS)
 @clients
 def test_the_official_client_raises_its_own_error_for_every_status(make: Any, status: int, how: str):
     raises, fault = pytest.raises(ERRORS[make.dialect][status]), find_fault(f"status-{status}")
@@ -464,7 +465,7 @@ BENIGN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "name"), BENIGN)
+@table(("make", "name"), BENIGN)
 def test_the_official_client_reads_the_answer_despite_a_benign_fault(make: Any, name: str):
     said = ANSWERS["parallel calls"]
     with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:

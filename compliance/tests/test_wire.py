@@ -19,6 +19,7 @@ from art_compliance.judging.wire.sources import SOURCES
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import load_scenarios
 from recorded_traffic import SHAPES, Recorded, accepted, params
+from row_tables import table
 
 OWN_DIALECTS = {
     "mistral": "mistral-chat",
@@ -59,7 +60,7 @@ def test_a_schema_matches_the_pinned_sdk(name):
     assert list(changes(before(name), rebuild(name))) == []
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@table("name", SOURCES)
 def test_a_schema_names_its_sources_and_has_no_descriptions(name):
     schema = before(name)
     for source in schema["provenance"]["sources"]:
@@ -238,7 +239,7 @@ UNKNOWN_HOSTS = ("https://llm.example.com/v1", "http://192.168.1.7:8000/v1", "ht
 
 
 @pytest.mark.parametrize("base", UNKNOWN_HOSTS)
-@pytest.mark.parametrize(
+@table(
     ("payload", "severity"),
     [
         (chat(beam_width=4), "note"),
@@ -362,7 +363,7 @@ def test_schemas_are_compiled_once():
 
 
 @each_accepted
-@pytest.mark.parametrize("dialect", OWN_DIALECTS.values())
+@table("dialect", OWN_DIALECTS.values())
 def test_a_request_that_a_service_accepted_matches_its_own_schema(one: Recorded, dialect: str):
     if own_dialect(one) == dialect:
         assert refusals(dialect, one.request, one.url) == []
@@ -390,7 +391,7 @@ PROVIDERS = {"openai", "azure", "anthropic", "gemini", "vertex", *OWN_DIALECTS}
 """Whom the types speak for. Others of OpenAI's dialect answer with reasons and tiers of their own."""
 
 
-@pytest.mark.parametrize("one", params(one for one in accepted() if one.provider in PROVIDERS))
+@table("one", params(one for one in accepted() if one.provider in PROVIDERS))
 def test_a_recorded_answer_matches_its_schema(one: Recorded):
     """Each answer, or each item of a stream, of those who published the types."""
     name = f"{own_dialect(one)}.{'stream' if one.data is None else 'answer'}"

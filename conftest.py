@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Hide from the garbage collector what lives as long as the session.
 
-    While some 20,000 tests are collected, it would look through all of them hundreds of times, and each time that a
+    While some 12,000 tests are collected, it would look through all of them hundreds of times, and each time that a
     test collects garbage, once more.
     """
     if Coverage.current() is not None:

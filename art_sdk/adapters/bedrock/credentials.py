@@ -97,7 +97,7 @@ def _signer_of(given: str, region: str) -> Signer:
 def find_region(region: object, base_url: object, profile: object) -> str:
     """The region: the given one, else that of `base_url`, of the environment or of the profile.
 
-    Raises InvalidConfig for one that is none, and for one that differs from that of `base_url`.
+    Raises InvalidConfig if `region` is not the name of a region, or differs from the region of `base_url`.
     """
     at_host = _HOST.match(base_url) if isinstance(base_url, str) else None
     if not is_given(region):

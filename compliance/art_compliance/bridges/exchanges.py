@@ -64,7 +64,7 @@ class Events:
         self._waiting: asyncio.Future[None] | None = None
         self._is_left = False
         self.is_cancelled = False
-        """Whether the bridge was told to cancel the call."""
+        """Whether the call is cancelled."""
         self.is_over = False
         """Whether the last answer has come."""
 

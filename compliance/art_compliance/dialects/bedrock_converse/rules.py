@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from art_compliance.dialects.bedrock_converse import model_rules
+from art_compliance.dialects.bedrock_converse import media_rules, model_rules
 from art_compliance.dialects.bedrock_converse.conversation import Conversation
-from art_compliance.dialects.image_data import fault_of
 from art_compliance.dialects.json_schemas import schema_faults
 from art_compliance.dialects.ruling import Broken, child, objects, rule, rules_of, too_many
 from art_compliance.quoting import show
-from art_sdk.json_data import is_array, is_object
+from art_sdk.json_data import is_array, is_object, json_type
 
 
 @rule("bedrock.results-expected")
@@ -135,15 +135,6 @@ def no_text_with_tool_result(request: Conversation) -> Iterator[Broken]:
                 yield Broken(block.pointer, "a text stands in the message of results")
 
 
-@rule("bedrock.document-needs-text")
-def document_needs_text(request: Conversation) -> Iterator[Broken]:
-    """In the same message."""
-    for turn in request.turns:
-        documents = [block for block in turn.blocks if "document" in block.value]
-        if documents and not any("text" in block.value for block in turn.blocks):
-            yield Broken(documents[0].pointer, "a document has no text beside it")
-
-
 @rule("bedrock.tools-nonempty")
 def tools_nonempty(request: Conversation) -> Iterator[Broken]:
     """A missing list is left to the wire schema."""
@@ -156,11 +147,26 @@ def tools_nonempty(request: Conversation) -> Iterator[Broken]:
 def schema_valid(request: Conversation) -> Iterator[Broken]:
     """The schemas of tools; an empty one says nothing."""
     for tool in objects(child(request.root, "toolConfig"), "tools"):
-        root = child(child(child(tool, "toolSpec"), "inputSchema"), "json")
+        given = child(child(tool, "toolSpec"), "inputSchema")
+        root = child(given, "json")
+        if not is_object(given.value.get("json", {})):
+            yield Broken(root.pointer, f"the schema is {json_type(given.value['json'])}; it must be an object")
         if root.value and root.value.get("type") != "object":
             yield Broken(root.pointer, f"the type of the schema is {show(root.value.get('type'))}; it must be object")
         for pointer, message in schema_faults(root.value) if root.value.get("type") == "object" else ():
             yield Broken(f"{root.pointer}{pointer}", message)
+
+
+@rule("bedrock.response-paths")
+def response_paths(request: Conversation) -> Iterator[Broken]:
+    """A path is `/` and a name, as often as needed; `~` stands only in `~0` and `~1`."""
+    paths: Any = request.body.get("additionalModelResponseFieldPaths")
+    for at, path in enumerate(paths if is_array(paths) else ()):
+        if isinstance(path, str) and not _JSON_POINTER.fullmatch(path):
+            yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is no JSON Pointer, or empty")
+
+
+_JSON_POINTER: Final = re.compile(r"(/([^~/]|~[01])*)+")
 
 
 @rule("bedrock.stop-max2500")
@@ -170,31 +176,6 @@ def stop_max2500(request: Conversation) -> Iterator[Broken]:
     yield from too_many(stops, "/inferenceConfig/stopSequences", "stop sequences", 2500)
 
 
-@rule("bedrock.bytes-base64")
-def bytes_base64(request: Conversation) -> Iterator[Broken]:
-    """The data of images, documents, videos and sounds, in messages and in results."""
-    for turn in request.turns:
-        for block in (*turn.blocks, *[part for result in turn.results for part in objects(result, "content")]):
-            for kind in _MEDIA:
-                source = child(child(block, kind), "source")
-                data = source.value.get("bytes")
-                if isinstance(data, str) and fault_of(data) is not None:
-                    yield Broken(f"{source.pointer}/bytes", "the data is not base64")
-
-
-_MEDIA: Final = ("image", "document", "video", "audio")
-_MOST: Final = {"image": 20, "document": 5}
-
-
-@rule("bedrock.media-limits")
-def media_limits(request: Conversation) -> Iterator[Broken]:
-    """In one message."""
-    for turn in request.turns:
-        for kind, most in _MOST.items():
-            found: list[Any] = [block for block in turn.blocks if kind in block.value]
-            yield from too_many(found, f"{turn.pointer}/content", f"{kind}s", most)
-
-
-RULES: Final = rules_of(sys.modules[__name__], model_rules)
+RULES: Final = rules_of(sys.modules[__name__], media_rules, model_rules)
 
 __all__ = ["RULES", "Conversation"]

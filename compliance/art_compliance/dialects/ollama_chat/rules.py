@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -10,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from art_compliance.dialects.placeholders import is_placeholder
-from art_compliance.dialects.ruling import Broken, JudgedRequest, Place, child, objects, rule, rules_of
+from art_compliance.dialects.ruling import Broken, JudgedRequest, Place, child, objects, outside, rule, rules_of
 from art_compliance.quoting import show
 from art_sdk.json_data import DEPTH_LIMIT, is_array, is_object, json_type
 
@@ -89,6 +90,45 @@ def _is_base64(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@rule("ollama.think-level-gpt-oss")
+def think_level_gpt_oss(chat: Chat) -> Iterator[Broken]:
+    """These models bring no levels of their own."""
+    yield from _odd_level(chat)
+
+
+@rule("ollama.think-level")
+def think_level(chat: Chat) -> Iterator[Broken]:
+    """Whether a model brings its own levels, a request does not show."""
+    yield from _odd_level(chat)
+
+
+def _odd_level(chat: Chat) -> Iterator[Broken]:
+    """Other types than text are left to the wire schema."""
+    level = chat.body.get("think")
+    if isinstance(level, str) and level not in _LEVELS:
+        yield Broken("/think", f"think is {show(level)}; the levels are {', '.join(_LEVELS)}")
+
+
+_LEVELS: Final = ("low", "medium", "high", "max")
+
+
+@rule("ollama.keep-alive")
+def keep_alive(chat: Chat) -> Iterator[Broken]:
+    """A number has seconds; its other types are left to the wire schema."""
+    given = chat.body.get("keep_alive")
+    if isinstance(given, str) and not _DURATION.fullmatch(given):
+        yield Broken("/keep_alive", f"{show(given)} is no duration, such as 5m or 1h30m")
+
+
+_DURATION: Final = re.compile(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
+
+
+@rule("ollama.top-logprobs")
+def top_logprobs(chat: Chat) -> Iterator[Broken]:
+    """Both ends are allowed."""
+    yield from outside(chat.root, {"top_logprobs": (0, 20)})
 
 
 @rule("ollama.properties-object")

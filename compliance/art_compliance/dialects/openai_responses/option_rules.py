@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from art_compliance.dialects.openai_chat import option_rules as chat_rules
 from art_compliance.dialects.openai_responses.items import Items
-from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, outside, rule
+from art_compliance.dialects.ruling import Broken, RuleCheck, below, child, number, outside, rule, texts_in
 from art_compliance.quoting import show
 from art_sdk.json_data import is_array
 
@@ -62,6 +63,36 @@ def effort_models(request: Items) -> Iterator[Broken]:
     effort = child(request.root, "reasoning").value.get("effort")
     if isinstance(effort, str) and effort not in _EFFORTS:
         yield Broken("/reasoning/effort", f"the model does not take the effort {show(effort)}")
+
+
+@rule("responses.reasoning-temperature")
+def reasoning_temperature(request: Items) -> Iterator[Broken]:
+    """The default, which is 1, may be given."""
+    if number(request.body.get("temperature")) not in (None, 1):
+        yield Broken("/temperature", "a reasoning model takes no other temperature than 1")
+
+
+@rule("responses.json-word")
+def json_word(request: Items) -> Iterator[Broken]:
+    """In any text of the input, in upper or lower case. The instructions do not count."""
+    wanted = child(child(request.root, "text"), "format").value.get("type")
+    is_known = request.is_whole and not request.body.get("prompt") and bool(request.body.get("input"))
+    if wanted == "json_object" and is_known:
+        refers = any(item.kind == "item_reference" for item in request.items)
+        if not refers and not any("json" in text.lower() for text in texts_in(request.body["input"])):
+            yield Broken("/text/format", "nothing in the input contains the word json")
+
+
+@rule("responses.format-name")
+def format_name(request: Items) -> Iterator[Broken]:
+    """A missing one is left to the wire schema."""
+    place = child(child(request.root, "text"), "format")
+    name = place.value.get("name")
+    if isinstance(name, str) and not _FORMAT_NAME.fullmatch(name):
+        yield Broken(f"{place.pointer}/name", f"the name {show(name)} must match {_FORMAT_NAME.pattern}")
+
+
+_FORMAT_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 @rule("responses.not-both-states")

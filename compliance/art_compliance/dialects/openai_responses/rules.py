@@ -36,6 +36,14 @@ def output_has_call(request: Items) -> Iterator[Broken]:
             yield Broken(output.pointer, f"the request has no function_call {show(output.call_id)}")
 
 
+@rule("responses.output-call-id")
+def output_call_id(request: Items) -> Iterator[Broken]:
+    """A null is no id. An empty one is left to the rule about lengths."""
+    for item in request.items:
+        if item.kind == "function_call_output" and item.value.get("call_id") is None:
+            yield Broken(item.pointer, "the result does not name its call")
+
+
 @rule("responses.output-once")
 def output_once(request: Items) -> Iterator[Broken]:
     """No refusal is quoted."""

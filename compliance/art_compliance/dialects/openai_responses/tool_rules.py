@@ -54,6 +54,17 @@ def _offered(root: Place) -> Iterator[Place]:
         yield from objects(tool, "tools")
 
 
+@rule("responses.mcp-address")
+def mcp_address(request: Items) -> Iterator[Broken]:
+    """Null counts as absent."""
+    for tool in objects(request.root, "tools"):
+        if tool.value.get("type") == "mcp" and not any(tool.value.get(name) for name in _ADDRESSES):
+            yield Broken(tool.pointer, f"the server has none of {', '.join(_ADDRESSES)}")
+
+
+_ADDRESSES: Final = ("server_url", "connector_id", "tunnel_id")
+
+
 @rule("responses.tool-schema-object")
 def tool_schema_object(request: Items) -> Iterator[Broken]:
     """Of a schema that names no type, nothing is known for certain."""

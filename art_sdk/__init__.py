@@ -21,10 +21,11 @@ from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
 from art_sdk.adapters.chat_completions.xai import XAIAdapter
 from art_sdk.adapters.cohere.adapter import CohereChatAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
-from art_sdk.adapters.limits import CallIdRule, CountRule, NameRule, RangeRule, RootRule
 from art_sdk.adapters.ollama.adapter import OllamaChatAdapter
 from art_sdk.adapters.openai_responses.adapter import OpenAIResponsesAdapter
 from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
+from art_sdk.adapters.rules import CallIdRule, CountRule, NameRule, RangeRule, RootRule
+from art_sdk.arguments import parse_arguments
 from art_sdk.blueprints.assembly import PromptManager
 from art_sdk.blueprints.blueprint import Blueprint, BlueprintSource
 from art_sdk.blueprints.files import load_blueprint
@@ -32,7 +33,7 @@ from art_sdk.blueprints.fragments import FRAGMENTS
 from art_sdk.blueprints.limits import BlueprintLimits
 from art_sdk.blueprints.rendering import Strict
 from art_sdk.context import PromptContext
-from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn, parse_arguments
+from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.errors import (
     ARTError,
     ErrorCode,

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from art_sdk.conversation import parse_arguments
+from art_sdk.arguments import parse_arguments
 from art_sdk.errors import PromptValidationFailed
-from art_sdk.json_data import find_unsendable
 from art_sdk.messages import AssistantMessage, ParsedToolCall, ToolResult, ToolResultMessage
+from art_sdk.sendable import find_unsendable
 
 
 def parse_tool_calls(message: AssistantMessage) -> tuple[ParsedToolCall, ...]:

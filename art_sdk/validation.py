@@ -21,16 +21,7 @@ from msgspec import Struct
 
 from art_sdk.conversation import argument_faults, read_conversation
 from art_sdk.errors import PromptValidationFailed
-from art_sdk.json_data import (
-    as_plain_data,
-    find_unsendable,
-    is_array,
-    is_object,
-    is_surely_sendable,
-    json_type,
-    repeats_much,
-    to_plain,
-)
+from art_sdk.json_data import as_plain_data, is_array, is_object, json_type, to_plain
 from art_sdk.messages import (
     ArtStandardPrompt,
     AssistantMessage,
@@ -39,6 +30,7 @@ from art_sdk.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from art_sdk.sendable import find_unsendable, is_surely_sendable, repeats_much
 
 T = TypeVar("T")
 

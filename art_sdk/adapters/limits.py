@@ -1,4 +1,4 @@
-"""What a provider takes, as data, and the half of every adapter that checks prompts and options against it.
+"""The half of every adapter that checks prompts and options against what the provider accepts.
 
 A refusal names the adapter's class and its provider, the message and its role, the call if there is one, what is
 wrong, and what to do.
@@ -6,112 +6,20 @@ wrong, and what to do.
 
 from __future__ import annotations
 
-import binascii
-import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn
 
 import msgspec
 
 from art_sdk.adapters.capabilities import Capability, Repair, Request, find_undeclared_use
+from art_sdk.adapters.images import explain_bad_image
 from art_sdk.adapters.refusals import naming_roles, refusal
-from art_sdk.conversation import (
-    Conversation,
-    ConversationFault,
-    FaultKind,
-    UserTurn,
-    parse_arguments,
-    read_conversation,
-)
-from art_sdk.json_data import is_array, is_object, repeats_much
+from art_sdk.adapters.rules import CallIdRule, CountRule, NameRule, RangeRule, RootRule
+from art_sdk.arguments import parse_arguments
+from art_sdk.conversation import Conversation, ConversationFault, FaultKind, UserTurn, read_conversation
 from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
 from art_sdk.options import FREE_CHOICES, CallOptions, LateSystem, parse_options
-
-
-class NameRule(NamedTuple):
-    """The names that a provider takes, the id of its rule, and how another one is sent.
-
-    A renamed tool keeps what is readable of its name, before digits of its SHA-256. Names that look like renamed ones
-    are renamed too, so that a given name never equals one. Two tools share a name only if these digits are equal.
-    """
-
-    pattern: re.Pattern[str]
-    rule: str | None = None
-
-    def map(self, names: Iterable[str]) -> dict[str, str]:
-        """The name that is sent per name that the provider refuses. A function of the name alone.
-
-        A name stays if the provider would refuse the other one, too.
-        """
-        is_taken = self.pattern.fullmatch
-        return {one: sent for one in self.find_odd(names) if is_taken(sent := _rename(one))}
-
-    def find_odd(self, names: Iterable[str]) -> list[str]:
-        """The names that the provider refuses, and those that look like renamed ones."""
-        is_taken = self.pattern.fullmatch
-        return [one for one in names if not is_taken(one) or (one[-13:-12] == "_" and _RENAMED.fullmatch(one))]
-
-
-_RENAMED: Final = re.compile(r"\w+_[0-9a-f]{12}", re.ASCII)
-
-
-def _rename(name: str) -> str:
-    """Letters, digits and `_`, at most 64, the first no digit: all known providers take it."""
-    readable = re.sub(r"\W+", "_", name, flags=re.ASCII)[:50]
-    lead = "_" if readable[:1].isdigit() else ""
-    return f"{lead}{readable}_{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
-class RangeRule(NamedTuple):
-    """The numbers that a provider takes for an option, both ends included."""
-
-    low: float
-    high: float
-    rule: str | None = None
-
-
-class CountRule(NamedTuple):
-    """How many of something a provider takes."""
-
-    most: int
-    rule: str | None = None
-
-
-class RootRule(NamedTuple):
-    """The keywords that a provider refuses at the root of a tool's input schema, and whether `type` must be there."""
-
-    keywords: tuple[str, ...]
-    rule: str | None = None
-    needs_type: bool = False
-
-
-class CallIdRule(NamedTuple):
-    """The call ids that a provider takes, and how another one is sent: a lead, and digits of its SHA-256.
-
-    Ids that look like mapped ones are mapped too, so that a given id never equals a mapped one. Two mapped
-    ids are equal only if `digits` hexadecimal digits of their hashes are.
-    """
-
-    pattern: re.Pattern[str]
-    rule: str | None = None
-    lead: str = "artid_"
-    digits: int = 32
-
-    def map(self, call_ids: Iterable[str]) -> dict[str, str]:
-        """The id that is sent per call id that the provider refuses. A function of the id alone."""
-        is_taken, length = self.pattern.fullmatch, len(self.lead) + self.digits
-        odd = [one for one in call_ids if not is_taken(one) or (len(one) == length and self._looks_mapped(one))]
-        return {one: self._mapped(one) for one in odd}
-
-    def _mapped(self, call_id: str) -> str:
-        return f"{self.lead}{hashlib.sha256(call_id.encode()).hexdigest()[: self.digits]}"
-
-    def _looks_mapped(self, call_id: str) -> bool:
-        return call_id.startswith(self.lead) and _HEX.issuperset(call_id[len(self.lead) :])
-
-
-_HEX: Final = frozenset("0123456789abcdef")
+from art_sdk.sendable import repeats_much
 
 
 class _Parsed(NamedTuple):
@@ -324,57 +232,7 @@ _ADVICE: Final[Mapping[FaultKind, str]] = {
     "bad-arguments": "give a JSON object",
 }
 
-ANY_IMAGE: Final = "image/*"
-"""The type of an image by URL if the caller does not know it: the provider detects it."""
-
-_SCHEMES: Final = ("https://", "http://", "gs://")  # the last is Google's own storage
-
-
-def explain_bad_image(image: ImagePart, types: frozenset[str]) -> str | None:
-    """Why a provider that takes these media types refuses the image, or None."""
-    if image.url is not None and not image.url.startswith(_SCHEMES):
-        return f"the image URL must begin with one of {', '.join(_SCHEMES)}, not {image.url[:60]!r}"
-    if image.url is not None and image.mime_type == ANY_IMAGE:
-        return None
-    if image.mime_type not in types:
-        return f"the image type {image.mime_type!r} is not supported; supported: {', '.join(sorted(types))}"
-    if image.data is None:
-        return None
-    if not image.data:
-        return "the image has no data"
-    try:
-        binascii.a2b_base64(standard_base64(image.data), strict_mode=True)
-    except ValueError as error:
-        return f"the image data is not base64: {error}"
-    return None
-
-
-_STANDARD: Final = str.maketrans("-_", "+/")
-
-
-def standard_base64(data: str) -> str:
-    """The data in base64's usual alphabet. The one for URLs says the same: RFC 4648, section 5."""
-    return data.translate(_STANDARD) if "-" in data or "_" in data else data
-
 
 def _repeats_much(options: CallOptions) -> bool:
     """Whether writing the options could take very long: see `repeats_much`."""
     return repeats_much(options.tools, options.response_schema, options.provider)
-
-
-def find_array_without_items(schema: dict[str, Any]) -> str | None:
-    """The path of an array in the schema that does not describe its items (`properties.paths`), or None."""
-    waiting: list[tuple[Any, str]] = [(schema, "")]
-    while waiting:
-        value, path = waiting.pop()
-        if is_object(value):
-            if value.get("type") == "array" and not ("items" in value or "prefixItems" in value):
-                return path or "the root"
-            waiting += [(item, f"{path}.{name}".lstrip(".")) for name, item in value.items() if name not in _DATA]
-        elif is_array(value):
-            waiting += [(item, f"{path}[{at}]") for at, item in enumerate(value)]
-    return None
-
-
-_DATA: Final = frozenset({"default", "const", "enum", "examples", "example"})
-"""Keywords whose values are data, not schemas."""

@@ -15,8 +15,9 @@ import anyio.lowlevel
 import msgspec
 
 from art_sdk.agents.tools import Tool, ToolContext, ToolRegistry
-from art_sdk.json_data import as_plain_data, find_unsendable, is_utf8
+from art_sdk.json_data import as_plain_data, is_utf8
 from art_sdk.messages import ParsedToolCall, ToolResult
+from art_sdk.sendable import find_unsendable
 
 _encode: Final = msgspec.json.Encoder(enc_hook=as_plain_data).encode
 _MOST_SHOWN: Final = 1_000

@@ -22,7 +22,7 @@ from art_sdk import (
     fold,
 )
 from art_sdk.adapters.chat_completions.provider import ChatProvider
-from art_sdk.adapters.limits import CountRule
+from art_sdk.adapters.rules import CountRule
 from refused import place_of
 
 USER: dict[str, Any] = {"role": "user", "content": "u"}

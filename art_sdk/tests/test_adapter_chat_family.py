@@ -23,7 +23,7 @@ from art_sdk import (
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
-from art_sdk.adapters.limits import CountRule, NameRule, RootRule
+from art_sdk.adapters.rules import CountRule, NameRule, RootRule
 
 Make = Callable[..., Any]
 USER = {"role": "user", "content": "hello"}

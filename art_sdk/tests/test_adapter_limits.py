@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_sdk import ImagePart
-from art_sdk.adapters.limits import ANY_IMAGE, CallIdRule, explain_bad_image
+from art_sdk.adapters.images import ANY_IMAGE, explain_bad_image
+from art_sdk.adapters.rules import CallIdRule
 
 PLAIN = CallIdRule(re.compile(r"[a-zA-Z0-9_-]{1,40}"))
 NINE = CallIdRule(re.compile(r"[a-zA-Z0-9]{9}"), lead="", digits=9)

@@ -19,7 +19,7 @@ from art_sdk import (
     PromptTranslationFailed,
     ToolCallEvent,
 )
-from art_sdk.adapters.limits import NameRule
+from art_sdk.adapters.rules import NameRule
 from built_in import adapter_of, answer_of, read
 from row_tables import table
 

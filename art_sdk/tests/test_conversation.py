@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_sdk import ToolRequest, ToolRequestMessage, parse_arguments, parse_prompt
+from art_sdk.arguments import explain_bad_arguments
 from art_sdk.conversation import (
     AssistantTurn,
     Conversation,
     SystemTurn,
     argument_faults,
-    explain_bad_arguments,
     find_call_ids,
     read_conversation,
 )

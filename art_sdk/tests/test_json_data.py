@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from art_sdk import TextPart, UserMessage
-from art_sdk.json_data import DEPTH_LIMIT, Unsendable, find_unsendable, is_surely_sendable, is_utf8, json_type
+from art_sdk.json_data import DEPTH_LIMIT, is_utf8, json_type
+from art_sdk.sendable import Unsendable, find_unsendable, is_surely_sendable
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, field
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
 from art_sdk import ARTError, Capability, Repair, ToolCall, parse_options, parse_prompt
-from art_sdk.json_data import find_unsendable
+from art_sdk.sendable import find_unsendable
 
 Outcome = Annotated[str, Meta(pattern=rf"^(exact|repair:({'|'.join(get_args(Repair))})|refused:[A-Z_]+)$")]
 """A right outcome of a scenario: `exact`, `repair:<kind>` or `refused:<code>`."""

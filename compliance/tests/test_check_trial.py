@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from art_compliance.checks import NotApplicable, Trial
+from art_compliance.checks.live import call_is_answered, scrub
+from art_compliance.checks.recording import Recording
+from art_compliance.checks.replay.playing import replayed
 from art_compliance.checks.requirements import is_json, require_read, require_sent
 from art_compliance.comparison import expected_options
 from art_compliance.resources import data_folder
@@ -114,37 +117,46 @@ def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
 
 def test_without_a_cassette_or_a_real_provider_nothing_is_called(subject: Subject, tmp_path: Path):
     trial = Trial(subject, GREETING_SCENARIO, 1)
-    for look, why in (
-        ("cassette", "the scenario has no cassette"),
-        ("live_reply", "this run does not call the real provider"),
-    ):
-        with pytest.raises(NotApplicable, match=why):
-            getattr(trial, look)
-    assert trial.source is None
-    gone = Trial(subject, GREETING_SCENARIO, 1, cassette=tmp_path / "openai-chat" / "greeting.yaml")
     with pytest.raises(NotApplicable, match="the scenario has no cassette"):
-        _ = gone.cassette
-    assert gone.source is None
-    assert gone.describe_recording(["--key-from", "KEY"]) == "art record"
+        _ = trial.recording.cassette
+    with pytest.raises(NotApplicable, match="this run does not call the real provider"):
+        call_is_answered(trial)
+    assert trial.recording.source is None
+    gone = Trial(
+        subject,
+        GREETING_SCENARIO,
+        1,
+        recording=Recording(GREETING_SCENARIO, tmp_path / "openai-chat" / "greeting.yaml"),
+    )
+    with pytest.raises(NotApplicable, match="the scenario has no cassette"):
+        _ = gone.recording.cassette
+    assert gone.recording.source is None
+    assert gone.recording.describe_command(["--key-from", "KEY"]) == "art record"
 
 
 def test_a_cassettes_source_and_model_are_known(subject: Subject, tmp_path: Path):
     own_model = {"source": "strict provider", "model": "m-1"}
     no_model = {"source": "provider", "model": None}
     for known, source, model in ((own_model, "strict provider", "m-1"), (no_model, "provider", None)):
-        trial = Trial(subject, GREETING_SCENARIO, 1, cassette=a_cassette(tmp_path, **known))
-        assert (trial.source, trial.replay_options.get("model")) == (source, model)
+        trial = Trial(
+            subject, GREETING_SCENARIO, 1, recording=Recording(GREETING_SCENARIO, a_cassette(tmp_path, **known))
+        )
+        assert (trial.recording.source, trial.recording.options.get("model")) == (source, model)
     chosen = scenario(options={"model": "own"})
-    trial = Trial(subject, chosen, 1, cassette=a_cassette(tmp_path, **own_model))
-    assert trial.replay_options["model"] == "own"
+    trial = recorded(subject, a_cassette(tmp_path, **own_model), chosen)
+    assert trial.recording.options["model"] == "own"
 
 
 def test_without_its_own_words_a_cassette_has_no_known_source(subject: Subject, tmp_path: Path):
     path = a_cassette(tmp_path)
     text = path.read_text(encoding="utf-8")
     path.write_text(f"version: 1\n{text[text.index('interactions:') :]}", encoding="utf-8")
-    unknown = Trial(subject, GREETING_SCENARIO, 1, cassette=path)
-    assert (unknown.source, unknown.replay_options) == (None, GREETING_SCENARIO.call_options())
+    unknown = recorded(subject, path)
+    assert (unknown.recording.source, unknown.recording.options) == (None, GREETING_SCENARIO.call_options())
+
+
+def recorded(subject: Subject, path: Path, asked: Scenario = GREETING_SCENARIO) -> Trial:
+    return Trial(subject, asked, 1, recording=Recording(asked, path))
 
 
 def a_cassette(folder: Path, **changed: Any) -> Path:
@@ -162,16 +174,16 @@ class Silent(OpenAIAdapter):
 
 def test_without_a_call_nothing_is_replayed(tmp_path: Path):
     with open_subject(Silent, name="one") as one:
-        trial = Trial(one, GREETING_SCENARIO, 1, cassette=a_cassette(tmp_path))
+        trial = recorded(one, a_cassette(tmp_path))
         with pytest.raises(NotApplicable, match="the adapter has no call"):
-            _ = trial.replayed
+            replayed(trial)
 
 
 def test_what_is_shown_is_without_the_real_providers_key(subject: Subject):
     text = "the key sk-very-secret-1234567890 was refused"
-    assert Trial(subject, GREETING_SCENARIO, 1).scrubbed(text.replace("sk-", "own-")) == text.replace("sk-", "own-")
+    assert scrub(Trial(subject, GREETING_SCENARIO, 1), text.replace("sk-", "own-")) == text.replace("sk-", "own-")
     with open_subject(OpenAIAdapter, name="live", access=Access(key="sk-very-secret-1234567890")) as live:
-        shown = Trial(subject, GREETING_SCENARIO, 1, live=live).scrubbed(text)
+        shown = scrub(Trial(subject, GREETING_SCENARIO, 1, live=live), text)
     assert "very-secret" not in shown
 
 

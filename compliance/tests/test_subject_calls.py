@@ -14,7 +14,7 @@ import pytest
 from art_compliance import certify, load_scenarios
 from art_compliance.provider import Asked, Response
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject import calling
+from art_compliance.subject import calling, collecting
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject
@@ -50,7 +50,7 @@ def test_sent_refused_crashed_and_answered_are_distinguished():
 
 def test_the_longest_answer_may_come_letter_by_letter():
     texts = [one.answer.content or "" for one in load_scenarios() if one.answer is not None]
-    assert 200_000 < max(map(len, texts)) < calling.MOST_EVENTS
+    assert 200_000 < max(map(len, texts)) < collecting.MOST_EVENTS
 
 
 def test_a_call_takes_the_time_in_which_it_returns_its_events_too():

@@ -23,10 +23,11 @@ from art_sdk.adapters.anthropic.answers import parse_message
 from art_sdk.adapters.anthropic.schemas import find_open_object
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, RootRule, standard_base64
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule, RootRule
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import (

@@ -29,10 +29,11 @@ from art_sdk.adapters.bedrock.answers import DIALECT, kind_of, parse_converse
 from art_sdk.adapters.bedrock.credentials import DEFAULT_REGION, Signer, find_access, find_region
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.failures import FailureReader
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, standard_base64
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule
 from art_sdk.adapters.settings import hides_settings, is_given
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.framing import Frames

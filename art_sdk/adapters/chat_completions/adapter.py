@@ -16,10 +16,12 @@ from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import Capability
 from art_sdk.adapters.chat_completions.answers import parse_completion
 from art_sdk.adapters.chat_completions.provider import ChatProvider
+from art_sdk.adapters.chat_completions.schemas import find_array_without_items
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule, find_array_without_items, standard_base64
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CountRule, NameRule, RangeRule
 from art_sdk.adapters.settings import is_host_of
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead

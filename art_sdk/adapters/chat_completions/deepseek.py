@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule, RootRule
+from art_sdk.adapters.rules import CountRule, NameRule, RangeRule, RootRule
 
 
 class DeepSeekAdapter(ChatCompletionsAdapter):

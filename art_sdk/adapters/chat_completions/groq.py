@@ -16,7 +16,7 @@ from typing import ClassVar
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule
+from art_sdk.adapters.rules import CountRule, NameRule, RangeRule
 
 
 class GroqAdapter(ChatCompletionsAdapter):

@@ -13,7 +13,7 @@ from typing import ClassVar
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider, ChatRules
-from art_sdk.adapters.limits import RangeRule
+from art_sdk.adapters.rules import RangeRule
 
 
 class OllamaAdapter(ChatCompletionsAdapter):

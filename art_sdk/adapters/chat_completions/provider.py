@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from art_sdk.adapters.capabilities import Capability
-from art_sdk.adapters.limits import CountRule, NameRule
+from art_sdk.adapters.rules import CountRule, NameRule
 from art_sdk.adapters.settings import is_host_of
 from art_sdk.errors import InvalidConfig
 from art_sdk.json_data import json_type

@@ -24,10 +24,11 @@ from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.cohere.answers import parse_chat
 from art_sdk.adapters.cohere.schemas import find_loose_object, find_odd_schema
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
-from art_sdk.adapters.limits import CountRule, NameRule, RangeRule, RootRule, standard_base64
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CountRule, NameRule, RangeRule, RootRule
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.json_data import is_array

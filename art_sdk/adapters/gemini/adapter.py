@@ -23,9 +23,10 @@ from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.gemini.answers import parse_generated
 from art_sdk.adapters.gemini.kept import put_back, read_kept
-from art_sdk.adapters.limits import ANY_IMAGE, CountRule, NameRule, RangeRule, standard_base64
+from art_sdk.adapters.images import ANY_IMAGE, standard_base64
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CountRule, NameRule, RangeRule
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.json_data import is_array, is_object

@@ -16,7 +16,7 @@ from typing import Any, Final
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.limits import standard_base64
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.ollama.answers import parse_chat
 from art_sdk.adapters.ollama.schemas import find_odd_schema
 from art_sdk.adapters.reading import AnswerStream

@@ -24,11 +24,12 @@ from typing import Any, ClassVar, Final
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter, Payload
 from art_sdk.adapters.capabilities import CAPABILITIES
-from art_sdk.adapters.limits import CallIdRule, NameRule, RangeRule, standard_base64
+from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.openai_responses.answers import parse_response
 from art_sdk.adapters.openai_responses.kept import put_back
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
+from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule
 from art_sdk.conversation import AssistantTurn, Conversation, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolSchema

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from art_sdk.agents.tool_system import failed_call
-from art_sdk.conversation import find_call_ids, parse_arguments
+from art_sdk.arguments import parse_arguments
+from art_sdk.conversation import find_call_ids
 from art_sdk.messages import (
     ArtStandardMessage,
     ArtStandardPrompt,

@@ -18,8 +18,8 @@ from art_compliance.provider import Asked, Request, Response, answering_with
 from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
-from art_compliance.subject.calling import CannotDo
 from art_compliance.subject.events import Answered
+from art_compliance.subject.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed, Refused, Watched, raised
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object

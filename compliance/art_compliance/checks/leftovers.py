@@ -10,7 +10,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.load import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem
-from art_compliance.subject.calling import CannotDo
+from art_compliance.subject.interrupting import CannotDo
 from art_sdk.json_data import is_object
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
+from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.quoting import show
@@ -24,11 +26,11 @@ from art_sdk import ARTError, parse_prompt
 def call_is_answered(trial: Trial) -> Iterator[Problem]:
     """Findings show neither the key nor whose account it was."""
     for problem in _faults(trial):
-        yield structs.replace(problem, message=trial.scrubbed(problem.message))
+        yield structs.replace(problem, message=scrub(trial, problem.message))
 
 
 def _faults(trial: Trial) -> Iterator[Problem]:
-    reply = trial.live_reply
+    reply = _call_provider(trial)
     reason = why_unread(reply)
     if reason is not None or not isinstance(reply, Answered):
         yield Problem(str(reason), finding_class="refused" if _is_refused(reply) else "contract")
@@ -40,6 +42,18 @@ def _faults(trial: Trial) -> Iterator[Problem]:
             parse_prompt([*trial.scenario.prompt, reply.message])
         except ARTError as error:
             yield Problem(f"END's message is not a standard message: {error.message}", finding_class="contract")
+
+
+def _call_provider(trial: Trial) -> Reply:
+    if trial.live is None:
+        raise NotApplicable("this run does not call the real provider")
+    trial.require("sent")
+    return trial.live.call(trial.scenario.prompt, trial.scenario.call_options())
+
+
+def scrub(trial: Trial, text: str) -> str:
+    """The text without the key of the real provider, and without what identifies its account."""
+    return Scrubber(() if trial.live is None else trial.live.secrets).text(text)
 
 
 def _is_refused(reply: Reply) -> bool:

@@ -19,7 +19,8 @@ from art_compliance.quoting import shorten, show
 from art_compliance.subject.events import KINDS, Answered
 from art_compliance.subject.factories import with_article
 from art_compliance.subject.observations import Observation, Reply, Sent
-from art_sdk.json_data import find_unsendable, is_object
+from art_sdk.json_data import is_object
+from art_sdk.sendable import find_unsendable
 
 
 @check(

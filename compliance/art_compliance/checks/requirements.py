@@ -6,7 +6,7 @@ from typing import Literal
 
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent
-from art_sdk.json_data import find_unsendable, is_surely_sendable
+from art_sdk.sendable import find_unsendable, is_surely_sendable
 
 
 class NotApplicable(Exception):

@@ -4,34 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
-from msgspec import Struct
 
-from art_compliance.cassettes import BadCassette, Cassette, Source, load_cassette
-from art_compliance.cassettes.matching import ScrubbedRequest
-from art_compliance.cassettes.playing import Player
-from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.checks.answerers import giving
+from art_compliance.checks.recording import Recording
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read, require_sent, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare, expected_options
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Answerer, Change, Response, answering_with, ask
 from art_compliance.scenarios import Scenario, WrittenAnswer
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Observation, Reply, Sent, Watched
 from art_compliance.subject.subject import Subject
 from art_sdk import ARTError, Capability, Repair, parse_options, parse_prompt
 
 T = TypeVar("T")
-
-RecordCommand = Callable[[str, Sequence[str]], str]
-"""The command line that records a scenario again, from its id and the options that say who is to answer."""
-
 
 _USUAL: Final = Search()
 
@@ -43,15 +33,6 @@ _IMPLIED: Final[dict[str, Repair]] = {
 """The repairs that other declarations include."""
 
 
-class Replayed(Struct, frozen=True, kw_only=True):
-    """A call that a cassette answered: its reply, its requests, and the numbers of unplayed interactions."""
-
-    cassette: Cassette
-    reply: Reply
-    requests: tuple[ScrubbedRequest, ...]
-    unplayed: tuple[int, ...]
-
-
 def _is_new(_: str) -> bool:
     """Says of every message that nothing like it has been reported."""
     return False
@@ -60,8 +41,8 @@ def _is_new(_: str) -> bool:
 class Trial:
     """What a check is given.
 
-    `seed` makes this run's canaries and prompts, and `search` says how hard to look. `cassette` is the path where the
-    scenario's cassette would be. `live` is the same adapter with the real provider behind it.
+    `seed` makes this run's canaries and prompts, and `search` says how hard to look. `recording` is the scenario's
+    recorded call, if it has one. `live` is the same adapter with the real provider behind it.
     `turns` are those of a generated dialogue. `is_known` says of a message whether this run has reported its cause
     on a scenario: what is generated is searched for other causes.
     """
@@ -73,28 +54,22 @@ class Trial:
         seed: int,
         search: Search = _USUAL,
         *,
-        cassette: Path | None = None,
+        recording: Recording | None = None,
         live: Subject | None = None,
         turns: Sequence[dict[str, Any]] = (),
-        record_command: RecordCommand | None = None,
         is_known: Callable[[str], bool] = _is_new,
     ) -> None:
-        self._live = live
-        self.is_known = is_known
-        self._record_command = record_command
-        self.turns = turns
-        self._cassette = cassette
         self.subject = subject
         self.scenario = scenario
         self.seed = seed
         self.search = search
+        self.recording = recording or Recording(scenario)
+        self.live = live
+        self.turns = turns
+        self.is_known = is_known
         self._kept: dict[object, tuple[Any, int | None]] = {}
         self.exchange: int | None = None
         """The number of the exchange that was looked at last: see `Subject.exchange`."""
-
-    def describe_recording(self, source_options: Sequence[str]) -> str:
-        """How to record this scenario again; `source_options` say who is to answer."""
-        return "art record" if self._record_command is None else self._record_command(self.scenario.id, source_options)
 
     @cached_property
     def undeclared(self) -> tuple[Capability, ...]:
@@ -229,53 +204,6 @@ class Trial:
     def asks_for_stream(self) -> bool:
         """Whether the adapter asks for a stream with the scenario's own options: some always do."""
         return any(ask(self.dialect, request).wants_stream for request in self.watched.requests)
-
-    @cached_property
-    def cassette(self) -> Cassette:
-        """The scenario's cassette. Raises NotApplicable if there is none, and BadCassette."""
-        if self._cassette is None or not self._cassette.exists():
-            raise NotApplicable("the scenario has no cassette")
-        return load_cassette(self._cassette)
-
-    @property
-    def source(self) -> Source | None:
-        """Who gave the answers of the scenario's cassette; None where that is unknown, or there is no cassette."""
-        try:
-            known = self.cassette.provenance
-        except (NotApplicable, BadCassette):
-            return None
-        return None if known is None else known.source
-
-    @cached_property
-    def replayed(self) -> Replayed:
-        """The call, answered from the scenario's cassette. Raises NotApplicable and BadCassette."""
-        cassette = self.cassette
-        self.require("call")
-        player = Player(cassette, self.dialect, (TEST_KEY,))
-        first = self.subject.request_count
-        reply = self.subject.call(self.scenario.prompt, self.replay_options, player.answer)
-        tape = player.tape(tuple(self.subject.seen_since(first)))
-        return Replayed(cassette=cassette, reply=reply, requests=tuple(tape.requests), unplayed=tuple(tape.unplayed))
-
-    @property
-    def replay_options(self) -> dict[str, Any]:
-        """The options of the recorded call, with its model: the adapter itself may choose another."""
-        options, known = self.scenario.call_options(), self.cassette.provenance
-        if known is not None and known.model is not None:
-            options.setdefault("model", known.model)
-        return options
-
-    @cached_property
-    def live_reply(self) -> Reply:
-        """What a call to the real provider gives. Raises NotApplicable if this run does not call it."""
-        if self._live is None:
-            raise NotApplicable("this run does not call the real provider")
-        self.require("sent")
-        return self._live.call(self.scenario.prompt, self.scenario.call_options())
-
-    def scrubbed(self, text: str) -> str:
-        """The text without the key of the real provider, and without what identifies its account."""
-        return Scrubber(() if self._live is None else self._live.secrets).text(text)
 
     def once(self, look: Callable[[Trial], T]) -> T:
         """The function's value for this trial, computed once for all checks. Raises NotApplicable where it does."""

@@ -11,7 +11,7 @@ from jsonschema_rs import Draft7Validator, Draft202012Validator
 
 from art_compliance.pointers import escape
 from art_compliance.quoting import shorten
-from art_sdk.json_data import find_unsendable, is_surely_sendable
+from art_sdk.sendable import find_unsendable, is_surely_sendable
 
 Draft = Literal["draft-07", "2020-12"]
 

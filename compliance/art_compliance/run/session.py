@@ -11,6 +11,7 @@ from msgspec import structs
 from art_compliance.checks import Check, Trial
 from art_compliance.checks.base import Outcome
 from art_compliance.checks.properties.laws import judge_alone
+from art_compliance.checks.recording import Recording
 from art_compliance.checks.requirements import is_json
 from art_compliance.findings import Example, Finding, Verdict
 from art_compliance.generating.profiles import Search
@@ -105,7 +106,7 @@ class Session:
             findings=judgement.findings,
             reason=judgement.reason,
             known=judgement.known,
-            source=trial.source if replays else None,
+            source=trial.recording.source if replays else None,
             cassette=f"{self.subject.provider}/{scenario.id}.yaml" if replays else None,
             judged=judgement.judged,
             left_to=judgement.left_to,
@@ -169,9 +170,8 @@ class Session:
                 scenario,
                 self.seed,
                 self.search,
-                cassette=kept,
+                recording=Recording(scenario, kept, self.rerun.recording),
                 live=self._live,
-                record_command=self.rerun.recording,
                 is_known=partial(self._is_known, self._baseline.shapes(scenario.id)),
             )
         return self._trials[scenario.id]

@@ -9,14 +9,23 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import anyio
 import anyio.from_thread
 
+from art_compliance.subject.collecting import (
+    await_result,
+    call_in_loop,
+    collect,
+    collect_in_loop,
+    drain,
+    is_async,
+    keep_async,
+)
 from art_compliance.subject.deadlines import (
     LIMIT,
     Stopped,
@@ -24,32 +33,19 @@ from art_compliance.subject.deadlines import (
     await_bounded,
     run_bounded,
     start_bounded,
-    stopping,
 )
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.factories import with_article
-
-BREATH: Final = 0.03
-"""Seconds after its first token by which an adapter waits for the next bytes."""
-
+from art_compliance.subject.interrupting import (
+    Cancelled,
+    CannotDo,
+    cancel_scope_early,
+    cancel_task_early,
+    close_early,
+    close_early_async,
+)
 
 PATIENCE: Final = 300.0
 """Seconds that a call which was given up may go on blocking the event loop before the next one."""
-
-MOST_EVENTS: Final = 500_000
-"""An adapter that gives more events than this in one call never ends: it may give the longest text letter by letter."""
-
-
-Cancelled = Literal["cancelled", "ended before", "went on"]
-"""What came of a call that was to be cancelled."""
-
-
-class CannotDo(Exception):
-    """The adapter's call is of a kind that cannot be used in this way."""
-
-
-class NoEvents(Exception):
-    """The adapter's call returned something else than events."""
 
 
 def read_in_own_loop(adapter: Any, prompt: Any, options: Any) -> Answered:
@@ -59,8 +55,8 @@ def read_in_own_loop(adapter: Any, prompt: Any, options: Any) -> Answered:
     except RuntimeError as error:
         if "event loop" not in str(error):
             raise
-        return asyncio.run(_drain(_await(_call_in_loop(adapter.call, prompt, options))))
-    return asyncio.run(_drain(result)) if _is_async(result) else _collect(result)
+        return asyncio.run(drain(await_result(call_in_loop(adapter.call, prompt, options))))
+    return asyncio.run(drain(result)) if is_async(result) else collect(result)
 
 
 def close_in_own_loop(adapter: Any) -> None:
@@ -117,8 +113,8 @@ class Caller:
     def keep(self, prompt: Any, options: Any) -> list[tuple[Any, dict[str, Any]]]:
         """Every event of the call as the adapter gave it, each with its data at that time."""
         result = self._begin(prompt, options, "call")
-        if _is_async(result):
-            keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._portal.start_task_soon(_keep_async, result)
+        if is_async(result):
+            keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._portal.start_task_soon(keep_async, result)
             return await_bounded(keeping, self._limit)
         return run_bounded(lambda: [(event, event_data(event)) for event in result], self._limit)
 
@@ -133,16 +129,16 @@ class Caller:
     def _read_here(self, prompt: Any, options: Any, seconds: float | None) -> Answered:
         """Reads on this thread: a call may do all its work before it returns anything."""
         result = self._begin(prompt, options, "call")
-        if _is_async(result):
-            reading: Future[Answered] = self._portal.start_task_soon(_drain, result)
+        if is_async(result):
+            reading: Future[Answered] = self._portal.start_task_soon(drain, result)
             return await_bounded(reading, seconds)
-        return _collect(result)
+        return collect(result)
 
     def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
         """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""
         self._await_loop()
         call: Callable[..., Any] = getattr(self._adapter, method)
-        reading: Future[Answered] = self._portal.start_task_soon(_collect_in_loop, call, prompt, options)
+        reading: Future[Answered] = self._portal.start_task_soon(collect_in_loop, call, prompt, options)
         return await_bounded(reading, self._limit)
 
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
@@ -150,14 +146,14 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not inspect.isawaitable(result):
             return result
-        return await_bounded(self._portal.start_task_soon(_await, result), self._limit)
+        return await_bounded(self._portal.start_task_soon(await_result, result), self._limit)
 
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float:
         """Closes the call after its first token, and returns how many seconds that took. Raises CannotDo."""
         result = self._begin(prompt, options, method)
-        if not _is_async(result):
-            return run_bounded(lambda: _close_early(result), self._limit)
-        closing: Future[float] = self._portal.start_task_soon(_close_early_async, result)
+        if not is_async(result):
+            return run_bounded(lambda: close_early(result), self._limit)
+        closing: Future[float] = self._portal.start_task_soon(close_early_async, result)
         return await_bounded(closing, self._limit)
 
     def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> Cancelled:
@@ -167,9 +163,9 @@ class Caller:
         cancels once. Raises CannotDo.
         """
         result = self._begin(prompt, options, "call")
-        if not _is_async(result):
+        if not is_async(result):
             raise CannotDo("the call is not asynchronous")
-        cancel = _cancel_scope if after_token else _cancel_task
+        cancel = cancel_scope_early if after_token else cancel_task_early
         cancelling: Future[Cancelled] = self._portal.start_task_soon(cancel, result)
         return await_bounded(cancelling, self._limit)
 
@@ -180,9 +176,9 @@ class Caller:
     def _start(self, prompt: Any, options: Any, method: str) -> Future[Answered]:
         began = time.perf_counter()
         result = self._begin(prompt, options, method)
-        if _is_async(result):
-            return self._portal.start_task_soon(_drain, result, began)
-        return start_bounded(lambda: _collect(result, began))
+        if is_async(result):
+            return self._portal.start_task_soon(drain, result, began)
+        return start_bounded(lambda: collect(result, began))
 
     def _begin(self, prompt: Any, options: Any, method: str) -> Any:
         """Starts the call. It may need a running event loop, even if it is a plain function."""
@@ -192,7 +188,7 @@ class Caller:
         except RuntimeError as error:
             if "event loop" not in str(error):
                 raise
-            return await_bounded(self._portal.start_task_soon(_call_in_loop, call, prompt, options), self._limit)
+            return await_bounded(self._portal.start_task_soon(call_in_loop, call, prompt, options), self._limit)
 
 
 def _outcome(started: Future[Answered], seconds: float | None, began: float) -> Answered | Exception:
@@ -204,166 +200,3 @@ def _outcome(started: Future[Answered], seconds: float | None, began: float) -> 
 
 async def _do_nothing() -> None:
     """Ends as soon as its event loop is free."""
-
-
-@stopping
-async def _await(result: Any) -> Any:
-    return await result
-
-
-@stopping
-async def _call_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Any:
-    """For a plain function that needs a running event loop."""
-    return call(prompt, options)
-
-
-def _is_async(result: Any) -> bool:
-    return inspect.isawaitable(result) or hasattr(result, "__aiter__")
-
-
-class _Reading:
-    """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many.
-
-    `began` is when the call began, if not now: it may do all its work before it returns anything.
-    """
-
-    def __init__(self, began: float | None) -> None:
-        self._began = time.perf_counter() if began is None else began
-        self._events: list[dict[str, Any]] = []
-        self._at: list[float] = []
-
-    def add(self, event: Any) -> None:
-        self._events.append(event_data(event))
-        self._at.append(time.perf_counter() - self._began)
-        if len(self._at) > MOST_EVENTS:
-            raise TimedOut(f"its call did not end within {MOST_EVENTS:,} events")
-
-    @property
-    def answered(self) -> Answered:
-        return Answered(tuple(self._events), tuple(self._at))
-
-
-def _collect(result: Any, began: float | None = None) -> Answered:
-    if result is None or issubclass(type(result), (str, bytes, Mapping)):
-        kind = "nothing (None)" if result is None else with_article(result)
-        raise NoEvents(f"it returned {kind}; it must yield events, or return an iterable of them")
-    reading = _Reading(began)
-    for event in result:
-        reading.add(event)
-    return reading.answered
-
-
-@stopping
-async def _collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Answered:
-    return _collect(call(prompt, options))
-
-
-@stopping
-async def _drain(result: Any, began: float | None = None) -> Answered:
-    if inspect.isawaitable(result):
-        result = await result
-    if not hasattr(result, "__aiter__"):
-        return _collect(result, began)
-    reading = _Reading(began)
-    async for event in result:
-        reading.add(event)
-    return reading.answered
-
-
-@stopping
-async def _keep_async(result: Any) -> list[tuple[Any, dict[str, Any]]]:
-    if inspect.isawaitable(result):
-        result = await result
-    if not hasattr(result, "__aiter__"):
-        return [(event, event_data(event)) for event in result]
-    return [(event, event_data(event)) async for event in result]
-
-
-def _is_token(event: Any) -> bool:
-    return event_data(event).get("type") == "TOKEN"
-
-
-def _close_early(result: Any) -> float:
-    close = getattr(result, "close", None)
-    if close is None:
-        raise CannotDo(_NOT_CLOSABLE)
-    for event in result:
-        if _is_token(event):
-            break
-    began = time.perf_counter()
-    close()
-    return time.perf_counter() - began
-
-
-@stopping
-async def _close_early_async(result: Any) -> float:
-    if inspect.isawaitable(result):
-        result = await result
-    close = getattr(result, "aclose", None)
-    if close is None:
-        raise CannotDo(_NOT_CLOSABLE)
-    async for event in result:
-        if _is_token(event):
-            break
-    began = time.perf_counter()
-    await close()
-    return time.perf_counter() - began
-
-
-_NOT_CLOSABLE: Final = "the events cannot be closed: call does not return a generator"
-
-
-@stopping
-async def _cancel_scope(result: Any) -> Cancelled:
-    has_token = anyio.Event()
-    came: Cancelled = "cancelled"
-
-    async def read() -> None:
-        nonlocal came
-        await _read_all(result, has_token.set)
-        came = "went on" if group.cancel_scope.cancel_called else "ended before"
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(read)
-        with anyio.move_on_after(1):
-            await has_token.wait()
-        await anyio.sleep(BREATH)
-        group.cancel_scope.cancel()
-    return came
-
-
-@stopping
-async def _cancel_task(result: Any) -> Cancelled:
-    task = asyncio.ensure_future(_read_all(result, _ignore))
-    if await _ends(task, BREATH):
-        task.result()  # raises what the call raised
-        return "ended before"
-    task.cancel()
-    if await _ends(task, _OBEYS):
-        if task.cancelled():
-            return "cancelled"
-        task.result()  # likewise
-        return "went on"
-    while not await _ends(task, BREATH):  # the suite goes on without it
-        task.cancel()
-    return "went on"
-
-
-_OBEYS: Final = 2.0
-"""Seconds in which a task that was cancelled may end on a busy machine; most end at once."""
-
-
-async def _ends(task: asyncio.Future[None], seconds: float) -> bool:
-    return bool((await asyncio.wait({task}, timeout=seconds))[0])
-
-
-async def _read_all(result: Any, on_token: Callable[[], None]) -> None:
-    if inspect.isawaitable(result):
-        result = await result
-    async for event in result:
-        if _is_token(event):
-            on_token()
-
-
-def _ignore() -> None:
-    """Nobody waits for the token."""

@@ -16,7 +16,8 @@ import msgspec
 from art_compliance.quoting import shorten
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Called, Crashed, Refused, Sent
-from art_sdk.json_data import find_unsendable, is_array, is_object, is_surely_sendable
+from art_sdk.json_data import is_array, is_object
+from art_sdk.sendable import find_unsendable, is_surely_sendable
 
 _PACKED: Final = b"m"
 _JSON: Final = b"j"

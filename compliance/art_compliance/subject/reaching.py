@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from art_compliance.subject.hosting import Facts, make_host
+from art_compliance.subject.facts import Facts
+from art_compliance.subject.hosting import make_host
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Called, Crashed
 

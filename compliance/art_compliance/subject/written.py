@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from art_sdk.json_data import find_unsendable
+from art_sdk.sendable import find_unsendable
 
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 

@@ -16,11 +16,12 @@ from art_compliance.cassettes.errors import AGAIN
 from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch, identity, twins
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
+from art_compliance.checks.replay.playing import Replayed, answered_replay, play, replayed
 from art_compliance.checks.replay.recorded import read_recorded
 from art_compliance.checks.replies import differences, why_unread
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import in_pieces
-from art_compliance.checks.trial import Replayed, Trial
+from art_compliance.checks.trial import Trial
 from art_compliance.dialects.framing import to_json
 from art_compliance.dialects.recorded import Recorded, arguments_of
 from art_compliance.findings import FindingClass, Problem
@@ -38,19 +39,19 @@ from art_sdk import ARTError, parse_prompt
 def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     """Either the file is wrong, or the adapter no longer sends what it sent."""
     try:
-        replayed = trial.replayed
+        played = trial.once(play)
     except BadCassette as error:
         yield Problem(str(error).replace(AGAIN, _again(trial)))
         return
-    path = replayed.cassette.path
-    recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
+    path = played.cassette.path
+    recorded = [ScrubbedRequest.of(one) for one in played.cassette.exchanges]
     repeated: set[int] = set()
     for at, other in twins(lambda _: trial.dialect, recorded):
         repeated.add(other)
         text = f"{path}: interactions[{at}] and interactions[{other}] match the same request"
         yield Problem(f"{text}, and it is chance which of them answers; {_again(trial)}")
-    mismatched = len(replayed.requests) > len(recorded) - len(replayed.unplayed)
-    for at in () if mismatched else sorted({*replayed.unplayed} - repeated):
+    mismatched = len(played.requests) > len(recorded) - len(played.unplayed)
+    for at in () if mismatched else sorted({*played.unplayed} - repeated):
         text = f"{path}: interactions[{at}] was never requested: the adapter sends fewer requests than it did"
         yield Problem(f"{text}; fix the adapter, or {_again(trial)}")
 
@@ -62,29 +63,27 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
 )
 def request_is_the_recorded_one(trial: Trial) -> Iterator[Problem]:
     """Shows the difference, and what to do about it."""
-    replayed = _replayed(trial)
-    recorded = [ScrubbedRequest.of(one) for one in replayed.cassette.exchanges]
+    played = replayed(trial)
+    recorded = [ScrubbedRequest.of(one) for one in played.cassette.exchanges]
     known = {identity(trial.dialect, one) for one in recorded}
-    for asked in replayed.requests:
+    for asked in played.requests:
         if identity(trial.dialect, asked) in known:
             continue
-        nearest = next((recorded[at] for at in replayed.unplayed), recorded[0])
+        nearest = next((recorded[at] for at in played.unplayed), recorded[0])
         mismatch = describe_mismatch(trial.dialect, nearest, asked)
-        message = (
-            f"the request is not the one in {replayed.cassette.path}:\n    {mismatch}\n    {_choice(trial, replayed)}"
-        )
+        message = f"the request is not the one in {played.cassette.path}:\n    {mismatch}\n    {_choice(trial, played)}"
         yield Problem(message)
 
 
-def _choice(trial: Trial, replayed: Replayed) -> str:
-    known = replayed.cassette.provenance
+def _choice(trial: Trial, played: Replayed) -> str:
+    known = played.cassette.provenance
     if known is not None and known.digest != scenario_digest(trial.scenario):
         return f"the scenario has changed since it was recorded: {_again(trial)}"
     return f"if the adapter regressed, fix it; if you meant the change, {_again(trial)}"
 
 
 def _again(trial: Trial) -> str:
-    return f"record again: {trial.describe_recording(_ASKING[trial.source or 'provider'])}"
+    return f"record again: {trial.recording.describe_command(_ASKING[trial.recording.source or 'provider'])}"
 
 
 _ASKING: Final[Mapping[Source, tuple[str, ...]]] = {
@@ -105,7 +104,7 @@ def _on_answer(
         @check(name, clause=clause, finding_class=finding_class)
         @wraps(look)
         def run(trial: Trial) -> Iterator[Problem]:
-            yield from look(trial, require_read(_played(trial).reply))
+            yield from look(trial, require_read(answered_replay(trial).reply))
 
         return run
 
@@ -119,7 +118,7 @@ def _on_answer(
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Recorded answers are what providers really send."""
-    reason = why_unread(_played(trial).reply)
+    reason = why_unread(answered_replay(trial).reply)
     if reason is not None:
         yield Problem(reason)
 
@@ -193,7 +192,7 @@ def tokens_are_counted(trial: Trial, answered: Answered) -> Iterator[Problem]:
 )
 def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     """A cassette plays a stream in one piece, which no network does. Here it comes in many, over the loopback."""
-    whole = require_read(_played(trial).reply)
+    whole = require_read(answered_replay(trial).reply)
     last = _last(trial)
     if json_of(last.answer_body) is not None:
         raise NotApplicable("the recorded answer is not a stream")
@@ -202,7 +201,7 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, _CUTS))
     reply = trial.subject.call(
         trial.scenario.prompt,
-        trial.replay_options,
+        trial.recording.options,
         lambda _: Response(last.status, content_type=kind, steps=steps),
     )
     if not isinstance(reply, Answered) or reply.error is not None:
@@ -222,19 +221,4 @@ def _recorded(trial: Trial) -> Recorded:
 
 
 def _last(trial: Trial) -> Exchange:
-    return _replayed(trial).cassette.exchanges[-1]
-
-
-def _replayed(trial: Trial) -> Replayed:
-    try:
-        return trial.replayed
-    except BadCassette as error:
-        raise NotApplicable("the cassette cannot be used: see replay.cassette-is-sound") from error
-
-
-def _played(trial: Trial) -> Replayed:
-    """The replay. Raises NotApplicable if no answer was played."""
-    replayed = _replayed(trial)
-    if len(replayed.unplayed) == len(replayed.cassette.exchanges):
-        raise NotApplicable("no answer was played: see replay.request-is-the-recorded-one")
-    return replayed
+    return replayed(trial).cassette.exchanges[-1]

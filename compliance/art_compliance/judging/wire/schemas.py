@@ -19,7 +19,7 @@ from art_compliance.judging.wire.explain import Mismatch, explain
 from art_compliance.judging.wire.pieces import Piece, split
 from art_compliance.judging.wire.shaping import Schema
 from art_compliance.resources import data_folder
-from art_sdk.json_data import Unsendable, find_unsendable, is_surely_sendable
+from art_sdk.sendable import Unsendable, find_unsendable, is_surely_sendable
 
 CHECK: Final = "wire.request-is-of-the-schema"
 

@@ -1,0 +1,98 @@
+"""The events of a call, read to their end: as a plain iterable, behind an await, or as an asynchronous generator."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from art_compliance.subject.deadlines import TimedOut, stopping
+from art_compliance.subject.events import Answered, event_data
+from art_compliance.subject.factories import with_article
+
+MOST_EVENTS: Final = 500_000
+"""An adapter that gives more events than this in one call never ends: it may give the longest text letter by letter."""
+
+
+class NoEvents(Exception):
+    """The adapter's call returned something else than events."""
+
+
+def is_async(result: Any) -> bool:
+    """Whether what a call returned must be awaited, or iterated asynchronously."""
+    return inspect.isawaitable(result) or hasattr(result, "__aiter__")
+
+
+class _Reading:
+    """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many.
+
+    `began` is when the call began, if not now: it may do all its work before it returns anything.
+    """
+
+    def __init__(self, began: float | None) -> None:
+        self._began = time.perf_counter() if began is None else began
+        self._events: list[dict[str, Any]] = []
+        self._at: list[float] = []
+
+    def add(self, event: Any) -> None:
+        self._events.append(event_data(event))
+        self._at.append(time.perf_counter() - self._began)
+        if len(self._at) > MOST_EVENTS:
+            raise TimedOut(f"its call did not end within {MOST_EVENTS:,} events")
+
+    @property
+    def answered(self) -> Answered:
+        return Answered(tuple(self._events), tuple(self._at))
+
+
+def collect(result: Any, began: float | None = None) -> Answered:
+    """Every event of an iterable. Raises NoEvents for anything else that calls return by mistake."""
+    if result is None or issubclass(type(result), (str, bytes, Mapping)):
+        kind = "nothing (None)" if result is None else with_article(result)
+        raise NoEvents(f"it returned {kind}; it must yield events, or return an iterable of them")
+    reading = _Reading(began)
+    for event in result:
+        reading.add(event)
+    return reading.answered
+
+
+@stopping
+async def collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Answered:
+    """As `collect`, for a synchronous call that is made in the thread of a running event loop."""
+    return collect(call(prompt, options))
+
+
+@stopping
+async def drain(result: Any, began: float | None = None) -> Answered:
+    """As `collect`, for what is asynchronous, behind an await or not."""
+    if inspect.isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        return collect(result, began)
+    reading = _Reading(began)
+    async for event in result:
+        reading.add(event)
+    return reading.answered
+
+
+@stopping
+async def keep_async(result: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """Every event as the adapter gave it, each with its data at that time."""
+    if inspect.isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        return [(event, event_data(event)) for event in result]
+    return [(event, event_data(event)) async for event in result]
+
+
+@stopping
+async def await_result(result: Any) -> Any:
+    """What an awaitable of any kind returns."""
+    return await result
+
+
+@stopping
+async def call_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Any:
+    """For a plain function that needs a running event loop."""
+    return call(prompt, options)

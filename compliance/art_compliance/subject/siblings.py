@@ -1,0 +1,155 @@
+"""Sibling adapters, made as the first one was: what calls of one do to another, and what closing leaves open."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from art_compliance.dialects import Dialect
+from art_compliance.findings import HarnessError
+from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
+from art_compliance.subject.calling import Caller, close_in_own_loop, read_in_own_loop
+from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
+from art_compliance.subject.environment import environment_with
+from art_compliance.subject.events import Answered
+from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.making import Order
+from art_compliance.subject.observations import Observation, Reply, Sent, observe_error
+from art_compliance.subject.places import describe_error
+from art_sdk import BaseAdapter, parse_options, parse_prompt
+
+if TYPE_CHECKING:
+    import anyio.from_thread
+
+Asking = tuple[Any, Any]
+"""Prompt and options of a call, as JSON data."""
+
+Runner = Callable[[Callable[[], Any], float], Any]
+"""Runs a translation, or begins a call, for at most so many seconds."""
+
+
+class Siblings:
+    """Makes more adapters of the kind of `adapter`, and uses them."""
+
+    def __init__(
+        self,
+        adapter: Any,
+        order: Order,
+        dialect: Dialect | None,
+        portal: anyio.from_thread.BlockingPortal,
+        run: Runner,
+    ) -> None:
+        self.adapter = adapter
+        self._order = order
+        self._portal = portal
+        self._run = run
+        self._base_path = "" if dialect is None else dialect.service.base_path
+        self._environment = ExitStack()
+        self._another: Any = None
+
+    def call_in_own_loops(self, calls: Sequence[Asking], *, at_once: bool) -> list[Reply]:
+        """The replies of another adapter, made as this one was, to calls each in an event loop of its own.
+
+        They run one after the other, or `at_once`, each on a thread of its own.
+        """
+        adapter = self._make_another(TEST_KEY)
+        futures = (start_bounded(partial(read_in_own_loop, adapter, *call)) for call in calls)
+        replies = [reply_of(future) for future in ([*futures] if at_once else futures)]
+        with suppress(Exception):  # what is left open is another check's business
+            run_bounded(lambda: close_in_own_loop(adapter))
+        return replies
+
+    def open_another(self, key: str, path: str) -> None:
+        """Makes a second adapter, with another key and a base URL under this path.
+
+        Until `close_another`, the environment has a key and a URL of its own, by the names that official clients read.
+        """
+        url = self._order.url + ENVIRONMENT_PATH + self._base_path
+        self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
+        self._another = self._make_another(key, path)
+
+    def call_another(self, prompt: Any, options: Any) -> Reply:
+        """The second adapter's reply to a call, read in an event loop of its own."""
+        return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options)))
+
+    def close_another(self) -> None:
+        """Closes the second adapter."""
+        self._environment.close()
+        another, self._another = self._another, None
+        with suppress(Exception):  # what is left open is another check's business
+            run_bounded(lambda: close_in_own_loop(another))
+
+    def open_and_close(self, calls: Sequence[Asking]) -> str | None:
+        """Makes another adapter for each call, calls it and closes it, one after the other.
+
+        Returns why one could not be closed, if so. Raises CannotDo if it has nothing that closes it.
+        """
+        if not can_be_closed(self.adapter):
+            raise CannotDo("it has no asynchronous aclose")
+        for prompt, options in calls:
+            adapter = self._make_another(TEST_KEY)
+            with suppress(Exception):  # other checks look at that
+                Caller(adapter, self._portal, self._order.limit, self._run).read(prompt, options)
+            try:
+                close_adapter(adapter, self._order, self._portal)
+            except HarnessError as error:
+                return str(error).removeprefix(f"{self._order.name}: ")
+        return None
+
+    def translate_for(self, calls: Sequence[Asking], key: str, base_url: str) -> list[Observation]:
+        """What another adapter, with this key and base URL, makes of prompts. Raises CannotDo if none can be made."""
+        try:
+            adapter = run_bounded(lambda: self._order.make(api_key=key, base_url=base_url, model=self._needed_model))
+        except Exception as error:
+            raise CannotDo(f"the factory raised {describe_error(error)}") from error
+        return [self._translate_by(adapter, *call) for call in calls]
+
+    def _translate_by(self, adapter: Any, prompt: Any, options: Any) -> Observation:
+        try:
+            return Sent(run_bounded(partial(adapter.translate, *typed_arguments(adapter, prompt, options))))
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            return observe_error(error)
+
+    def _make_another(self, key: str, path: str = "") -> Any:
+        own, url = self._order, self._order.url + path + self._base_path
+        return run_bounded(lambda: own.make(api_key=key, base_url=url, model=self._needed_model))
+
+    @property
+    def _needed_model(self) -> str | None:
+        """The model of another adapter: that of this one where its class has no default."""
+        has_none = getattr(self._order.make, "default_model", None) == ""
+        return getattr(self.adapter, "model", None) if has_none else None
+
+
+def typed_arguments(adapter: Any, prompt: Any, options: Any) -> tuple[Any, Any]:
+    """The arguments of `translate`: typed values for a `BaseAdapter`, JSON data for any other adapter."""
+    if isinstance(adapter, BaseAdapter):
+        return parse_prompt(prompt), parse_options(options)
+    return prompt, options
+
+
+def can_be_closed(adapter: Any) -> bool:
+    """Whether it has an asynchronous `aclose`."""
+    return inspect.iscoroutinefunction(getattr(adapter, "aclose", None))
+
+
+def close_adapter(adapter: Any, order: Order, portal: anyio.from_thread.BlockingPortal) -> None:
+    """Closes the adapter if it can be closed. Raises HarnessError."""
+    if not can_be_closed(adapter):
+        return
+    try:
+        await_bounded(portal.start_task_soon(adapter.aclose), order.limit)
+    except Exception as error:
+        raise order.error(f"aclose raised {describe_error(error)}") from error
+
+
+def reply_of(future: Future[Answered]) -> Reply:
+    """What a call gave that was begun."""
+    try:
+        return await_bounded(future)
+    except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+        return observe_error(error)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from art_compliance.miniatures.base import (
@@ -13,7 +11,6 @@ from art_compliance.miniatures.base import (
     Translate,
     as_data,
     change_messages,
-    change_payload,
     change_prompt,
     miniature,
     retranslate,
@@ -170,15 +167,3 @@ def answers_a_trace_once(adapter: Any) -> None:
             yield event
 
     adapter.call = call
-
-
-@miniature("translation.results-survive", around=("ollama-chat",))
-def answers_calls_backwards(adapter: Any) -> None:
-    """The results of a turn are sent in the reverse order of its calls, although only their order tells them apart."""
-    change_payload(adapter, lambda payload: {**payload, "messages": [*_answered_backwards(payload["messages"])]})
-
-
-def _answered_backwards(messages: list[Any]) -> Iterator[Any]:
-    for is_result, run in groupby(messages, lambda message: message["role"] == "tool"):
-        together = [*run]
-        yield from reversed(together) if is_result else together

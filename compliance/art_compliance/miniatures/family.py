@@ -81,7 +81,7 @@ def maps_ids_without_a_look_at_others(adapter: Any) -> None:
     retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _kept_if_good))
 
 
-@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+@miniature("stream.other-forms-are-read", around=("openai-compatible", "cohere"))
 def needs_the_end_mark(adapter: Any) -> None:
     """A stream that ends after `finish_reason`, without `[DONE]`, is taken for one that was cut off."""
     seen: list[bytes] = []

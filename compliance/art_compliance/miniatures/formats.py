@@ -1,0 +1,181 @@
+"""Adapters that are wrong about what one wire format has and no other: its ids, its slots, its ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count, groupby
+from typing import Any
+
+from art_compliance.dialects.framing import change_data
+from art_compliance.miniatures.base import Events, change_events, change_payload, miniature
+from art_compliance.miniatures.forms import reread
+from art_compliance.miniatures.streams import refeed
+from art_sdk.json_data import is_array, is_object
+
+
+@miniature("translation.options-survive", around=("ollama-chat",))
+def puts_options_beside_the_messages(adapter: Any) -> None:
+    """The sampling options stand where other providers have them; the server drops them without a word."""
+    change_payload(adapter, _with_options_outside)
+
+
+def _with_options_outside(payload: Any) -> Any:
+    options: Any = payload.get("options") or {}
+    return {**{name: value for name, value in payload.items() if name != "options"}, **options}
+
+
+@miniature("response.other-forms-are-read", around=("cohere",))
+def forgets_plans_and_citations(adapter: Any) -> None:
+    """What the model planned before its calls, and what its answer cited, does not go back."""
+    change_payload(adapter, _without_plans)
+
+
+def _without_plans(payload: Any) -> Any:
+    kept = [{name: one[name] for name in one if name not in ("tool_plan", "citations")} for one in payload["messages"]]
+    return {**payload, "messages": kept}
+
+
+@miniature("response.other-forms-are-read", around=("openai-responses",))
+def forgets_the_reasoning_between_calls(adapter: Any) -> None:
+    """Reasoning items, encrypted or not, do not go back with the calls that they led to."""
+    change_payload(adapter, _without_reasoning)
+
+
+def _without_reasoning(payload: Any) -> Any:
+    return {**payload, "input": [item for item in payload["input"] if item.get("type") != "reasoning"]}
+
+
+@miniature("translation.results-survive", around=("bedrock",))
+def sends_results_under_one_id(adapter: Any) -> None:
+    """A result goes under the id of the first call of its turn."""
+    change_payload(adapter, lambda payload: {**payload, "messages": [*map(_with_one_id, payload["messages"])]})
+
+
+def _with_one_id(message: Any) -> Any:
+    uses = [block["toolResult"]["toolUseId"] for block in message["content"] if "toolResult" in block]
+    return {**message, "content": [_with_id(block, uses[0]) if uses else block for block in message["content"]]}
+
+
+def _with_id(block: Any, use: str) -> Any:
+    return {"toolResult": {**block["toolResult"], "toolUseId": use}} if "toolResult" in block else block
+
+
+@miniature("translation.results-survive", around=("ollama-chat",))
+def answers_calls_backwards(adapter: Any) -> None:
+    """The results of a turn are sent in the reverse order of its calls, although only their order tells them apart."""
+    change_payload(adapter, lambda payload: {**payload, "messages": [*_answered_backwards(payload["messages"])]})
+
+
+def _answered_backwards(messages: list[Any]) -> Iterator[Any]:
+    for is_result, run in groupby(messages, lambda message: message["role"] == "tool"):
+        together = [*run]
+        yield from reversed(together) if is_result else together
+
+
+@miniature("wire.no-rule-is-broken", around=("ollama-chat",))
+def sends_images_as_data_urls(adapter: Any) -> None:
+    """An image's data stand behind `data:` and its type, as other providers want them."""
+    change_payload(adapter, lambda payload: {**payload, "messages": [*map(_with_data_urls, payload["messages"])]})
+
+
+def _with_data_urls(message: Any) -> Any:
+    images = [f"data:image/png;base64,{data}" for data in message.get("images", ())]
+    return {**message, "images": images} if images else message
+
+
+@miniature("wire.no-rule-is-broken", around=("ollama-chat",))
+def sends_arguments_as_text(adapter: Any) -> None:
+    """Arguments go back as JSON in a string, as other providers want them."""
+    change_payload(adapter, lambda payload: {**payload, "messages": [*map(_with_text_arguments, payload["messages"])]})
+
+
+def _with_text_arguments(message: Any) -> Any:
+    if not message.get("tool_calls"):
+        return message
+    functions = [call["function"] for call in message["tool_calls"]]
+    calls = [{"function": {**one, "arguments": json.dumps(one["arguments"])}} for one in functions]
+    return {**message, "tool_calls": calls}
+
+
+@miniature("response.answer-is-read", around=("ollama-chat",))
+def leaves_streaming_to_the_server(adapter: Any) -> None:
+    """Where it is false, `stream` is left out; this server streams unless it is told not to."""
+    change_payload(adapter, lambda payload: {key: value for key, value in payload.items() if value is not False})
+
+
+@miniature("response.calls-are-whole", "stream.calls-are-whole", around=("ollama-chat",))
+def numbers_every_answer_from_one(adapter: Any) -> None:
+    """The calls of an answer get the ids that those of an earlier answer had."""
+    change_events(adapter, _renumbered)
+
+
+def _renumbered(events: Events) -> Events:
+    numbers = count(1)
+    renamed = {event["call"]["id"]: f"call_{next(numbers)}" for event in events if "call" in event}
+
+    def changed(call: dict[str, Any]) -> dict[str, Any]:
+        return {**call, "id": renamed.get(call["id"], call["id"])}
+
+    def with_message(event: dict[str, Any]) -> dict[str, Any]:
+        message = event.get("message")
+        if not is_object(message) or not message.get("tool_calls"):
+            return event
+        return {**event, "message": {**message, "tool_calls": [*map(changed, message["tool_calls"])]}}
+
+    return [with_message({**event, "call": changed(event["call"])} if "call" in event else event) for event in events]
+
+
+@miniature("stream.other-forms-are-read", around=("ollama-chat",))
+def passes_over_the_last_line(adapter: Any) -> None:
+    """What the line that ends a stream says besides its counts is lost."""
+    refeed(
+        adapter, lambda chunk: change_data(chunk, lambda line: {**line, "message": {}} if line.get("done") else line)
+    )
+
+
+@miniature("response.thinking-stands-apart", "stream.thinking-stands-apart", around=("ollama-chat",))
+def passes_over_thinking(adapter: Any) -> None:
+    """Reasoning that was asked for is not read."""
+    reread(adapter, _without_thinking)
+    refeed(adapter, lambda chunk: change_data(chunk, _without_thinking))
+
+
+def _without_thinking(line: Any) -> Any:
+    message: dict[str, Any] = line.get("message") or {}
+    return {**line, "message": {name: value for name, value in message.items() if name != "thinking"}}
+
+
+@miniature("wire.no-rule-is-broken", around=("cohere",))
+def sends_no_arguments_as_an_empty_text(adapter: Any) -> None:
+    """A call without arguments goes back as it is streamed: with an empty text, which is refused."""
+    change_payload(
+        adapter, lambda payload: json.loads(json.dumps(payload).replace('"arguments": "{}"', '"arguments": ""'))
+    )
+
+
+@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("cohere",))
+def takes_a_stop_sequence_for_an_unknown_end(adapter: Any) -> None:
+    """`STOP_SEQUENCE` ends an answer with `other`."""
+    change_events(adapter, _without_stop_sequences)
+
+
+def _without_stop_sequences(events: Events) -> Events:
+    raw = {event["metadata"].get("rawStopReason") for event in events if is_object(event.get("metadata"))}
+    return [{**event, "finish": "other"} if "finish" in event and "STOP_SEQUENCE" in raw else event for event in events]
+
+
+@miniature("response.calls-are-whole", "stream.calls-are-whole", around=("openai-responses",))
+def takes_the_id_of_an_item_for_that_of_its_call(adapter: Any) -> None:
+    """A call's item has two ids: `id` names the item, `call_id` the call that a result answers."""
+    reread(adapter, _with_item_ids)
+    refeed(adapter, lambda chunk: change_data(chunk, _with_item_ids))
+
+
+def _with_item_ids(value: Any) -> Any:
+    if is_array(value):
+        return [_with_item_ids(item) for item in value]
+    if not is_object(value):
+        return value
+    changed = {name: _with_item_ids(item) for name, item in value.items()}
+    return {**changed, "call_id": changed["id"]} if "call_id" in changed and "id" in changed else changed

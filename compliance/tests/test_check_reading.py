@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -186,6 +187,30 @@ def test_every_prompts_answer_is_read_whole_in_tokens_and_message(text: str, tok
     assert messages_of(name, reads(WRITTEN_TEXT, WRITTEN_TEXT)) == []
     (message,) = messages_of(name, reads(text, tokens))
     assert (show(text) in message, show(tokens) in message) == (True, True)
+
+
+def strict_about(is_right: Callable[[Event], bool]) -> Any:
+    """An adapter that gives an error in place of an answer whose message is not right."""
+
+    def change(events: list[Event]) -> list[Event]:
+        return events if is_right(events[-1]["message"]) else failure_events(message="not what was asked for")
+
+    return spoiled(lambda adapter: change_events(adapter, change))
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_right"),
+    [
+        ("response-schema", lambda message: message["content"].startswith("{")),
+        ("choice-required", lambda message: message.get("tool_calls")),
+    ],
+)
+def test_an_adapter_may_refuse_a_text_where_json_or_a_call_was_asked_for(asked: str, is_right: Callable[[Event], bool]):
+    name = "response.every-prompt-is-answered"
+    assert messages_of(name, strict_about(is_right), suite_scenario(asked)) == []
+    (message,) = messages_of(name, strict_about(lambda _: False), suite_scenario(asked))
+    assert "not what was asked for" in message
+    assert messages_of(name, strict_about(is_right))
 
 
 def test_a_prompt_that_is_not_sent_has_no_answer_to_judge():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from art_compliance.comparison import NO_CONSTANTS, Comparison, Constants, Expected, Notes, compare
-from art_compliance.comparison.normal_form import normal_form, same_json
+from art_compliance.comparison.normal_form import keeps_json, normal_form, same_json
 from art_compliance.dialects import Decoded
 from art_sdk import ToolSchema, parse_prompt
 
@@ -291,6 +291,26 @@ def test_a_lost_or_changed_option_is_a_difference(wanted: Any, sent: Any, is_los
 )
 def test_json_values_are_equal_only_with_the_same_type(one: Any, other: Any, is_same: Any):
     assert same_json(one, other) is is_same
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "is_kept"),
+    [
+        (1.0, 1, True),
+        (-0.0, 0, True),
+        ([{"a": 100.0}], [{"a": 100}], True),
+        (2**70, 2.0**70, True),
+        (2**70 + 1, 2.0**70, False),
+        (2**53 + 1, 2**53, False),
+        (1, 1.0, False),
+        (10**20, 1e20, False),
+        (1.5, 1, False),
+        (1.0, True, False),
+        (0.1, 0.10000000149, False),
+    ],
+)
+def test_a_number_may_be_written_in_another_notation_where_every_reader_takes_it(wanted: Any, found: Any, is_kept: Any):
+    assert keeps_json(wanted, found) is is_kept
 
 
 def test_a_repeated_key_is_not_lost():

@@ -105,6 +105,11 @@ def test_enums_may_be_written_as_numbers():
         ({"area": "ok"}, '{"area":"ok"}', "success"),
         ({"output": 7}, '{"output":7}', "success"),
         ({"output": "ok", "error": "no"}, '{"output":"ok","error":"no"}', "success"),
+        ({"name": "f", "content": "ok"}, "ok", "success"),
+        ({"name": "f", "error": "no"}, "no", "error"),
+        ({"name": "g", "content": "ok"}, '{"name":"g","content":"ok"}', "success"),
+        ({"name": "f", "zone": "ok"}, '{"name":"f","zone":"ok"}', "success"),
+        ({"name": "f"}, '{"name":"f"}', "success"),
         ({}, "{}", "success"),
     ],
 )

@@ -12,7 +12,7 @@ from msgspec import Struct
 from art_compliance.checks.base import Check, check
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
-from art_compliance.comparison.normal_form import is_json_of, same_json
+from art_compliance.comparison.normal_form import is_json_of, keeps_json
 from art_compliance.dialects.base import Answers
 from art_compliance.findings import FindingClass, Problem
 from art_compliance.quoting import describe_change, show, show_both
@@ -192,7 +192,7 @@ def same_arguments(answers: Answers, written: str, found: Any) -> bool:
         return False
     try:
         value = json.loads(found if written else found or "{}")
-        is_same = same_json(json.loads(written or "{}"), value)
+        is_same = keeps_json(json.loads(written or "{}"), value)
     except ValueError:
         return written == found
     return is_same or (answers.doubles and is_json_of(written, value))

@@ -15,6 +15,7 @@ from art_compliance.comparison import Comparison, Expected, compare, expected_op
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Answerer, Change, Response, answering_with, ask
+from art_compliance.provider.composing import answer_as_asked
 from art_compliance.scenarios import Scenario, WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Observation, Reply, Sent, Watched
@@ -196,6 +197,10 @@ class Trial:
         """What a call gives for this HTTP response, whatever the request asks for. Raises NotApplicable."""
         self.require("dialect", "call", "declared")
         return self._call(giving(response), options)
+
+    def call_as_asked(self) -> Reply:
+        """What a call gives for an answer that has what the request asks for: calls, or JSON of the schema."""
+        return self._call(answer_as_asked, {})
 
     def _call(self, answerer: Answerer, options: dict[str, Any]) -> Reply:
         return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, answerer)

@@ -8,7 +8,7 @@ of calls and results is the suite's own: it shares no code with the adapters it 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import copysign
 from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
@@ -178,15 +178,44 @@ def same_json(one: Any, other: Any) -> bool:
 
     Marked texts that are not JSON are equal if they differ in the spaces around `NaN` and `Infinity` alone.
     """
+    return _same(one, other, _same_scalar)
+
+
+def keeps_json(wanted: Any, found: Any) -> bool:
+    """Whether the value that was found says all that the wanted one does: equal as for `same_json`, but for notation.
+
+    Where a language has one kind of number, `1.0` and `-0.0` are written as `1` and `0`, and an integer from 1e21 on
+    with an exponent (ECMA-262, Number::toString). Who reads the one reads the other. Not so an integer that became
+    `1.0`: many decoders refuse that where they want an integer.
+    """
+    return _same(wanted, found, _keeps_scalar)
+
+
+def _same(one: Any, other: Any, same_scalar: Callable[[Any, Any], bool]) -> bool:
     if is_marked(one) and is_marked(other) and one[:1] == other[:1] == (NOT_JSON,):
         return bool(_nearly_json(one[1]) == _nearly_json(other[1]))
     if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(_same(one[key], other[key], same_scalar) for key in one)
     if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(same_json(a, b) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(_same(a, b, same_scalar) for a, b in zip(one, other, strict=True))
+    return same_scalar(one, other)
+
+
+def _same_scalar(one: Any, other: Any) -> bool:
     if type(one) is float and type(other) is float:
         return one == other and copysign(1.0, one) == copysign(1.0, other)
     return type(one) is type(other) and bool(one == other)
+
+
+def _keeps_scalar(wanted: Any, found: Any) -> bool:
+    if type(wanted) is float and type(found) in (float, int):
+        return bool(wanted == found)
+    if type(wanted) is int and type(found) is float and abs(wanted) >= _WRITTEN_WITH_EXPONENT:
+        return wanted == found
+    return _same_scalar(wanted, found)
+
+
+_WRITTEN_WITH_EXPONENT: Final = 10**21
 
 
 def _nearly_json(text: str) -> Any:

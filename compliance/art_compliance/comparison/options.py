@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected
 from art_compliance.comparison.names import ToolNames
-from art_compliance.comparison.normal_form import same_json
+from art_compliance.comparison.normal_form import keeps_json, same_json
 from art_compliance.comparison.schema_repairs import explain_schema
 from art_compliance.comparison.schemas import normal_schema
 from art_compliance.dialects import Decoded
@@ -73,4 +73,4 @@ def _is_same(name: str, value: Any, sent: Any) -> bool:
     if name in _NUMBERS:
         return bool(value == sent)
     is_same = same_json(value, sent)
-    return is_same or (name == "response_schema" and same_json(normal_schema(value), normal_schema(sent)))
+    return is_same or (name == "response_schema" and keeps_json(normal_schema(value), normal_schema(sent)))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from art_compliance.comparison.difference import Comparison, Difference, Expected
 from art_compliance.comparison.names import ToolNames
-from art_compliance.comparison.normal_form import same_json
+from art_compliance.comparison.normal_form import keeps_json, same_json
 from art_compliance.comparison.schema_repairs import explain_schema
 from art_compliance.comparison.schemas import normal_schema
 from art_compliance.dialects import Decoded
@@ -76,7 +76,7 @@ def _compare_tool(tool: ToolSchema, twin: ToolSchema, path: str, pointer: str | 
         if same_json(getattr(tool, name), getattr(twin, name)):
             continue
         own, sent = _meaning(getattr(tool, name), tool.name), _meaning(getattr(twin, name), twin.name)
-        if same_json(own, sent):
+        if keeps_json(own, sent):
             continue
         given = getattr(tool, name), getattr(twin, name)
         change = explain_schema(*map(_rooted, given)) or explain_schema(own, sent) if name == "input_schema" else None

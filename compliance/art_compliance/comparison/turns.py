@@ -19,6 +19,7 @@ from art_compliance.comparison.normal_form import (
     arguments_text,
     is_json_of,
     is_marked,
+    keeps_json,
     same_json,
 )
 from art_compliance.comparison.repairs import explanations, found_after, wanted_after
@@ -182,7 +183,7 @@ class _TurnComparison:
         if wanted.name != found.name:
             text = f"the called tool {show(wanted.name)} became {show(found.name)}"
             self._add("call", text, found=entry, call=found, path=wanted.path)
-        if not (same_json(wanted.arguments, found.arguments) or self._are_wrapped(wanted.arguments, found.arguments)):
+        if not (keeps_json(wanted.arguments, found.arguments) or self._are_wrapped(wanted.arguments, found.arguments)):
             shown = describe_json_change(arguments_text(wanted.arguments), arguments_text(found.arguments))
             text = f"the arguments of the call {show(wanted.id)} changed: {shown}"
             self._add("arguments", text, found=entry, call=found, path=f"{wanted.path}.function.arguments")
@@ -281,7 +282,7 @@ class _TurnComparison:
 
 def _is_same_call(wanted: EntryCall, found: EntryCall) -> bool:
     """Whether both call the same tool with the same arguments."""
-    return wanted.name == found.name and same_json(wanted.arguments, found.arguments)
+    return wanted.name == found.name and keeps_json(wanted.arguments, found.arguments)
 
 
 def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -82,15 +82,15 @@ def reads_ten_calls(adapter: Any) -> None:
 
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai", "anthropic"))
-def makes_whole_numbers_integers(adapter: Any) -> None:
-    """Numbers in arguments lose their sign or fraction of zero, where the provider's are more than doubles."""
-    change_events(adapter, lambda events: _with_numbers(events, _whole))
+def adds_fractions_of_zero(adapter: Any) -> None:
+    """Integers in arguments become `7.0`, which many decoders refuse, where the provider's numbers are not doubles."""
+    change_events(adapter, lambda events: _with_numbers(events, parse_int=float))
 
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")
 def rounds_fractions(adapter: Any) -> None:
     """Fractions in arguments are cut off."""
-    change_events(adapter, lambda events: _with_numbers(events, lambda digits: int(float(digits))))
+    change_events(adapter, lambda events: _with_numbers(events, parse_float=lambda digits: int(float(digits))))
 
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai",))
@@ -206,24 +206,19 @@ def _with_calls(event: dict[str, Any], change: Callable[[list[Any]], list[Any]])
     return {**event, "message": {**message, "tool_calls": change(list(message["tool_calls"]))}}
 
 
-def _with_numbers(events: Events, read: Callable[[str], float]) -> Events:
-    """The events with every number of a fraction or an exponent in arguments read like this."""
-    changed = [{**event, "call": _reread(event["call"], read)} if "call" in event else event for event in events]
-    return [_with_calls(event, lambda calls: [_reread(call, read) for call in calls]) for event in changed]
+def _with_numbers(events: Events, **parse: Callable[[str], float]) -> Events:
+    """The events with the numbers in arguments read like this: `parse_int`, `parse_float` of `json.loads`."""
+    changed = [{**event, "call": _reread(event["call"], parse)} if "call" in event else event for event in events]
+    return [_with_calls(event, lambda calls: [_reread(call, parse) for call in calls]) for event in changed]
 
 
-def _reread(call: dict[str, Any], read: Callable[[str], float]) -> dict[str, Any]:
+def _reread(call: dict[str, Any], parse: Mapping[str, Any]) -> dict[str, Any]:
     function = call["function"]
     try:
-        arguments = json.loads(function["arguments"], parse_float=read)
+        arguments = json.loads(function["arguments"], **parse)
     except ValueError:
         return call
     return {**call, "function": {**function, "arguments": json.dumps(arguments)}}
-
-
-def _whole(digits: str) -> float:
-    number = float(digits)
-    return int(number) if number.is_integer() else number
 
 
 def _ended_well(events: Events) -> Events:

@@ -168,3 +168,8 @@ def write(asked: Asked, said: WrittenAnswer, make: Callable[[WrittenAnswer, Aske
         except CannotWrite:
             continue
     return make(plain, asked)
+
+
+def answer_as_asked(asked: Asked) -> Response:
+    """The answer that `compose` writes."""
+    return write(asked, compose(asked), lambda said, asked: asked.answer(said))

@@ -26,6 +26,7 @@ from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.quoting import show
+from art_compliance.scenarios import Scenario
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Sent
 from art_sdk.json_data import is_object
@@ -53,7 +54,9 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     """An adapter that reads only the first answer is of no use in the second round."""
     if not isinstance(trial.arrived, Sent):
         raise NotApplicable("no call arrived")
-    reply = trial.watched.reply
+    reply, text = trial.watched.reply, WRITTEN_TEXT
+    if _demands_more(trial.scenario) and why_unread(reply) is not None:
+        reply, text = trial.call_as_asked(), ""
     laws = named(LAW_CHECKS, "events-keep-their-order", "events-carry-their-ids")
     leave_to(trial, wire.request_is_of_its_dialect, answer_is_read, *laws)
     if not isinstance(reply, Answered) or reply.error is not None:
@@ -61,10 +64,14 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
         return
     yield from wrong_order(reply)
     yield from wrong_ids(trial, reply)
-    if not reply.text == reply.token_text == WRITTEN_TEXT:
-        yield Problem(
-            f"the text {show(WRITTEN_TEXT)} became {show(reply.text)}, and {show(reply.token_text)} in the tokens"
-        )
+    if text and not reply.text == reply.token_text == text:
+        yield Problem(f"the text {show(text)} became {show(reply.text)}, and {show(reply.token_text)} in the tokens")
+
+
+def _demands_more(scenario: Scenario) -> bool:
+    """Whether a plain text is no answer: the prompt wants JSON of a schema, or a call. An adapter may say so."""
+    options = scenario.call_options()
+    return bool(options.get("response_schema")) or options.get("tool_choice", "auto") not in {"auto", "none"}
 
 
 def _read_whole(trial: Trial) -> Reading:

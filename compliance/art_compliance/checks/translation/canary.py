@@ -16,7 +16,7 @@ from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation import conservation, laws
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import expected_options
-from art_compliance.comparison.normal_form import Entry, normal_form, same_json, walk_texts
+from art_compliance.comparison.normal_form import Entry, keeps_json, normal_form, walk_texts
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.generating.rewriting import Rewriting
@@ -251,7 +251,7 @@ def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
     objects = list(_objects(planted.payload))
     for entry in planted.entries:
         for call in entry.calls:
-            if is_object(call.arguments) and not any(same_json(call.arguments, one) for one in objects):
+            if is_object(call.arguments) and not any(keeps_json(call.arguments, one) for one in objects):
                 text = f"the arguments of {show(call.name)} are missing: {show(call.arguments)}"
                 yield Problem(text, path=call.path)
 

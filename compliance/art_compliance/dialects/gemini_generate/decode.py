@@ -138,7 +138,7 @@ class _Contents:
         with self._ledger.open(answer, pointer) as fields:
             name = fields.take_text("name")
             call_id = fields.take_text("id")
-            response = fields.take_object("response") or {}
+            response = _without_name(fields.take_object("response") or {}, name)
         text, wrapper = _unwrap(response)
         known = self.calls.answer(call_id, name) or call_id or "unknown"
         return ToolResultMessage(text, known, name, "error" if wrapper == "error" else "success"), response
@@ -182,6 +182,16 @@ class _Signed:
 
 
 _WRAPPERS: Final = frozenset({"output", "result", "return_value", "content", "error"})
+
+
+def _without_name(response: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """The response without the tool's name, which Google's examples repeat beside a wrapped result.
+
+    Source: google-gemini/cookbook, quickstarts/rest/Function_calling_REST.ipynb, "Multi-turn function calling".
+    """
+    others = {key: value for key, value in response.items() if key != "name"}
+    is_repeated = name is not None and response.get("name") == name and len(others) == 1 and others.keys() <= _WRAPPERS
+    return others if is_repeated else response
 
 
 def _unwrap(response: dict[str, Any]) -> tuple[str, str | None]:

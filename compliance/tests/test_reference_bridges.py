@@ -36,7 +36,7 @@ def typescript(_: Path) -> list[str]:
     node = next((place for place in places if place and version_of_node(place) >= NODE_THAT_RUNS_TYPESCRIPT), None)
     if node is None:
         pytest.skip("there is no Node of version 22.18 or newer: make bridges")
-    return [node, str(BRIDGES / "bridge.ts")]
+    return [node, str(BRIDGES / "bridge.ts"), f"{BRIDGES}/openai.ts:OpenAIChat"]
 
 
 def version_of_node(node: str) -> tuple[int, ...]:

@@ -1,16 +1,29 @@
-// A bridge over an adapter in TypeScript: node bridge.ts (Node 22.18 or newer, which runs TypeScript as it is).
-// docs/bridges.md describes the protocol.
+// A bridge over any adapter in TypeScript: node bridge.ts openai.ts:OpenAIChat (Node 22.18 or newer, which runs
+// TypeScript as it is). docs/bridges.md describes the protocol.
 
-import { type Json, OpenAIChat } from "./openai.ts";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseExactly } from "./exact.ts";
 
-const adapters = new Map<number, OpenAIChat>();
+type Json = any;
+
+interface Adapter {
+  translate?(prompt: Json[], options: Json): Json;
+  call(prompt: Json[], options: Json, signal: AbortSignal): AsyncIterable<Json>;
+}
+
+console.log = console.info = console.debug = console.error; // standard output is for messages
+
+const [, file, name] = process.argv[2].match(/^(.*):(\w+)$/) as string[];
+const Made: { new (settings: Json): Adapter; declared: object } = (await import(pathToFileURL(resolve(file)).href))[name];
+const adapters = new Map<number, Adapter>();
 const calls = new Map<number, AbortController>();
 
 function say(id: number, is: string, fields: object = {}): void {
   process.stdout.write(JSON.stringify({ id, is, ...fields }) + "\n");
 }
 
-function adapterOf(number: number): OpenAIChat {
+function adapterOf(number: number): Adapter {
   const adapter = adapters.get(number);
   if (!adapter) throw new Error(`there is no adapter ${number}`);
   return adapter;
@@ -18,11 +31,12 @@ function adapterOf(number: number): OpenAIChat {
 
 const verbs: Record<string, (message: Json) => unknown> = {
   start({ id, ...settings }) {
-    adapters.set(id, new OpenAIChat(settings));
-    say(id, "started", { ...OpenAIChat.declared, call: true, translate: true });
+    const adapter = new Made(settings);
+    adapters.set(id, adapter);
+    say(id, "started", { ...Made.declared, call: true, translate: Boolean(adapter.translate) });
   },
   translate({ id, adapter, prompt, options }) {
-    say(id, "payload", { payload: adapterOf(adapter).translate(prompt, options) });
+    say(id, "payload", { payload: adapterOf(adapter).translate?.(prompt, options) });
   },
   async call({ id, adapter, prompt, options }) {
     const cancelling = new AbortController();
@@ -46,11 +60,13 @@ const verbs: Record<string, (message: Json) => unknown> = {
   },
 };
 
-async function take(message: Json): Promise<void> {
+async function take(line: string): Promise<void> {
+  const message = JSON.parse(line);
   try {
-    await verbs[message.verb](message);
+    await verbs[message.verb](parseExactly(line));
   } catch (error: Json) {
-    say(message.id, "error", { message: String(error.message ?? error), code: error.code?.toUpperCase?.() });
+    const code = error instanceof RangeError ? "PROMPT_TRANSLATION_FAILED" : error.code?.toUpperCase?.();
+    say(message.id, "error", { message: String(error.message ?? error), code });
   }
 }
 
@@ -60,5 +76,5 @@ process.stdin.setEncoding("utf8");
 for await (const chunk of process.stdin) {
   const lines = (rest + chunk).split("\n");
   rest = lines.pop() ?? "";
-  for (const line of lines) void take(JSON.parse(line));
+  for (const line of lines) void take(line);
 }

@@ -31,10 +31,10 @@ NAMES = {
 
 COMMANDS = {
     "certify": """
-        adapters --built-in --dialect --gateway --endpoint --speaks --to --provider-port --allow --without --check
-        --scenario --scenarios-from --cassettes --live --key-from --base-url --model --seed --profile --report
-        --skip --level --fail-fast -x --jobs --verbose -v --quiet -q --in-process --time-limit --baseline
-        --no-baseline --baseline-write --preview --shard --sensitivity
+        adapters --built-in --dialect --in-process --jobs --time-limit --gateway --endpoint --speaks --to
+        --provider-port --allow --without --check --skip --level --scenario --scenarios-from --cassettes --seed
+        --profile --preview --fail-fast -x --shard --sensitivity --live --key-from --base-url --model --baseline
+        --no-baseline --baseline-write --report --verbose -v --quiet -q
     """,
     "audit": """
         paths --out --fail-over --dialect --model --url --api-version --show-text --prices --jobs --scheduler

@@ -24,7 +24,7 @@ class Kept(io.TextIOBase):
     def __init__(self, path: Path) -> None:
         with suppress(OSError):
             path.unlink()
-        self._path = path
+        self.path = path
         self._file: TextIO | None = None
         self._is_over = False
         self.lines = 0
@@ -38,7 +38,7 @@ class Kept(io.TextIOBase):
         if self._is_over:
             return sys.stderr.write(text)
         if self._file is None:
-            self._file = _opened(self._path)
+            self._file = _opened(self.path)
         self.lines += text.count("\n")
         return self._file.write(text)
 

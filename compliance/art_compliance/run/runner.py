@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
@@ -55,52 +56,59 @@ def certify(
     factory = Named(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
     known_seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-    started, began = datetime.now(UTC), time.perf_counter()
+    clock = _Clock(datetime.now(UTC), time.perf_counter())
     known = baseline if isinstance(baseline, Baseline | None) else read_baseline(Path(baseline), selection)
+    open_adapter = partial(open_subject, factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
     results: list[Result] = []
     with _opening(results) as stack:
         try:
-            subject = stack.enter_context(
-                open_subject(factory, name=name, dialect=dialect, isolated=isolated, limit=call_seconds)
-            )
+            subject = stack.enter_context(open_adapter())
         except NotMade as error:
-            rerun = rerun_of(name, known_seed, dialect, selection, search)
-            return _report_of_none(str(error), rerun, selection, started, time.perf_counter() - began)
+            return _report_of_none(str(error), rerun_of(name, known_seed, dialect, selection, search), selection, clock)
         selection = with_own_cassettes(selection, subject.factory_name)
         plan = selection.plan()
-        live = None
-        if selection.live is not None:
-            access = selection.live
-            live = stack.enter_context(
-                open_subject(factory, name=name, dialect=dialect, access=access, isolated=isolated, limit=call_seconds)
-            )
+        live = None if selection.live is None else stack.enter_context(open_adapter(access=selection.live))
         adapter = describe(subject)
         session = Session(subject, known_seed, search, selection, live=live, baseline=known)
         try:
-            for number, result in enumerate(_run_all(session, plan, began + seconds), 1):
+            for result in _run_all(session, plan, clock.began + seconds):
                 results.append(result)
                 if on_result is not None:
-                    on_result(result, number, len(plan))
+                    on_result(result, len(results), len(plan))
         except KeyboardInterrupt:
             session.stopped = interrupted(len(plan) - len(results))
             with suppress(HarnessError):  # the adapter may be in the middle of a call
                 stack.close()
+    used = None if known is None else use_of(known.of(name), selection, plan, results)
+    ran = {"stopped": session.stopped, "in_process": subject.in_process, "baseline": used}
+    return _report(adapter, results, session.rerun, selection, clock, **ran)
+
+
+class _Clock(NamedTuple):
+    """When a run began: the time of day, and that of a clock which nobody sets, in seconds."""
+
+    started: datetime
+    began: float
+
+
+def _report(
+    adapter: Adapter, results: list[Result], rerun: Rerun, selection: Selection, clock: _Clock, **ran: Any
+) -> Report:
+    """The report of a run that ends now; `ran` are further arguments of `make_report`."""
     report = make_report(
         adapter,
         results,
-        rerun=session.rerun,
+        rerun=rerun,
         is_filtered=not selection.is_whole,
-        started=started,
-        seconds=time.perf_counter() - began,
-        stopped=session.stopped,
-        in_process=subject.in_process,
-        baseline=None if known is None else use_of(known.of(name), selection, plan, results),
+        started=clock.started,
+        seconds=time.perf_counter() - clock.began,
         counting=selection.counting,
+        **ran,
     )
-    return structs.replace(report, shard=selection.shard_of(name))
+    return structs.replace(report, shard=selection.shard_of(rerun.adapter))
 
 
-def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datetime, seconds: float) -> Report:
+def _report_of_none(why: str, rerun: Rerun, selection: Selection, clock: _Clock) -> Report:
     """The report of an adapter that was never made, which fails the first check."""
     (check, scenario), *rest = selection.plan()
     failed = Result(
@@ -111,17 +119,8 @@ def _report_of_none(why: str, rerun: Rerun, selection: Selection, started: datet
         verdict="fail",
         findings=(contract_finding(check, why),),
     )
-    report = make_report(
-        Adapter(name=rerun.adapter, kind=NOT_MADE, dialect=None, capabilities=(), losses=(), repairs=()),
-        [failed],
-        rerun=rerun,
-        is_filtered=not selection.is_whole,
-        started=started,
-        seconds=seconds,
-        stopped=f"{why}; {not_run(len(rest))}",
-        counting=selection.counting,
-    )
-    return structs.replace(report, shard=selection.shard_of(rerun.adapter))
+    nobody = Adapter(name=rerun.adapter, kind=NOT_MADE, dialect=None, capabilities=(), losses=(), repairs=())
+    return _report(nobody, [failed], rerun, selection, clock, stopped=f"{why}; {not_run(len(rest))}")
 
 
 @contextmanager

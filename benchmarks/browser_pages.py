@@ -28,9 +28,9 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "art_sdk" / "tests"))
 
-from art_sdk.agents.browser.compression import outline
-from art_sdk.agents.browser.element import Element
-from art_sdk.agents.browser.page import read_page
+from art_sdk.agents.browser.pages.compression import outline
+from art_sdk.agents.browser.pages.element import Element
+from art_sdk.agents.browser.pages.page import read_page
 from art_sdk.agents.browser.redaction import Redactor
 from browser_agent import Contexts, action, manager
 from browser_pages import PAGES, real_page

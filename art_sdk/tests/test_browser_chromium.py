@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from art_sdk.agents.browser.comparison import compare_pages
-from art_sdk.agents.browser.page import Page, read_page
+from art_sdk.agents.browser.pages.comparison import compare_pages
+from art_sdk.agents.browser.pages.page import Page, read_page
 from art_sdk.agents.browser.redaction import Redactor
 
 CHROMIUM = shutil.which("chromium")

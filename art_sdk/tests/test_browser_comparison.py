@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from art_sdk.agents.browser.comparison import ELEMENT_LIMIT, ITEM_LIMIT, Changes, compare_pages, same_page
-from art_sdk.agents.browser.page import read_page
+from art_sdk.agents.browser.pages.comparison import ELEMENT_LIMIT, ITEM_LIMIT, Changes, compare_pages, same_page
+from art_sdk.agents.browser.pages.page import read_page
 from art_sdk.agents.browser.redaction import Redactor
 from browser_pages import PAGES
 

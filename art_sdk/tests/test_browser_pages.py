@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from art_sdk.agents.browser.cleaning import ATTRIBUTE_LIMIT, DEPTH_LIMIT, Cleaning
-from art_sdk.agents.browser.compression import Marks, outline
-from art_sdk.agents.browser.element import MASKED
-from art_sdk.agents.browser.elements import find_relevant
-from art_sdk.agents.browser.page import Page, read_page
+from art_sdk.agents.browser.pages.cleaning import ATTRIBUTE_LIMIT, DEPTH_LIMIT, Cleaning
+from art_sdk.agents.browser.pages.compression import Marks, outline
+from art_sdk.agents.browser.pages.element import MASKED
+from art_sdk.agents.browser.pages.page import Page, read_page
+from art_sdk.agents.browser.pages.relevant import find_relevant
+from art_sdk.agents.browser.pages.selectors import selectors
 from art_sdk.agents.browser.redaction import Redactor
-from art_sdk.agents.browser.selectors import selectors
 from browser_pages import PAGES, real_page
 
 LIMIT = 2_000_000

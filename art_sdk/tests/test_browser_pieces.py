@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from art_sdk.agents.browser.element import Element
-from art_sdk.agents.browser.page import Page, read_page
+from art_sdk.agents.browser.pages.element import Element
+from art_sdk.agents.browser.pages.page import Page, read_page
+from art_sdk.agents.browser.pages.selectors import selectors
 from art_sdk.agents.browser.redaction import Redactor
-from art_sdk.agents.browser.selectors import selectors
 from browser_agent import Contexts, action, manager
 from browser_pages import PAGES
 

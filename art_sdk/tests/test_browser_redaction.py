@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from art_sdk import InvalidConfig
-from art_sdk.agents.browser.page import read_page
-from art_sdk.agents.browser.page_text import shown
+from art_sdk.agents.browser.pages.page import read_page
+from art_sdk.agents.browser.pages.texts import shown
 from art_sdk.agents.browser.redaction import Redactor
 
 

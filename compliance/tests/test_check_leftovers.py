@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from art_compliance.subject.counting import count_open
+from art_compliance.subject.host.counting import count_open
 from trials import answer_events, messages_of, scripted
 
 pytestmark = pytest.mark.once

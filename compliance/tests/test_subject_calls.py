@@ -14,8 +14,8 @@ import pytest
 from art_compliance import certify, load_scenarios
 from art_compliance.provider import Asked, Response
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject import calling, collecting
 from art_compliance.subject.events import Answered
+from art_compliance.subject.host import calling, collecting
 from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject
 from art_sdk import OpenAIAdapter, PromptTranslationFailed

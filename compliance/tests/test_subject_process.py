@@ -17,7 +17,7 @@ import rude_adapters
 from art_compliance.findings import HarnessError
 from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.events import Answered
-from art_compliance.subject.hosting import Order
+from art_compliance.subject.host.host import Order
 from art_compliance.subject.messages import Channel, Closed, pack, unpack
 from art_compliance.subject.observations import Called, Crashed, Refused, Sent
 from art_compliance.subject.opening import open_subject

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from art_sdk.agents.browser.context import ContextReader, Gathered
 from art_sdk.agents.browser.history import History, read_history
-from art_sdk.agents.browser.page_text import clip_middle, shown
+from art_sdk.agents.browser.pages.texts import clip_middle, shown
 from art_sdk.agents.browser.planning import Plan
 from art_sdk.agents.browser.trace import Trace
 

@@ -15,7 +15,7 @@ from art_sdk.agents.browser.models import (
     ExecutionStatus,
     StepExecutionSummary,
 )
-from art_sdk.agents.browser.page_text import clip, clip_middle, shown
+from art_sdk.agents.browser.pages.texts import clip, clip_middle, shown
 from art_sdk.agents.browser.reading import read_model
 
 REASONING_LIMIT: Final = 500

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from sys import getsizeof
 from typing import NamedTuple
 
-from art_sdk.agents.browser.comparison import Changes, compare_pages, same_page
-from art_sdk.agents.browser.compression import Marks, outline
-from art_sdk.agents.browser.elements import element_contexts, find_relevant
 from art_sdk.agents.browser.errors import DomTooLarge
 from art_sdk.agents.browser.models import PageStateSection
 from art_sdk.agents.browser.options import PARSING_FACTOR, ContextConfig, EffectiveOptions
-from art_sdk.agents.browser.page import Page, read_page
+from art_sdk.agents.browser.pages.comparison import Changes, compare_pages, same_page
+from art_sdk.agents.browser.pages.compression import Marks, outline
+from art_sdk.agents.browser.pages.page import Page, read_page
+from art_sdk.agents.browser.pages.relevant import element_contexts, find_relevant
+from art_sdk.agents.browser.pages.tree_reader import Scrub
 from art_sdk.agents.browser.trace import Trace
-from art_sdk.agents.browser.tree_reader import Scrub
 
 PREVIOUS_SHARE = 10
 """The previous page has one part in so many of the room that the current one has: what changed is said apart."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from art_sdk.agents.browser.models import ExecutionEventSummary
-from art_sdk.agents.browser.page_text import clip, shown
+from art_sdk.agents.browser.pages.texts import clip, shown
 from art_sdk.json_data import is_array, is_object
 
 METADATA_KEYS: Final = frozenset({"url", "title", "tabs", "position", "pendingRequests", "plan"})

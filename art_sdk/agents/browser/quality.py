@@ -10,10 +10,10 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
-from art_sdk.agents.browser.elements import Relevance
 from art_sdk.agents.browser.errors import TemplateRenderingFailed
 from art_sdk.agents.browser.models import GeneratedPrompt, Model, PromptType
 from art_sdk.agents.browser.options import QUALITY_THRESHOLDS, PromptTemplate
+from art_sdk.agents.browser.pages.relevant import Relevance
 from art_sdk.agents.browser.schema import explain_schema, violations
 from art_sdk.agents.browser.templates import check_values
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import quote, quote_plus
 
-from art_sdk.agents.browser.page_text import shown
+from art_sdk.agents.browser.pages.texts import shown
 from art_sdk.errors import InvalidConfig
 from art_sdk.json_data import is_array, is_object
 

@@ -25,7 +25,7 @@ from art_sdk.agents.browser.models import (
 )
 from art_sdk.agents.browser.options import SchemaOptions
 from art_sdk.agents.browser.page_state import PageBuilder, PageState, page_text
-from art_sdk.agents.browser.page_text import shown
+from art_sdk.agents.browser.pages.texts import shown
 from art_sdk.agents.browser.planning import Plan
 from art_sdk.agents.browser.progress import budget_notice, nudges, page_facts, plan_text
 from art_sdk.agents.browser.response_form import FormReader, ResponseForm

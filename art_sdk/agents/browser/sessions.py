@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from art_sdk.agents.browser.context import Gathered
 from art_sdk.agents.browser.digest import digest_of
-from art_sdk.agents.browser.page_text import clip, shown
+from art_sdk.agents.browser.pages.texts import clip, shown
 from art_sdk.agents.browser.planning import Plan
 from art_sdk.agents.browser.redaction import Redactor
 

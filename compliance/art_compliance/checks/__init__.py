@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import (
-    addressing,
-    agent,
-    forms,
-    isolation,
-    leftovers,
-    live,
-    load,
-    loops,
-    payload,
-    preflight,
-    surroundings,
-    times,
-    wire,
-)
+from art_compliance.checks import addressing, agent, forms, live, payload, preflight, times, wire
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, errors, retries, time_limits
+from art_compliance.checks.load import concurrency, isolation, leftovers, loops, surroundings
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
@@ -58,7 +45,7 @@ _MODULES: Final = (
     retries,
     agreement,
     agent,
-    load,
+    concurrency,
     loops,
     isolation,
     leftovers,

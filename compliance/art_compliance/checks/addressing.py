@@ -14,7 +14,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
 from art_compliance.provider import Request
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Sent
 
 

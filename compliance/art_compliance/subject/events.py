@@ -23,6 +23,10 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
+class NoEvents(Exception):
+    """The adapter's call returned something else than events."""
+
+
 class Answered(Struct, frozen=True):
     """The events of one call, in order, with the names of the standard (snake_case).
 

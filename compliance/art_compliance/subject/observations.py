@@ -9,9 +9,8 @@ from msgspec import Struct
 from art_compliance.provider.receiving import Request
 from art_compliance.quoting import show
 from art_compliance.subject.bridged import RaisedThere
-from art_compliance.subject.collecting import NoEvents
 from art_compliance.subject.deadlines import Stopped, TimedOut
-from art_compliance.subject.events import Answered
+from art_compliance.subject.events import Answered, NoEvents
 from art_compliance.subject.places import describe_error, last_place_of
 from art_sdk import ARTError
 

@@ -22,10 +22,10 @@ import msgspec
 
 from art_compliance.findings import HarnessError, NotMade, not_made
 from art_compliance.quoting import shorten
-from art_compliance.subject.counting import lives_in_session
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.facts import Facts
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.counting import lives_in_session
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, unpack
 from art_compliance.subject.packing import NoProcess, pack_factory

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from art_compliance.subject.facts import Facts
-from art_compliance.subject.hosting import make_host
+from art_compliance.subject.host.host import make_host
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Called, Crashed
 

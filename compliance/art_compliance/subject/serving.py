@@ -22,8 +22,8 @@ import msgspec
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.deadlines import run_here
-from art_compliance.subject.hosting import Host, make_host
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.host import Host, make_host
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, pack
 from art_compliance.subject.packing import unpack_factory

@@ -9,7 +9,7 @@ from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.time_limits import wait
-from art_compliance.checks.leftovers import count_open, wait_until_closed
+from art_compliance.checks.load.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial

@@ -16,7 +16,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Hang, Response, Send
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed, Refused, raised
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.load import ask_number, echo
+from art_compliance.checks.load.concurrency import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.interrupting import CannotDo
 from art_sdk.json_data import is_object
 
 

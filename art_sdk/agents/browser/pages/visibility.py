@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from art_sdk.agents.browser.name_sets import name_set
+from art_sdk.agents.browser.pages.name_sets import name_set
 
 SKIPPED: Final = name_set(
     "script style noscript template head meta link svg math iframe object embed canvas audio video base"

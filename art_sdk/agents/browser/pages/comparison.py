@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from art_sdk.agents.browser.element import IDENTITY, STATES, Element
 from art_sdk.agents.browser.models import DomComparisonResult
-from art_sdk.agents.browser.name_sets import name_set
-from art_sdk.agents.browser.page import Page
-from art_sdk.agents.browser.page_text import clip
-from art_sdk.agents.browser.selectors import selectors
+from art_sdk.agents.browser.pages.element import IDENTITY, STATES, Element
+from art_sdk.agents.browser.pages.name_sets import name_set
+from art_sdk.agents.browser.pages.page import Page
+from art_sdk.agents.browser.pages.selectors import selectors
+from art_sdk.agents.browser.pages.texts import clip
 
 ITEM_LIMIT: Final = 50
 """The most elements that each list names."""

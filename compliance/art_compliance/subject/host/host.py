@@ -17,20 +17,20 @@ from msgspec import structs
 from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import BridgedAdapter
-from art_compliance.subject.calling import Caller
-from art_compliance.subject.counting import count_open, count_open_in
 from art_compliance.subject.deadlines import run_bounded, start_bounded
 from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.factories import Named, find_factory
 from art_compliance.subject.facts import facts_of
-from art_compliance.subject.interrupting import Cancelled, CannotDo
+from art_compliance.subject.host.calling import Caller
+from art_compliance.subject.host.counting import count_open, count_open_in
+from art_compliance.subject.host.interrupting import Cancelled, CannotDo
+from art_compliance.subject.host.siblings import Asking, Runner, Siblings, close_adapter, typed_arguments
+from art_compliance.subject.host.surroundings import from_seed, look_around
+from art_compliance.subject.host.watching import Watch
+from art_compliance.subject.host.written import as_text, why_unwritable
 from art_compliance.subject.making import Order, find_dialect_of, make_adapter, require_adapter
 from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error
-from art_compliance.subject.siblings import Asking, Runner, Siblings, close_adapter, typed_arguments
-from art_compliance.subject.surroundings import from_seed, look_around
-from art_compliance.subject.watching import Watch
-from art_compliance.subject.written import as_text, why_unwritable
 from art_sdk import BaseAdapter, HttpRequest
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from art_sdk.agents.browser.name_sets import name_set
+from art_sdk.agents.browser.pages.name_sets import name_set
 
 MASKED: Final = "[masked]"
 """What stands in place of a password."""

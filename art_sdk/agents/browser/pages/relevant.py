@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from art_sdk.agents.browser.element import Element
 from art_sdk.agents.browser.models import ElementContext
-from art_sdk.agents.browser.name_sets import name_set
-from art_sdk.agents.browser.page import Page
-from art_sdk.agents.browser.page_text import clip, folded
-from art_sdk.agents.browser.selectors import selectors
+from art_sdk.agents.browser.pages.element import Element
+from art_sdk.agents.browser.pages.name_sets import name_set
+from art_sdk.agents.browser.pages.page import Page
+from art_sdk.agents.browser.pages.selectors import selectors
+from art_sdk.agents.browser.pages.texts import clip, folded
 
 MOST_ELEMENTS: Final = 20
 """How many relevant elements a prompt lists."""

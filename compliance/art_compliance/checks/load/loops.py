@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from art_compliance.checks.base import check
-from art_compliance.checks.load import answer_to, ask_number, echo
+from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem

@@ -17,15 +17,6 @@ from typing import Any, Final
 import anyio
 import anyio.from_thread
 
-from art_compliance.subject.collecting import (
-    await_result,
-    call_in_loop,
-    collect,
-    collect_in_loop,
-    drain,
-    is_async,
-    keep_async,
-)
 from art_compliance.subject.deadlines import (
     LIMIT,
     Stopped,
@@ -35,7 +26,16 @@ from art_compliance.subject.deadlines import (
     start_bounded,
 )
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.interrupting import (
+from art_compliance.subject.host.collecting import (
+    await_result,
+    call_in_loop,
+    collect,
+    collect_in_loop,
+    drain,
+    is_async,
+    keep_async,
+)
+from art_compliance.subject.host.interrupting import (
     Cancelled,
     CannotDo,
     cancel_scope_early,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from art_sdk.agents.browser.element import IDENTITY, Element
+from art_sdk.agents.browser.pages.element import IDENTITY, Element
 
 _PLAIN_ID: Final = re.compile(r"[A-Za-z][\w-]*\Z", re.ASCII)
 _UNSAFE_VALUE: Final = re.compile(r"[\"\\‹›…\n]|\A\Z")

@@ -8,15 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from art_compliance.subject.deadlines import TimedOut, stopping
-from art_compliance.subject.events import Answered, event_data
+from art_compliance.subject.events import Answered, NoEvents, event_data
 from art_compliance.subject.factories import with_article
 
 MOST_EVENTS: Final = 500_000
 """An adapter that gives more events than this in one call never ends: it may give the longest text letter by letter."""
-
-
-class NoEvents(Exception):
-    """The adapter's call returned something else than events."""
 
 
 def is_async(result: Any) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from art_sdk.agents.browser.element import Element
-from art_sdk.agents.browser.page_text import clip
+from art_sdk.agents.browser.pages.element import Element
+from art_sdk.agents.browser.pages.texts import clip
 
 RUN_LIMIT: Final = 10
 """How many like siblings in a row are shown."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.load import answer_to, ask_number, echo
+from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import STREAMS, whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -19,7 +19,7 @@ from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed, Refused, Watched, raised
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from art_sdk.agents.browser.element import MASKED, STATES
-from art_sdk.agents.browser.name_sets import name_set
-from art_sdk.agents.browser.page_text import shown
-from art_sdk.agents.browser.visibility import is_hidden
+from art_sdk.agents.browser.pages.element import MASKED, STATES
+from art_sdk.agents.browser.pages.name_sets import name_set
+from art_sdk.agents.browser.pages.texts import shown
+from art_sdk.agents.browser.pages.visibility import is_hidden
 
 _SECRET_FIELDS: Final = name_set("current-password new-password one-time-code cc-number cc-csc")
 _INLINE_URL: Final = re.compile(r"(?:data|javascript|vbscript|blob):", re.IGNORECASE)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import StringIO
 
-from art_compliance.subject.surroundings import changes_since, deeds
+from art_compliance.subject.host.surroundings import changes_since, deeds
 
 
 class Watch:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from art_sdk.agents.browser.cleaning import FORMATTING, Piece
+from art_sdk.agents.browser.pages.cleaning import FORMATTING, Piece
 
 PIECE_SIZE: Final = 16_384
 """Characters that are parsed at once."""

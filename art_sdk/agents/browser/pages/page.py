@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from art_sdk.agents.browser.cleaning import Cleaning
-from art_sdk.agents.browser.element import Element
-from art_sdk.agents.browser.pieces import PIECE_SIZE
-from art_sdk.agents.browser.tree_reader import Scrub, TreeReader
+from art_sdk.agents.browser.pages.cleaning import Cleaning
+from art_sdk.agents.browser.pages.element import Element
+from art_sdk.agents.browser.pages.pieces import PIECE_SIZE
+from art_sdk.agents.browser.pages.tree_reader import Scrub, TreeReader
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.load import ask_number, echo
+from art_compliance.checks.load.concurrency import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.quoting import show

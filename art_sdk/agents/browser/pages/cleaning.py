@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from art_sdk.agents.browser.name_sets import name_set
+from art_sdk.agents.browser.pages.name_sets import name_set
 
 DEPTH_LIMIT: Final = 512
 """How deep elements may be nested; deeper ones become siblings. Chromium's parser has the same bound."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
-from art_compliance.subject.calling import Caller, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
-from art_compliance.subject.environment import environment_with
 from art_compliance.subject.events import Answered
-from art_compliance.subject.interrupting import CannotDo
+from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_in_own_loop
+from art_compliance.subject.host.environment import environment_with
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Observation, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from art_sdk.agents.browser.attributes import AttributeReader, shown_value
-from art_sdk.agents.browser.cleaning import Piece
-from art_sdk.agents.browser.element import Element, is_interactive, is_notable
-from art_sdk.agents.browser.name_sets import name_set
-from art_sdk.agents.browser.page_text import clip, shown
-from art_sdk.agents.browser.pieces import PieceParser, Tree, safe_name
-from art_sdk.agents.browser.visibility import SKIPPED
+from art_sdk.agents.browser.pages.attributes import AttributeReader, shown_value
+from art_sdk.agents.browser.pages.cleaning import Piece
+from art_sdk.agents.browser.pages.element import Element, is_interactive, is_notable
+from art_sdk.agents.browser.pages.name_sets import name_set
+from art_sdk.agents.browser.pages.pieces import PieceParser, Tree, safe_name
+from art_sdk.agents.browser.pages.texts import clip, shown
+from art_sdk.agents.browser.pages.visibility import SKIPPED
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

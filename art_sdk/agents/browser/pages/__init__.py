@@ -1,0 +1,1 @@
+"""A page as the agent sees it: cleaned, parsed, outlined, and compared with the page before."""

@@ -1,0 +1,1 @@
+"""An adapter in the process that it runs in: called, interrupted, watched and closed."""

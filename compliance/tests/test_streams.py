@@ -297,9 +297,9 @@ def test_a_stream_says_what_the_unstreamed_answer_says(dialect: Dialect, name: s
         (8, [2] * 4),
         (36, [12] * 3),
         (40, [*[12] * 3, 4]),
-        (768, [12] * 64),
-        (769, [*[13] * 59, 2]),
-        (5000, [*[79] * 63, 23]),
+        (1536, [12] * 128),
+        (1537, [*[13] * 118, 3]),
+        (5000, [40] * 125),
     ],
 )
 def test_pieces_are_three_or_more_and_no_longer_than_they_must_be(length: int, sizes: list[int]):
@@ -311,7 +311,7 @@ def test_pieces_are_the_text_and_not_too_many(text: str):
     cut = list(pieces(text))
     assert "".join(cut) == text
     assert len(cut) >= min(3, len(text))
-    assert len(cut) <= 64
+    assert len(cut) <= 128
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import addressing, agent, forms, live, payload, preflight, times, wire
+from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, times, wire
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, errors, retries, time_limits
 from art_compliance.checks.load import concurrency, isolation, leftovers, loops, surroundings
@@ -15,7 +15,7 @@ from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import calling, failures, names, reading
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, pieces, ways
-from art_compliance.checks.translation import canary, conservation, declared, demanding, laws, pairs, prefixes
+from art_compliance.checks.translation import canary, conservation, declared, demanding, laws, likeness, pairs, prefixes
 from art_compliance.checks.trial import Trial
 
 _MODULES: Final = (
@@ -27,6 +27,7 @@ _MODULES: Final = (
     prefixes,
     declared,
     demanding,
+    likeness,
     pairs,
     canary,
     payload,
@@ -39,6 +40,7 @@ _MODULES: Final = (
     pieces,
     ways,
     forms,
+    choices,
     times,
     time_limits,
     errors,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ def wrong_with(dialect: Dialect, request: Request, base_url: str) -> Iterator[st
     kind = request.headers.get("content-type", "")
     if kind.partition(";")[0].strip().lower() != "application/json":
         yield f"has the content-type {show(kind)}; it must be application/json"
+    if request.body.startswith(BOM_UTF8):
+        yield "has a body that begins with a byte order mark, which JSON over a network must not (RFC 8259, 8.1)"
     for name, values in dialect.service.access.known_values.items():
         if request.headers.get(name, values[0]) not in values:
             yield f"has the header {name}: {show(request.headers[name])}; the provider knows {', '.join(values)}"

@@ -4,84 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
-from art_compliance.checks.answer_laws import same_arguments
-from art_compliance.checks.base import Check, check
+from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, of_both_stages
 from art_compliance.checks.replies import unread
-from art_compliance.checks.requirements import NotApplicable, Requirement
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Answerer, Asked, Response, Send, answering_with
-from art_compliance.quoting import describe_change, show
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply, Sent
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_array, is_object
-
-Kind = Literal["response", "stream"]
-_NEEDS: Final[Mapping[Kind, tuple[Requirement, ...]]] = {
-    "response": ("dialect", "call", "sent"),
-    "stream": ("dialect", "call", "sent", "streaming"),
-}
-
-
-def _both(name: str, clause: str, look: Callable[[Trial, Kind], Iterator[Problem]]) -> tuple[Check, ...]:
-    """The check of whole answers, and that of streams."""
-
-    def declare(kind: Kind) -> Check:
-        declared = check(f"{kind}.{name}", clause=clause, requires=_NEEDS[kind], once=True, on_every_prompt=True)
-
-        def run(trial: Trial) -> Iterator[Problem]:
-            yield from look(trial, kind)
-
-        return declared(run)
-
-    return declare("response"), declare("stream")
-
-
-def _call(trial: Trial, kind: Kind, answerer: Answerer) -> Reply:
-    options = {**trial.scenario.call_options(), "stream": kind == "stream"}
-    if "tools" in trial.subject.capabilities:
-        options["tools"] = _TOOLS
-    return trial.subject.call(trial.scenario.prompt, options, answerer)
-
-
-_TOOLS: Final[list[dict[str, Any]]] = [
-    {"name": "look", "description": "Looks.", "inputSchema": {"type": "object", "properties": {}}}
-]
-
-
-def _differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
-    """How the reply is not this answer."""
-    if not isinstance(reply, Answered) or reply.error is not None:
-        yield from unread(reply)
-        return
-    if (reply.text or "") != (answer.content or "") or reply.token_text != (answer.content or ""):
-        found = reply.text if reply.text != answer.content else reply.token_text
-        yield Problem(f"the text differs: {describe_change(answer.content or '', found or '')}")
-    for what, calls in (("TOOL_CALL", reply.event_calls), ("the message", reply.calls)):
-        if len(calls) != len(answer.tool_calls):
-            yield Problem(f"{what} has {len(calls)} of {len(answer.tool_calls)} calls")
-            continue
-        for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
-            function: dict[str, Any] = call.get("function") or {}
-            arguments = function.get("arguments")
-            if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
-                text = describe_change(wanted.function.arguments, str(arguments))
-                yield Problem(f"the arguments of call {number} differ in {what}: {text}")
-                return
-    for name in ("input_tokens", "output_tokens"):
-        wanted, found = getattr(answer, name), reply.metadata.get(name)
-        if found and found != wanted:
-            yield Problem(f"{name} is {show(found)}, but the answer says {wanted}", finding_class="contract")
-    if reply.finish != answer.finish:
-        yield Problem(f"END says {show(reply.finish)}, but the answer ended with {show(answer.finish)}")
 
 
 def _look(at: str) -> ToolCall:
@@ -106,8 +46,8 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
         if variation.goes_back and "reasoning" not in trial.subject.capabilities:
             continue
         for answer in _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]:
-            reply = _call(trial, kind, _varying(variation, answer))
-            faults = [*_differing(trial, reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
+            reply = call_as(trial, kind, _varying(variation, answer))
+            faults = [*differing(trial, reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
             if isinstance(reply, Answered) and not faults:
                 faults += _kept_back(trial, reply, variation, answer)
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
@@ -125,7 +65,7 @@ def _uncounted(reply: Reply, counted: frozenset[str]) -> Iterator[Problem]:
 
 def _counted(trial: Trial, kind: Kind) -> frozenset[str]:
     """What the adapter counts of an answer in its usual form."""
-    reply = _call(trial, kind, answering_with(_ANSWERS[0]))
+    reply = call_as(trial, kind, answering_with(_ANSWERS[0]))
     metadata = reply.metadata if isinstance(reply, Answered) else {}
     return frozenset(name for name in ("input_tokens", "output_tokens") if metadata.get(name) is not None)
 
@@ -159,7 +99,7 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     results = [
         {"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in reply.calls
     ] or [{"role": "user", "content": "Go on."}]
-    options = {**trial.scenario.call_options(), **({"tools": _TOOLS} if answer.tool_calls else {})}
+    options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
     seen = trial.observe([*trial.scenario.prompt, reply.message, *results], options)
     sent = [leaf for _, leaf in leaves(seen.payload)] if isinstance(seen, Sent) else []
     wanted = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
@@ -173,7 +113,7 @@ def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:
     return bool(answer.tool_calls) or "call" not in variation.words
 
 
-OTHER_FORMS_CHECKS: Final = _both(
+OTHER_FORMS_CHECKS: Final = of_both_stages(
     "other-forms-are-read",
     "Text, calls and what goes back are read in every form that the provider may give them.",
     _other_forms_are_read,
@@ -189,8 +129,8 @@ def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             trial.dialect.answers.write(answer)
         except CannotWrite:
             continue
-        reply = _call(trial, kind, answering_with(answer))
-        yield from (fault.after(f"{words}: ") for fault in _differing(trial, reply, answer))
+        reply = call_as(trial, kind, answering_with(answer))
+        yield from (fault.after(f"{words}: ") for fault in differing(trial, reply, answer))
 
 
 def _deep(depth: int) -> str:
@@ -207,21 +147,32 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "arguments of 200,000 characters": _called(json.dumps({"at": "a long word " * 16_667})),
     "arguments 60 levels deep": _called(_deep(60)),
     "numbers of several kinds": _called('{"a":1.0,"b":-0.0,"c":1e2,"d":1180591620717411303424,"e":0.1,"f":-7}'),
-    "escapes in arguments": _called('{"a":"\\u2028\\u0000\\"\\\\n","b\\n":"\\ud83e\\uddea","":null}'),
+    "escapes in arguments": _called(
+        '{"a":"\\u2028\\u0000\\"\\\\n","b\\n":"\\ud83e\\uddea","":null,"c":"data: [DONE]"}'
+    ),
     "a text of 60,000 characters": WrittenAnswer(content="\u00e9\u00e8 and more words\n\n" * 3000),
     "a text of blanks and line ends": WrittenAnswer(content="\n\n    \t\n        indented\r\n      \n"),
     "a text between fences": WrittenAnswer(content='```json\n{"at": "here"}\n```'),
     "a text that looks like a call": WrittenAnswer(content='{"name": "look", "arguments": {"at": "here"}}'),
     "a text about the tags of reasoning": WrittenAnswer(content="Write <think> before it, and </think> after it."),
+    "a text that repeats one word": WrittenAnswer(content="again again " * 128),
+    "a text about the end of streams": WrittenAnswer(
+        content="A stream ends with data: [DONE] at OpenAI.\n\ndata: [DONE]\n\n"
+    ),
+    "a text that looks like an error": WrittenAnswer(
+        content='{"error": {"message": "it broke", "code": 503}, "type": "error"}'
+    ),
     "a call of a tool that is not offered": WrittenAnswer(
         tool_calls=(ToolCall("call_not_offered", FunctionCall("overlook", '{"at":"here"}')),), finish="tool_calls"
     ),
 }
 """Libraries take texts apart that look like something else: fences (https://github.com/vectorize-io/hindsight/issues/2542),
-calls (https://github.com/BerriAI/litellm/issues/6353), tags (https://github.com/vercel/ai/issues/4920)."""
+calls (https://github.com/BerriAI/litellm/issues/6353), tags (https://github.com/vercel/ai/issues/4920). After 100
+equal pieces, a text is taken for a model in a loop (https://github.com/BerriAI/litellm/issues/6549), and one with the
+end mark in it for the end of the stream (https://github.com/BerriAI/litellm/issues/31562)."""
 
 
-UNUSUAL_CHECKS: Final = _both(
+UNUSUAL_CHECKS: Final = of_both_stages(
     "unusual-answers-are-read",
     "Many calls, large and deep arguments, numbers of every kind, long texts and texts like markup are read whole.",
     _unusual_answers_are_read,
@@ -232,18 +183,18 @@ def _bad_ends_are_not_good(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """A pause, a refusal or a malformed call that looks like an answer is acted upon."""
     for value in trial.dialect.answers.bad_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
-        reply = _call(trial, kind, answering_with(PLAIN_ANSWER, change))
+        reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
         if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
             yield Problem(f"an answer that ends with {show(value)} is given as a good one: {show(reply.finish)}")
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
-        reply = _call(trial, kind, answering_with(PLAIN_ANSWER, change))
+        reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
         if isinstance(reply, Answered) and reply.finish != "stop":
             text = f"an answer that ends with {show(value)} is a good one, and ends with {show(reply.finish)}"
             yield Problem(text, finding_class="contract")
 
 
-BAD_END_CHECKS: Final = _both(
+BAD_END_CHECKS: Final = of_both_stages(
     "bad-ends-are-not-good",
     "An answer ends with `stop` where the provider ended it with a good reason, and nowhere else.",
     _bad_ends_are_not_good,
@@ -256,12 +207,12 @@ def _usage_may_be_missing(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if name is None:
         raise NotApplicable(f"answers of {trial.dialect.name} always count their tokens")
     counted = WrittenAnswer(content=PLAIN_ANSWER.content, input_tokens=901, output_tokens=902, cached_tokens=94)
-    _call(trial, kind, answering_with(counted))
-    reply = _call(trial, kind, answering_with(PLAIN_ANSWER, lambda body: _without(body, name)))
+    call_as(trial, kind, answering_with(counted))
+    reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, lambda body: _without(body, name)))
     if not isinstance(reply, Answered) or reply.error is not None:
         yield from (fault.after("without token counts, ") for fault in unread(reply))
         return
-    yield from (fault.after("without token counts, ") for fault in _differing(trial, reply, PLAIN_ANSWER))
+    yield from (fault.after("without token counts, ") for fault in differing(trial, reply, PLAIN_ANSWER))
     for count in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
         if reply.metadata.get(count):
             text = f"{count} is {show(reply.metadata[count])}, which is not in the answer"
@@ -274,6 +225,6 @@ def _without(value: Any, name: str) -> Any:
     return [_without(item, name) for item in value] if is_array(value) else value
 
 
-USAGE_CHECKS: Final = _both(
+USAGE_CHECKS: Final = of_both_stages(
     "usage-may-be-missing", "An answer without token counts is read, and none are made up.", _usage_may_be_missing
 )

@@ -17,7 +17,7 @@ from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.recorded import ReadRecorded, TokenCounts
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of, is_one_of, path_of
-from art_compliance.dialects.variations import Variation
+from art_compliance.dialects.variations import SeveralAnswers, Variation
 from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
 
@@ -164,6 +164,17 @@ class Models(Struct, frozen=True, kw_only=True):
     """Where the list is, after the path of the base URL."""
 
 
+class ErrorForm(Struct, frozen=True, kw_only=True):
+    """Another form in which the provider answers with an error."""
+
+    words: str
+    """The form, after "answered 503 with"."""
+    write: Callable[[int, str], bytes]
+    """Writes the body of an error answer with this status and message."""
+    when_streaming: bool = False
+    """Whether only requests that ask for a stream are answered so."""
+
+
 def _no_headers(status: int, message: str) -> tuple[tuple[str, str], ...]:
     del status, message
     return ()
@@ -182,6 +193,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """Writes the body of an unstreamed answer. Raises CannotWrite."""
     write_error: Callable[[int, str], bytes]
     """Writes the body of an error answer with this status and message."""
+    error_forms: tuple[ErrorForm, ...] = ()
+    """Other forms of error answers."""
     error_headers: Callable[[int, str], tuple[tuple[str, str], ...]] = _no_headers
     """The headers of an error answer with this status and message, beside its content type."""
     models: Models
@@ -200,6 +213,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """How the provider's ids of tool calls begin."""
     variations: tuple[Variation, ...] = ()
     """Other forms in which the provider may give the same answer, whole or streamed."""
+    several: SeveralAnswers | None = None
+    """How two answers come to one request. None: no request asks for that."""
     bad_ends: tuple[str, ...]
     """Published values of `finish_fields` after which an answer is not a good whole one."""
     good_ends: tuple[str, ...] = ()

@@ -11,8 +11,8 @@ from typing import Any, Final
 from art_compliance.dialects.aws_events import change_payloads, is_messages
 from art_sdk.json_data import is_object
 
-_MOST: Final = 64
-"""Pieces of one text: enough to join wrongly, and few enough to read."""
+_MOST: Final = 128
+"""Pieces of one text: enough to join wrongly, and more than some libraries take for a model that repeats itself."""
 
 _LONGEST: Final = 12
 

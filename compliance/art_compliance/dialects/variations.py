@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from art_compliance.dialects.aws_events import is_messages, read_messages
+
+T = TypeVar("T")
 
 Events = tuple[bytes, ...]
 
@@ -24,6 +27,22 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Rewrites the events of a stream; None: a stream differs as the body does, if at all."""
     goes_back: tuple[str, ...] = ()
     """Texts of the answer that the provider wants back with the next request."""
+
+
+class SeveralAnswers(Struct, frozen=True, kw_only=True):
+    """How the provider gives two answers to one request."""
+
+    fields: dict[str, Any]
+    """The fields of a request that ask for two."""
+    whole: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+    """The body of both, from the bodies of the first and of the second."""
+    events: Callable[[Events, Events], Events]
+    """The events of both, which come in turns, from those of the first and of the second."""
+
+
+def in_turns(some: Iterable[T], others: Iterable[T]) -> list[T]:
+    """One of each, as long as there are any."""
+    return [one for pair in zip_longest(some, others) for one in pair if one is not None]
 
 
 def read_data(event: bytes) -> dict[str, Any] | None:

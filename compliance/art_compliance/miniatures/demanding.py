@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Hashable
 from typing import Any
+from zlib import crc32
 
 from art_compliance.miniatures.base import (
     Options,
     Prompt,
+    Translate,
+    as_data,
     change_messages,
     change_options,
     change_payload,
@@ -16,6 +20,7 @@ from art_compliance.miniatures.base import (
     miniature,
     retranslate,
 )
+from art_sdk.json_data import is_array, is_object
 
 
 @miniature("translation.demanding-prompts-survive")
@@ -71,6 +76,22 @@ def _without_scripts(content: Any) -> Any:
     return re.sub(r"<script>\n.*?</script>", "", content, flags=re.DOTALL) if isinstance(content, str) else content
 
 
+@miniature("translation.demanding-prompts-survive", around=("openai", "bedrock"))
+def refers_to_equal_results(adapter: Any) -> None:
+    """A long result that came before is sent as a note that it came before."""
+    change_prompt(adapter, _with_notes)
+
+
+def _with_notes(prompt: Prompt) -> Prompt:
+    known: set[str] = set()
+    sent: Prompt = []
+    for message in prompt:
+        is_known = message["role"] in ("tool", "tool_result") and message["content"] in known
+        sent.append({**message, "content": "[as above]"} if is_known else message)
+        known |= {message["content"]} if len(str(message["content"])) > 1000 else set()
+    return sent
+
+
 @miniature("translation.demanding-prompts-survive", around=("openai", "anthropic"))
 def takes_results_apart(adapter: Any) -> None:
     """A result that is a JSON list of parts is sent as their texts."""
@@ -84,7 +105,48 @@ def sorts_the_keys_of_schemas(adapter: Any) -> None:
     change_payload(adapter, lambda payload: json.loads(json.dumps(payload, sort_keys=True)))
 
 
-@miniature("translation.like-schemas-stay-apart")
+def _keep_payloads(adapter: Any, key_of: Callable[[Prompt, Options], Hashable]) -> None:
+    """The adapter translates once what has the same key."""
+    known: dict[Hashable, Any] = {}
+
+    def kept(translate: Translate, prompt: Prompt, options: Options) -> Any:
+        key = key_of(prompt, options)
+        if key not in known:
+            known[key] = translate(prompt, options)
+        return as_data(known[key])
+
+    retranslate(adapter, kept)
+
+
+@miniature("translation.like-requests-stay-apart")
+def keeps_payloads_by_a_checksum(adapter: Any) -> None:
+    """A payload is made once for all prompts and options with the same CRC-32."""
+    _keep_payloads(adapter, lambda prompt, options: crc32(json.dumps([prompt, options]).encode()))
+
+
+@miniature("translation.like-requests-stay-apart", around=("openai", "cohere"))
+def keeps_payloads_by_equal_values(adapter: Any) -> None:
+    """A payload is made once for values that are equal in Python, as 1 and True are."""
+    _keep_payloads(adapter, lambda prompt, options: _frozen([prompt, options]))
+
+
+def _frozen(value: Any) -> Hashable:
+    if is_object(value):
+        return tuple((name, _frozen(item)) for name, item in value.items())
+    return tuple(map(_frozen, value)) if is_array(value) else value
+
+
+@miniature("translation.like-requests-stay-apart", around=("gemini", "anthropic"))
+def keeps_payloads_by_joined_texts(adapter: Any) -> None:
+    """A payload is made once for as many messages whose texts are the same when they are joined."""
+    _keep_payloads(adapter, lambda prompt, options: (len(prompt), _joined_texts(prompt), json.dumps(options)))
+
+
+def _joined_texts(prompt: Prompt) -> str:
+    return "".join(f"{message.get('content') or ''}{message.get('tool_calls') or ''}" for message in prompt)
+
+
+@miniature("translation.like-requests-stay-apart")
 def keeps_schemas_by_their_names(adapter: Any) -> None:
     """A schema is converted once for all that have properties of the same names."""
     known: dict[tuple[str, ...], Any] = {}

@@ -39,6 +39,36 @@ def knows_one_line_end(adapter: Any) -> None:
     refeed(adapter, lambda chunk: chunk.replace(b"\r", b""))
 
 
+@miniature("faults.benign-ones-change-nothing", around=("openai", "ollama-chat"))
+def reads_short_lines_alone(adapter: Any) -> None:
+    """A line of more than 128 kB in a stream is an error."""
+    line = bytearray()
+
+    def measured(chunk: bytes) -> bytes:
+        *ended, rest = chunk.split(b"\n")
+        if ended:
+            line.clear()
+        line.extend(rest)
+        if len(line) > 131_072:
+            raise ValueError("the line is too long")
+        return chunk
+
+    refeed(adapter, measured)
+
+
+@miniature("faults.benign-ones-change-nothing", around=("openai", "gemini"))
+def wants_a_bare_content_type(adapter: Any) -> None:
+    """An answer whose content type has parameters is an error."""
+    own = adapter.parse_answer
+
+    def parse_answer(head: Any, body: bytes, info: Any) -> Any:
+        if ";" in head.headers["content-type"]:
+            raise ValueError("this is not JSON")
+        return own(head, body, info)
+
+    adapter.parse_answer = parse_answer
+
+
 @miniature("faults.end-in-time", around=("openai",))
 def waits_for_ever(adapter: Any) -> None:
     """Time limits are ignored."""
@@ -123,6 +153,17 @@ def does_without_refused_options(adapter: Any) -> None:
         lambda error: "Unsupported parameter" in str(error.get("provider_message")),
         lambda prompt, options: (prompt, {name: value for name, value in options.items() if name not in sampling}),
     )
+
+
+@miniature("response.error-answer-is-an-error", around=("gemini", "openai-compatible"))
+def reads_errors_in_objects_alone(adapter: Any) -> None:
+    """An error in a list has no words."""
+    own = adapter.read_error
+
+    def read_error(head: Any, body: bytes) -> Any:
+        return own(head, b"" if body.startswith(b"[") else body)
+
+    adapter.read_error = read_error
 
 
 @miniature("response.error-answer-is-an-error", around=("openai", "bedrock"))

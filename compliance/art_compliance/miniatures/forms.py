@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, change_events, miniature
-from art_compliance.miniatures.streams import refeed
+from art_compliance.miniatures.streams import change_streams, refeed
 from art_sdk.json_data import is_array, is_object
 
 
@@ -91,6 +91,53 @@ def adds_fractions_of_zero(adapter: Any) -> None:
 def rounds_fractions(adapter: Any) -> None:
     """Fractions in arguments are cut off."""
     change_events(adapter, lambda events: _with_numbers(events, parse_float=lambda digits: int(float(digits))))
+
+
+@miniature("stream.unusual-answers-are-read", around=("openai", "cohere", "bedrock"))
+def takes_repetition_for_a_loop(adapter: Any) -> None:
+    """After a hundred equal pieces of a text, the others are left out."""
+    change_streams(adapter, _without_repetition)
+
+
+def _without_repetition(events: Events) -> Events:
+    kept: Events = []
+    run = 0
+    for event in events:
+        is_again = bool(kept) and event["type"] == kept[-1]["type"] == "TOKEN" and event["text"] == kept[-1]["text"]
+        run = run + 1 if is_again else 0
+        kept += [event] if run < _MOST_EQUAL else []
+    return kept
+
+
+_MOST_EQUAL: Final = 100
+
+
+@miniature("stream.unusual-answers-are-read", around=("openai", "cohere"))
+def looks_for_the_end_mark_in_texts(adapter: Any) -> None:
+    """A piece of a text or of arguments with the end mark in it ends the stream: its event is not read."""
+    refeed(adapter, lambda chunk: chunk if chunk.startswith(b"data: [DONE]") or b"[DONE]" not in chunk else b"")
+
+
+@miniature("response.other-answers-stand-apart", "stream.other-answers-stand-apart", around=("openai", "gemini"))
+def mixes_the_answers(adapter: Any) -> None:
+    """Of several answers to one request, the texts are joined."""
+    reread(adapter, _as_one)
+    refeed(adapter, lambda chunk: change_data(chunk, _as_first))
+
+
+def _as_one(body: Any) -> Any:
+    for choice in body.get("choices", ())[1:]:
+        body["choices"][0]["message"]["content"] += choice["message"]["content"]
+    for candidate in body.get("candidates", ())[1:]:
+        body["candidates"][0]["content"]["parts"] += candidate["content"]["parts"]
+    return body
+
+
+def _as_first(event: Any) -> Any:
+    for choice in (*(event.get("choices") or ()), *(event.get("candidates") or ())):
+        if choice["index"]:
+            choice |= {"index": 0, "finish_reason": None, "finishReason": None}
+    return event
 
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai",))

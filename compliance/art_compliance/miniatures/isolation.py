@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, cast
@@ -247,6 +248,12 @@ def change_url(adapter: Any, change: Callable[[str], str]) -> None:
 def sends_plain_text(adapter: Any) -> None:
     """The request says that its body is plain text."""
     readdress(adapter, lambda request, _: _with_header(request, "content-type", "text/plain"))
+
+
+@miniature("wire.request-arrives-where-it-is-served", around=("openai", "ollama"))
+def sends_a_byte_order_mark(adapter: Any) -> None:
+    """The body of the request begins with a byte order mark."""
+    readdress(adapter, lambda request, _: {**request, "body": BOM_UTF8 + request["body"]})
 
 
 @miniature("wire.books-stay-at-home")

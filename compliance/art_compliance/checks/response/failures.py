@@ -9,9 +9,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, Final
 
+from art_compliance.checks.answerers import giving
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import wrong_failure, wrong_status_error
+from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects.base import ErrorForm
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Response
@@ -29,6 +32,7 @@ _STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 
 _FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
 """Statuses that stay the same however often the adapter tries again."""
 
+_BUSY: Final = 503
 _WAIT: Final = 1.0
 
 
@@ -55,6 +59,22 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
+    for form in trial.dialect.answers.error_forms:
+        yield from _misread(trial, form)
+
+
+def _misread(trial: Trial, form: ErrorForm) -> Iterator[Problem]:
+    """What is wrong with the reply to an error in another form."""
+    words = f"written error {_BUSY}"
+    for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
+        if form.when_streaming and not streamed:
+            continue
+        response = Response(_BUSY, form.write(_BUSY, words))
+        reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(response))
+        faults = list(wrong_failure(trial, reply))
+        if isinstance(reply, Answered):
+            faults += wrong_status_error(reply.error or {}, _BUSY, words=words, retry_after=_WAIT)
+        yield from (fault.after(f"answered {_BUSY} with {form.words}: ") for fault in faults)
 
 
 def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:

@@ -182,6 +182,23 @@ def _results_like_data(random: Random) -> tuple[Prompt, Options]:
     return prompt, {"tools": [_tool("look", {"at": {"type": "string"}}, _texts_like_data(_word(random))[3])]}
 
 
+def _equal_texts(random: Random) -> tuple[Prompt, Options]:
+    """Whoever reads a file again gets the same text again, and people say yes more than once."""
+    page = " ".join(_word(random) for _ in range(300))
+    prompt: Prompt = []
+    for at in range(3):
+        call = {"id": f"call_{at}", "type": "function", "function": {"name": "look", "arguments": '{"at":"here"}'}}
+        prompt += [
+            {"role": "user", "content": page if at else "Yes."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool_result", "tool_call_id": f"call_{at}", "name": "look", "content": page},
+            {"role": "assistant", "content": "It says so."},
+            {"role": "user", "content": "Yes."},
+            {"role": "assistant", "content": "It says so."},
+        ]
+    return prompt, {"tools": [_tool("look", {"at": {"type": "string"}})]}
+
+
 def _large_images(random: Random) -> tuple[Prompt, Options]:
     """Two PNG images of almost a megabyte each, one of them in an older turn."""
     images = [
@@ -208,6 +225,7 @@ _DEMANDS: Final = (
     Demand(words="40 parts in one message", make=_many_parts),
     Demand(words="texts like data", make=_like_data),
     Demand(words="a system prompt like data", needs=("system",), make=_systems_like_data),
+    Demand(words="equal texts and equal results", needs=_TOOLS_NEEDED, make=_equal_texts),
     Demand(words="results like data", needs=_TOOLS_NEEDED, make=_results_like_data),
     Demand(words="two images of 0.9 MB", needs=("images",), make=_large_images),
 )
@@ -250,25 +268,3 @@ def _orders(value: Any, names: set[str], pointer: str = "") -> Iterator[tuple[st
     elif is_array(value):
         for at, item in enumerate(value):
             yield from _orders(item, names, f"{pointer}/{at}")
-
-
-@check(
-    "translation.like-schemas-stay-apart",
-    clause="A tool's schema is sent as it is given, whatever schemas with the same names came before.",
-    requires=("dialect", "sent"),
-    once=True,
-    leaves_to=(*CAUSES, laws.same_prompt_same_request),
-    needs=(),
-)
-def like_schemas_stay_apart(trial: Trial) -> Iterator[Problem]:
-    """Caches of converted schemas need the whole schema as their key."""
-    if "tools" not in trial.subject.capabilities:
-        raise NotApplicable("not declared: tools")
-    prompt: Prompt = [{"role": "user", "content": "hello"}]
-    for kind in ("string", "integer"):
-        properties = {"at": {"type": kind, "description": f"A {kind}."}, "of": {"type": "string"}}
-        options: Options = {"thread_id": "alike", "tools": [_tool("look", properties)]}
-        yield from (
-            problem.after(f"the second of two: {kind}: ")
-            for problem in islice(losses_of(trial, prompt, options), _SHOWN)
-        )

@@ -6,7 +6,14 @@ from typing import Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.gemini_generate.access import ACCESS, NOT_JSON
-from art_compliance.dialects.gemini_generate.answers import BAD_ENDS, ESSENTIAL, MODELS, write_error, write_response
+from art_compliance.dialects.gemini_generate.answers import (
+    BAD_ENDS,
+    ESSENTIAL,
+    LISTED_ERROR,
+    MODELS,
+    write_error,
+    write_response,
+)
 from art_compliance.dialects.gemini_generate.decode import decode
 from art_compliance.dialects.gemini_generate.order import ORDER
 from art_compliance.dialects.gemini_generate.reasoning import find_signatures, reasoning
@@ -20,7 +27,7 @@ from art_compliance.dialects.gemini_generate.streams import (
     write_stream,
     write_stream_error,
 )
-from art_compliance.dialects.gemini_generate.variations import VARIATIONS
+from art_compliance.dialects.gemini_generate.variations import TWO_CANDIDATES, VARIATIONS
 
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
@@ -44,12 +51,14 @@ GEMINI_GENERATE: Final = Dialect(
     answers=Answers(
         write=write_response,
         write_error=write_error,
+        error_forms=(LISTED_ERROR,),
         models=MODELS,
         essential=ESSENTIAL,
         read=read_recorded,
         counts=COUNTS,
         reasoning=reasoning,
         variations=VARIATIONS,
+        several=TWO_CANDIDATES,
         bad_ends=BAD_ENDS,
         optional_usage="usageMetadata",
         doubles=True,  # google.protobuf.Struct, args of FunctionCall; recorded: whole numbers have no fraction

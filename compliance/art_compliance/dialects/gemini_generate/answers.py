@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.base import Models
+from art_compliance.dialects.base import ErrorForm, Models
 from art_compliance.dialects.writing import CannotWrite, arguments_of
 from art_compliance.scenarios import WrittenAnswer
 
@@ -125,3 +125,14 @@ def write_error(status: int, message: str) -> bytes:
     """An error answer, in the form of recorded ones."""
     error = {"code": status, "message": message, "status": _STATUSES.get(status, "INTERNAL")}
     return json.dumps({"error": error}).encode()
+
+
+LISTED_ERROR: Final = ErrorForm(
+    words="its error in a list",
+    write=lambda status, message: b"[%b]\n" % write_error(status, message),
+    when_streaming=True,
+)
+"""As observed where a stream was asked for, with `alt=sse` too: https://github.com/google-gemini/gemini-cli/issues/6454.
+
+Google's own client reads it: `APIError` in errors.py of google-genai 3.4.
+"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from art_compliance.dialects.framing import data_frame
-from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_compliance.dialects.variations import Events, SeveralAnswers, Variation, in_halves, in_turns, read_data
 
 Part = dict[str, Any]
 _SIGNATURES: Final = ("Zmlyc3Qgc2lnbmF0dXJl", "c2Vjb25kIHNpZ25hdHVyZQ==", "dGhpcmQgc2lnbmF0dXJl")
@@ -59,6 +59,26 @@ def _in_one(events: Events) -> Events:
     parts = [part for chunk in chunks for part in _parts(chunk)]
     return (data_frame(_with_parts(chunks[-1], parts), newline="\r\n"),)
 
+
+def _both_candidates(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    return {**first, "candidates": [*first["candidates"], *_numbered(second)["candidates"]]}
+
+
+def _numbered(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "candidates": [{**candidate, "index": 1} for candidate in body["candidates"]]}
+
+
+def _candidates_in_turns(first: Events, second: Events) -> Events:
+    """Each response has a piece of one candidate. Inferred: recorded streams have one candidate."""
+    own = [data for event in first if (data := read_data(event)) is not None]
+    others = [_numbered(data) for event in second if (data := read_data(event)) is not None]
+    return tuple(data_frame(chunk, newline="\r\n") for chunk in in_turns(own, others))
+
+
+TWO_CANDIDATES: Final = SeveralAnswers(
+    fields={"generationConfig": {"candidateCount": 2}}, whole=_both_candidates, events=_candidates_in_turns
+)
+"""Source: `candidate_count` and `Candidate.index` of google-genai 3.4."""
 
 VARIATIONS: Final = (
     Variation(words="its text in two parts", whole=_two_texts),

@@ -27,5 +27,6 @@ MISTRAL_CHAT: Final = ChatForm(
     models=("mistral-large-latest",),
     describe_model=describe_model,
     bad_ends=("length", "model_length", "error"),
+    has_choices=True,
     style=ChatStyle(whole_calls=True, usage_at_finish=True, padding="p", ends_with_content=True),  # recorded in 2026
 ).dialect()

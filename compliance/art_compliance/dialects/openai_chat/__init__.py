@@ -21,6 +21,7 @@ OPENAI_CHAT: Final = ChatForm(
     models=("gpt-4.1", "gpt-4.1-mini"),
     reasoning=reasoning,
     call_id_prefix="call_",
+    has_choices=True,
     style=OPENAI,
     interleave_calls=interleave_calls,
 ).dialect()

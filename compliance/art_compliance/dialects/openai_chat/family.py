@@ -11,6 +11,7 @@ from art_compliance.dialects.base import (
     Access,
     Answers,
     Dialect,
+    ErrorForm,
     Models,
     Reasoning,
     Requests,
@@ -26,7 +27,7 @@ from art_compliance.dialects.openai_chat.decode import Variant, decoder
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.recorded import COUNTS, read_recorded
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, ChatStyle, chat_stream, error_event
-from art_compliance.dialects.openai_chat.variations import VARIATIONS, WITHOUT_END_MARK
+from art_compliance.dialects.openai_chat.variations import TWO_CHOICES, VARIATIONS, WITHOUT_END_MARK
 from art_compliance.dialects.recorded import TokenCounts
 from art_compliance.dialects.ruling import RuleCheck
 from art_compliance.dialects.variations import Variation
@@ -66,6 +67,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Answers`."""
     write_error: Callable[[int, str], bytes]
     """As in `Answers`."""
+    error_forms: tuple[ErrorForm, ...] = ()
+    """As in `Answers`."""
     write_stream_error: Callable[[int, str], bytes] | None = None
     """As in `Streams`. None: the body of `write_error` as an event without a type."""
     models: tuple[str, ...]
@@ -82,6 +85,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Answers`."""
     variations: tuple[Variation, ...] = ()
     """As in `Answers`, beside those of the whole family."""
+    has_choices: bool = False
+    """Whether a request may ask for several choices."""
     lacks_end_mark: bool = False
     """Whether its streams may end after the finish, without `[DONE]`."""
     style: ChatStyle
@@ -127,6 +132,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
         return Answers(
             write=self.write,
             write_error=self.write_error,
+            error_forms=self.error_forms,
             models=Models(names=self.models, describe=self.describe_model, gather=_gather),
             essential=ESSENTIAL,
             read=read_recorded,
@@ -134,6 +140,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             reasoning=self.reasoning,
             call_id_prefix=self.call_id_prefix,
             variations=(*VARIATIONS, *self.variations, *([WITHOUT_END_MARK] if self.lacks_end_mark else [])),
+            several=TWO_CHOICES if self.has_choices else None,
             bad_ends=self.bad_ends,
             optional_usage="usage",
         )

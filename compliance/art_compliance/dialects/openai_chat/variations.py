@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.framing import data_frame
 from art_compliance.dialects.openai_chat.streams import DONE
-from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_compliance.dialects.variations import Events, SeveralAnswers, Variation, in_halves, in_turns, read_data
 from art_sdk.json_data import is_array
 
 Chunk = dict[str, Any]
@@ -165,6 +165,31 @@ VARIATIONS: Final = (
     Variation(words="one letter per chunk", events=_regrouped(_letters)),
     Variation(words="two pieces of a call in one chunk", events=_regrouped(_calls_in_two_entries)),
 )
+
+
+def _both_choices(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    return {**first, "choices": [*first["choices"], *_numbered(second)["choices"]]}
+
+
+def _numbered(chunk: Chunk) -> Chunk:
+    return {**chunk, "choices": [{**choice, "index": 1} for choice in chunk["choices"]]}
+
+
+def _choices_in_turns(first: Events, second: Events) -> Events:
+    """Each chunk has one choice, as the published type allows it; the token counts and the end mark come once."""
+    speaking, counted = _split(first)
+    others, _ = _split(second)
+    mixed = in_turns(speaking, map(_numbered, others))
+    return (*map(data_frame, (*mixed, *counted)), DONE)
+
+
+def _split(events: Events) -> tuple[list[Chunk], list[Chunk]]:
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    return [one for one in chunks if one.get("choices")], [one for one in chunks if not one.get("choices")]
+
+
+TWO_CHOICES: Final = SeveralAnswers(fields={"n": 2}, whole=_both_choices, events=_choices_in_turns)
+"""Source: `n` and `index` in the published types of requests and chunks."""
 
 WITHOUT_END_MARK: Final = Variation(
     words="no [DONE] after the finish", events=lambda events: tuple(one for one in events if one != DONE)

@@ -11,7 +11,7 @@ from typing import Final
 from art_compliance.dialects.openai_chat.answers import write_error
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
-from art_compliance.dialects.openai_compatible.answers import reasoning, write_response
+from art_compliance.dialects.openai_compatible.answers import ERROR_FORMS, reasoning, write_response
 from art_compliance.dialects.openai_compatible.rules import RULES
 
 FORM: Final = ChatForm(
@@ -23,9 +23,11 @@ FORM: Final = ChatForm(
     has_thinking=True,
     write=write_response,
     write_error=write_error,
+    error_forms=ERROR_FORMS,
     models=("written",),
     reasoning=reasoning,
     lacks_end_mark=True,
+    has_choices=True,
     style=ChatStyle(texts=("reasoning_content", "content")),
 )
 

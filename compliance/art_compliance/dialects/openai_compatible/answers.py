@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from art_compliance.dialects.base import Reasoning
+from art_compliance.dialects.base import ErrorForm, Reasoning
 from art_compliance.dialects.openai_chat.answers import WRITTEN_AT, finish_of, numbered_calls_of, refuse_refusal
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.scenarios import WrittenAnswer
@@ -178,6 +178,24 @@ def write_huggingface_error(status: int, message: str) -> bytes:
     """
     del status
     return json.dumps({"error": message}).encode()
+
+
+def _write_flat_error(status: int, message: str) -> bytes:
+    kind = "BadRequestError" if status < 500 else "InternalServerError"
+    return json.dumps({"object": "error", "message": message, "type": kind, "param": None, "code": status}).encode()
+
+
+def _write_listed_error(status: int, message: str) -> bytes:
+    kind = "INVALID_ARGUMENT" if status < 500 else "UNAVAILABLE"
+    return json.dumps([{"error": {"code": status, "message": message, "status": kind}}]).encode()
+
+
+ERROR_FORMS: Final = (
+    ErrorForm(words="its error without an object around it", write=_write_flat_error),
+    ErrorForm(words="its error in a list", write=_write_listed_error),
+)
+"""vLLM's up to 0.9 (https://github.com/vllm-project/vllm/issues/4667), and Google's
+(https://github.com/googleapis/google-api-python-client/issues/2570)."""
 
 
 def _body(answer: WrittenAnswer, thinking_field: str, usage: dict[str, Any], **more: Any) -> bytes:

@@ -127,6 +127,7 @@ FIREWORKS: Final[Dialect] = replace(
     FORM,
     access=chat_access(no_key="Missing API key", wrong_key="The API key you provided is invalid."),  # inferred
     write_error=write_fireworks_error,
+    error_forms=(),
 ).dialect()
 
 HUGGINGFACE: Final[Dialect] = replace(
@@ -135,4 +136,5 @@ HUGGINGFACE: Final[Dialect] = replace(
         no_key="Invalid username or password.", wrong_key="Invalid username or password."
     ),
     write_error=write_huggingface_error,
+    error_forms=(),
 ).dialect()

@@ -17,6 +17,7 @@ from art_compliance.scenarios import WrittenAnswer
 Kind = Literal["streamed", "unstreamed"]
 BOTH: Final[frozenset[Kind]] = frozenset({"streamed", "unstreamed"})
 STREAMED: Final[frozenset[Kind]] = frozenset({"streamed"})
+UNSTREAMED: Final[frozenset[Kind]] = frozenset({"unstreamed"})
 EVENT_STREAM: Final = "text/event-stream"
 
 

@@ -61,6 +61,11 @@ def unstream(good: Good) -> Response:
     return Response(200, good.dialect.answers.write(good.written))
 
 
+def name_charset(good: Good) -> Response:
+    """The good answer, whose content type says in which charset it is, as those of many providers do."""
+    return Response(200, content_type=f"{good.content_type}; charset=utf-8", steps=tuple(map(Send, good.events)))
+
+
 def lengthen(good: Good) -> Response:
     """The good answer with a lot of padding that JSON and events allow."""
     if good.content_type == "application/json":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
-from art_compliance.dialects.framing import truncate
+from art_compliance.dialects.framing import change_bytes, truncate
 from art_compliance.provider.faults.base import Good
 from art_compliance.provider.script import Response
 
@@ -46,6 +47,19 @@ def drop_blanks(good: Good) -> Response:
 def split_lines(good: Good) -> Response:
     """The data of each event in two lines; the first is the opening brace."""
     return good.resend([event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events])
+
+
+def lengthen_event(good: Good) -> Response:
+    """The event in the middle is as long as those with pictures, pages and encrypted reasoning: JSON may have blanks.
+
+    Readers of lines stop at some length: https://github.com/open-webui/open-webui/pull/24928.
+    """
+    at = len(good.events) // 2
+    long = change_bytes(good.events[at], lambda data: data.replace(b"{", b"{" + b" " * _LONG, 1))
+    return good.resend([*good.events[:at], long, *good.events[at + 1 :]])
+
+
+_LONG: Final = 300_000
 
 
 def end_in_error(good: Good) -> Response:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, Fault
+from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, UNSTREAMED, Fault
 from art_compliance.provider.faults.bodies import (
     LONG,
     RETRY_AFTER,
     break_utf8,
     lengthen,
+    name_charset,
     other_json,
     page,
     refuse,
@@ -26,6 +28,7 @@ from art_compliance.provider.faults.events import (
     change_newlines,
     drop_blanks,
     end_in_error,
+    lengthen_event,
     malform,
     split_lines,
 )
@@ -262,6 +265,27 @@ _TABLE: Final = (
         expects="whole",
         on=STREAMED,
         is_of_text=True,
+    ),
+    Fault(
+        id="long-event",
+        words="an event of 300 kB, most of it blanks between its fields",
+        spoil=lengthen_event,
+        expects="whole",
+        on=STREAMED,
+    ),
+    Fault(
+        id="charset",
+        words="the good answer, whose content type names its charset",
+        spoil=name_charset,
+        expects="whole",
+        is_of_text=True,
+    ),
+    Fault(
+        id="marked-body",
+        words="a byte order mark before the body, which readers of JSON may refuse",
+        spoil=lambda good: good.script(Send(BOM_UTF8 + good.body)),
+        expects="either",  # RFC 8259, 8.1
+        on=UNSTREAMED,
     ),
     Fault(
         id="byte-order-mark",

@@ -1,0 +1,80 @@
+"""Checks that are made twice, of whole answers and of streams, and how a reply differs from what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, Final, Literal
+
+from art_compliance.checks.answer_laws import same_arguments
+from art_compliance.checks.base import Check, check
+from art_compliance.checks.replies import unread
+from art_compliance.checks.requirements import Requirement
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Answerer
+from art_compliance.quoting import describe_change, show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
+
+Kind = Literal["response", "stream"]
+_NEEDS: Final[Mapping[Kind, tuple[Requirement, ...]]] = {
+    "response": ("dialect", "call", "sent"),
+    "stream": ("dialect", "call", "sent", "streaming"),
+}
+
+
+def of_both_stages(name: str, clause: str, look: Callable[[Trial, Kind], Iterator[Problem]]) -> tuple[Check, ...]:
+    """The check of whole answers, and that of streams."""
+
+    def declare(kind: Kind) -> Check:
+        declared = check(f"{kind}.{name}", clause=clause, requires=_NEEDS[kind], once=True, on_every_prompt=True)
+
+        @wraps(look)
+        def run(trial: Trial) -> Iterator[Problem]:
+            yield from look(trial, kind)
+
+        return declared(run)
+
+    return declare("response"), declare("stream")
+
+
+def call_as(trial: Trial, kind: Kind, answerer: Answerer) -> Reply:
+    """A call with a tool, streamed or not."""
+    options = {**trial.scenario.call_options(), "stream": kind == "stream"}
+    if "tools" in trial.subject.capabilities:
+        options["tools"] = TOOLS
+    return trial.subject.call(trial.scenario.prompt, options, answerer)
+
+
+TOOLS: Final[list[dict[str, Any]]] = [
+    {"name": "look", "description": "Looks.", "inputSchema": {"type": "object", "properties": {}}}
+]
+
+
+def differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+    """How the reply is not this answer."""
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield from unread(reply)
+        return
+    if (reply.text or "") != (answer.content or "") or reply.token_text != (answer.content or ""):
+        found = reply.text if reply.text != answer.content else reply.token_text
+        yield Problem(f"the text differs: {describe_change(answer.content or '', found or '')}")
+    for what, calls in (("TOOL_CALL", reply.event_calls), ("the message", reply.calls)):
+        if len(calls) != len(answer.tool_calls):
+            yield Problem(f"{what} has {len(calls)} of {len(answer.tool_calls)} calls")
+            continue
+        for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
+            function: dict[str, Any] = call.get("function") or {}
+            arguments = function.get("arguments")
+            if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
+                text = describe_change(wanted.function.arguments, str(arguments))
+                yield Problem(f"the arguments of call {number} differ in {what}: {text}")
+                return
+    for name in ("input_tokens", "output_tokens"):
+        wanted, found = getattr(answer, name), reply.metadata.get(name)
+        if found and found != wanted:
+            yield Problem(f"{name} is {show(found)}, but the answer says {wanted}", finding_class="contract")
+    if reply.finish != answer.finish:
+        yield Problem(f"END says {show(reply.finish)}, but the answer ended with {show(answer.finish)}")

@@ -10,6 +10,7 @@ import pytest
 from art_sdk import (
     CallInfo,
     Completion,
+    EndEvent,
     ErrorEvent,
     LLMProviderError,
     OpenAIResponsesAdapter,
@@ -284,6 +285,26 @@ def test_an_item_that_the_limit_cut_off_is_read_as_far_as_it_came(begun: Any, de
     completion = fold(streamed(CREATED, begun, delta, last))
     calls = [call.function.arguments for call in completion.message.tool_calls]
     assert (completion.message.content, calls, completion.finish) == (text, arguments, "length")
+
+
+def test_messages_that_the_limit_cut_off_keep_the_lengths_of_their_texts():
+    item = {**BEGUN["item"], "phase": "commentary"}
+    begun = [{**BEGUN, "output_index": at, "item": {**item, "id": f"msg_{at}"}} for at in (0, 1)]
+    deltas = [{**DELTA, "output_index": at, "delta": text} for at, text in ((0, "hi"), (0, " ho"), (1, "he"))]
+    last = {"type": "response.incomplete", "response": response(status="incomplete", incomplete_details=CUT)}
+    message = fold(streamed(CREATED, *begun, *deltas, last)).message
+    kept = [{"type": "message", "length": 5, "id": "msg_0", "phase": "commentary"}]
+    kept += [{"type": "message", "id": "msg_1", "phase": "commentary"}]
+    assert message.extensions == {"openai-responses": {"items": kept}}
+
+
+@pytest.mark.parametrize("end", ["x", "y"])
+def test_a_long_text_is_compared_with_its_pieces_to_its_end(end: str):
+    pieces = [{**DELTA, "delta": "é" * 50_000}] * 3 + [{**DELTA, "delta": "x"}]
+    whole = "é" * 150_000 + end
+    *_, last = streamed(CREATED, BEGUN, *pieces, {**TEXT, "text": whole}, {**DONE, "item": said(whole)}, LAST)
+    assert isinstance(last, EndEvent)
+    assert last.finish == ("stop" if end == "x" else "error")
 
 
 def test_names_and_data_of_an_event_agree():

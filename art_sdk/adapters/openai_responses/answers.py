@@ -123,13 +123,13 @@ class Output:
                 pass  # a tool of the server's, or a newer kind of item: kept in the extensions
         self.add(given, item)
 
-    def add(self, given: dict[str, Any], item: OutputItem) -> None:
-        """Adds an item whose pieces are known already."""
+    def add(self, given: dict[str, Any], item: OutputItem, *, length: int | None = None) -> None:
+        """Adds an item whose pieces are known already; `length` is that of a message's texts, if it lacks them."""
         if item.type == "function_call":
             self._has_calls = True
         elif item.type == "message":
             given = {name: value for name, value in given.items() if name != "content"}  # it may be long
-            self._lengths.append(sum(len(piece.text) for piece in message_texts(item)))
+            self._lengths.append(sum(len(piece.text) for piece in message_texts(item)) if length is None else length)
             self._is_refusal = self._is_refusal or any(part.type == "refusal" for part in item.content or ())
         self.items.append(given)
 

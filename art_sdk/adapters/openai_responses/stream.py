@@ -17,8 +17,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking
+from art_sdk.adapters.answers import CallInfo, Ending, Piece, Text, Thinking
 from art_sdk.adapters.openai_responses.answers import Output, OutputItem, Response, message_texts, read_call
+from art_sdk.adapters.openai_responses.open_items import OpenItem, Said
 from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, fields_of, follow
 from art_sdk.http.framing import Frame
 
@@ -35,21 +36,6 @@ class _Event(Struct):
     text: str | None = None
     refusal: str | None = None
     arguments: str | None = None
-
-
-class _OpenItem:
-    """An item whose pieces are still coming: its texts by kind and index, and the arguments of a call."""
-
-    def __init__(self, item: dict[str, Any], kind: str) -> None:
-        self.item = item
-        self.kind = kind
-        self.texts: dict[tuple[str, int], LongText] = {}
-
-    def text(self, kind: str, index: int) -> LongText:
-        return self.texts.setdefault((kind, index), LongText())
-
-    def is_meant(self, item_id: str | None) -> bool:
-        return item_id is not None and item_id in (self.item.get("id"), self.item.get("call_id"))
 
 
 _T = TypeVar("_T")
@@ -92,7 +78,7 @@ class ResponseStream:
         self._info = info
         self._request_id = request_id
         self._state = "begun"
-        self._open: dict[int, _OpenItem] = {}
+        self._open: dict[int, OpenItem] = {}
         self._count = 0
         self._output = Output(dialect)
         self._response: Response | None = None
@@ -140,7 +126,7 @@ class ResponseStream:
         index = self._count if event.output_index is None else event.output_index
         if index in self._open or index < self._count:
             raise ValueError(f"the item {index} begins twice")
-        self._open[index] = _OpenItem(item, kind)
+        self._open[index] = OpenItem(item, kind)
         self._count = index + 1
 
     def _take_delta(self, event: _Event, row: tuple[str, str, type[Text | Thinking] | None]) -> Iterator[Piece]:
@@ -161,7 +147,7 @@ class ResponseStream:
 
     def _text_of(
         self, event: _Event, row: tuple[str, str, type[Text | Thinking] | None]
-    ) -> tuple[LongText, Callable[[str], Piece] | None]:
+    ) -> tuple[Said, Callable[[str], Piece] | None]:
         kind, name, make = row
         opened = self._find(event)
         if opened.kind != kind:
@@ -169,7 +155,7 @@ class ResponseStream:
         index = event.content_index if event.summary_index is None else event.summary_index
         return opened.text(name, index or 0), make
 
-    def _find(self, event: _Event) -> _OpenItem:
+    def _find(self, event: _Event) -> OpenItem:
         """The item of an event. Raises ValueError for one that has not begun, or is done."""
         if event.output_index is not None:
             found = self._open.get(event.output_index)
@@ -187,7 +173,7 @@ class ResponseStream:
         self._open = {index: one for index, one in self._open.items() if one is not opened}
         yield from self._read(given, opened)
 
-    def _read(self, given: dict[str, Any], opened: _OpenItem) -> Iterator[Piece]:
+    def _read(self, given: dict[str, Any], opened: OpenItem) -> Iterator[Piece]:
         item = msgspec.convert(given, OutputItem)
         if opened.kind == "function_call":
             call = read_call(given, self._info)
@@ -202,7 +188,7 @@ class ResponseStream:
                     yield from (Thinking(rest),) if rest else ()
         self._output.add(given, item)
 
-    def _rest_of_message(self, item: OutputItem, opened: _OpenItem) -> Iterator[Piece]:
+    def _rest_of_message(self, item: OutputItem, opened: OpenItem) -> Iterator[Piece]:
         texts = message_texts(item)
         if not texts and opened.texts:
             raise ValueError("a message is done without the text of its pieces")
@@ -223,8 +209,22 @@ class ResponseStream:
                 yield from self._output.read(item, self._info)
         elif len(output) > self._count:
             raise ValueError(f"{event.type} has {len(output)} items, of which only {self._count} came")
-        for opened in self._open.values():  # of an answer that was cut off
-            yield from self._read(_as_cut(opened), opened)
+        response.output = None  # every item is known by now, and its texts may be long
+        for opened in self._open.values():
+            yield from self._read_cut(opened)
+
+    def _read_cut(self, opened: OpenItem) -> Iterator[Piece]:
+        """An item of an answer that was cut off, as if it were done. The pieces of a message have said all of it."""
+        if opened.kind == "message":
+            parts = [{"type": kind, "text": "", "refusal": ""} for kind, _ in opened.texts]
+            item = opened.item | {"content": parts}
+            length = sum(said.length for said in opened.texts.values())
+            self._output.add(item, msgspec.convert(item, OutputItem), length=length)
+        elif opened.kind == "function_call":
+            said = opened.text("arguments", 0)
+            yield from self._read(opened.item | {"arguments": said.kept.read() if said.kept else ""}, opened)
+        else:
+            yield from self._read(opened.item, opened)
 
 
 def _is_output(kind: str) -> bool:
@@ -244,25 +244,13 @@ def _id_of(item: dict[str, Any]) -> str | None:
     return item.get("id") or item.get("call_id")
 
 
-def _rest_of(whole: str, said: LongText, event: str) -> str:
+def _rest_of(whole: str, said: Said, event: str) -> str:
     """What of a whole text its pieces have not said, which is added. Raises ValueError if they said something else."""
-    text = said.read()
-    if not whole.startswith(text):
+    if not said.begins(whole):
         raise ValueError(f"{event} has another text than its pieces")
-    rest = whole[len(text) :]
+    rest = whole[said.length :]
     said.write(rest)
     return rest
-
-
-def _as_cut(opened: _OpenItem) -> dict[str, Any]:
-    """An item that was cut off, as if it were done."""
-    texts = {key: text.read() for key, text in opened.texts.items()}
-    if opened.kind == "function_call":
-        return opened.item | {"arguments": texts.get(("arguments", 0), "")}
-    if opened.kind != "message":
-        return opened.item
-    parts = [{"type": kind, "refusal" if kind == "refusal" else "text": text} for (kind, _), text in texts.items()]
-    return opened.item | {"content": parts}
 
 
 def _needed(value: _T | None, lack: str) -> _T:

@@ -139,16 +139,15 @@ class Transport:
     def _fault(self, error: Exception) -> LLMProviderError:
         name = type(error).__name__
         happened, retryable = next((_FAULTS[n] for n in _lineage(error) if n in _FAULTS), ("failed", False))
-        return LLMProviderError(
-            f"the call to {self._provider} {happened} ({name})", provider=self._provider, is_retryable=retryable
-        )
+        text = f"the call to {self._provider} {happened.format(address=_address_of(error))} ({name})"
+        return LLMProviderError(text, provider=self._provider, is_retryable=retryable)
 
 
 _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
-    "ConnectTimeout": ("could not connect in time", True),
+    "ConnectTimeout": ("could not connect to {address} in time", True),
     "TimeoutException": ("took longer than its time limit", True),
     "TimeoutError": ("took longer than its time limit", True),  # anyio's, at the end of the whole call
-    "ConnectError": ("could not connect", True),
+    "ConnectError": ("could not connect to {address}", True),
     "DecodingError": ("came back with a body that does not decompress", False),
     "RemoteProtocolError": ("was cut off, or answered by something that does not speak HTTP", True),
     "NetworkError": ("was cut off", True),
@@ -156,6 +155,19 @@ _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
     "InvalidURL": ("has a base_url that is not a URL", False),
 }
 """What happened, and whether trying again may help, by the name of httpx2's exception or of a base of it."""
+
+
+def _address_of(error: Exception) -> str:
+    """The host and the port that was called. What else a URL has may be secret."""
+    import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+    try:
+        return error.request.url.netloc.decode() if isinstance(error, httpx2.RequestError) else _UNKNOWN
+    except RuntimeError:  # the client did not note which request it was
+        return _UNKNOWN
+
+
+_UNKNOWN: Final = "its server"
 
 
 class _ByteCounter:

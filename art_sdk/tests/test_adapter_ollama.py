@@ -256,7 +256,7 @@ def test_an_ollama_that_does_not_run_is_one_clear_error() -> None:
     events = list(adapter.call_sync([USER], {"thread_id": "t"}))
     adapter.close()
     assert len(events) == 2
-    assert failure(events).message == "the call to ollama-chat could not connect (ConnectError)"
+    assert failure(events).message == f"the call to ollama-chat could not connect to 127.0.0.1:{port} (ConnectError)"
     assert failure(events).is_retryable
 
 

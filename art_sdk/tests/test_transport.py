@@ -49,11 +49,11 @@ def _raiser(error: Exception) -> Handler:
 
 
 FAULTS = [
-    (httpx2.ConnectTimeout("x"), "could not connect in time", True),
+    (httpx2.ConnectTimeout("x"), "could not connect to acme.test in time", True),
     (httpx2.ReadTimeout("x"), "took longer than its time limit", True),
     (httpx2.WriteTimeout("x"), "took longer than its time limit", True),
     (httpx2.PoolTimeout("x"), "took longer than its time limit", True),
-    (httpx2.ConnectError("x"), "could not connect", True),
+    (httpx2.ConnectError("x"), "could not connect to acme.test", True),
     (httpx2.ReadError("x"), "was cut off", True),
     (httpx2.WriteError("x"), "was cut off", True),
     (httpx2.RemoteProtocolError("x"), "was cut off, or answered by something that does not speak HTTP", True),
@@ -82,6 +82,13 @@ def test_a_fault_of_the_network_is_the_provider_s(
     assert error.message == f"the call to acme {happened} ({type(fault).__name__})"
     assert (error.provider, error.status, error.is_retryable, error.__cause__) == ("acme", None, retryable, fault)
     assert "k3y" not in f"{error} {error!r} {error.__cause__!r} {error.details} {vars(error)}"
+
+
+def test_no_user_and_no_path_of_the_address_is_told() -> None:
+    request = HttpRequest("POST", "http://us3r:pa55@acme.test:8080/s3cret?key=k3y", {}, b"")
+    with pytest.raises(LLMProviderError) as caught:
+        _over(_raiser(httpx2.ConnectError("x")), is_async=False, request=request)
+    assert caught.value.message == "the call to acme could not connect to acme.test:8080 (ConnectError)"
 
 
 @BOTH

@@ -10,16 +10,7 @@ import pytest
 
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import StrictProvider
-
-PATHS = {
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "anthropic-messages": "/v1/messages",
-    "gemini-generate": "/v1beta/models/gemini-2.5-flash:generateContent",
-    "ollama-chat": "/api/chat",
-    "cohere-chat-v2": "/v2/chat",
-}
-
+from request_paths import path_of
 
 KEYS = {
     "openai-chat": {"authorization": "Bearer any"},
@@ -29,6 +20,9 @@ KEYS = {
     "ollama-chat": {"authorization": "Bearer any"},
     "cohere-chat-v2": {"authorization": "Bearer any"},
 }
+
+
+PATHS = {name: path_of(name, "gemini-2.5-flash") for name in KEYS}
 
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -22,24 +22,11 @@ from art_compliance.provider.asking import ask
 from art_compliance.provider.server import Request
 from art_compliance.provider.strict import answer_strictly
 from art_compliance.resources import data_folder
+from request_paths import PATHS
 from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
-PATHS = {
-    "bedrock-converse": "/model/m/converse",
-    "anthropic-messages": "/v1/messages",
-    "gemini-generate": "/v1beta/models/m:generateContent",
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "mistral-chat": "/v1/chat/completions",
-    "deepseek-chat": "/chat/completions",
-    "groq-chat": "/openai/v1/chat/completions",
-    "openrouter-chat": "/api/v1/chat/completions",
-    "openai-compatible": "/v1/chat/completions",
-    "ollama-chat": "/api/chat",
-    "cohere-chat-v2": "/v2/chat",
-}
 HEADERS = {"authorization": "Bearer k", "x-api-key": "k", "x-goog-api-key": "k", "anthropic-version": "2023-06-01"}
 
 

@@ -26,6 +26,7 @@ from art_compliance.provider.faults import (
 from art_compliance.provider.server import LoopbackServer
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
+from request_paths import PATHS
 from row_tables import table
 
 SAID = WrittenAnswer(
@@ -33,18 +34,10 @@ SAID = WrittenAnswer(
     tool_calls=(ToolCall("a", FunctionCall("look", '{"at": 1}')), ToolCall("b", FunctionCall("see", "{}"))),
     finish="tool_calls",
 )
-PATHS = {
-    "anthropic-messages": "/v1/messages",
-    "bedrock-converse": "/model/m/converse",
-    "gemini-generate": "/v1beta/models/g:generateContent",
-    "ollama-chat": "/api/chat",
-    "cohere-chat-v2": "/v2/chat",
-}
-"""Where requests go; those of every other dialect go to the path of chat completions."""
 
 
 def asked(dialect: Dialect, *, stream: bool) -> Asked:
-    target = PATHS.get(dialect.name, "/v1/chat/completions")
+    target = PATHS[dialect.name]
     if stream and dialect.name == "gemini-generate":
         target = target.replace(":generate", ":streamGenerate") + "?alt=sse"
     if stream and dialect.name == "bedrock-converse":

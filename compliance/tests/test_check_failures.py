@@ -45,7 +45,7 @@ def noting(events: Events | None = None, make: type[OpenAIAdapter] = OpenAIAdapt
 
 
 TOLD = "response.error-answer-is-an-error"
-STATUSES = [400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529]
+STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529]
 
 
 def tells(status: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
@@ -92,6 +92,31 @@ def test_these_statuses_are_answered_and_one_of_them_says_how_long_to_wait():
     assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")]
 
 
+def uncoded(statuses: list[int]) -> Any:
+    """An adapter whose errors of these statuses have no field for the provider's code."""
+
+    def change(events: Events) -> Events:
+        return [{**one, "error": without_code(one["error"], statuses)} if "error" in one else one for one in events]
+
+    return spoiled(lambda adapter: change_events(adapter, change))
+
+
+def without_code(error: dict[str, Any], statuses: list[int]) -> dict[str, Any]:
+    kept = {name: value for name, value in error.items() if name != "provider_code"}
+    return kept if error["status"] in statuses else error
+
+
+def test_an_error_has_a_code_as_the_others_have_and_none_at_all_is_a_note():
+    (found,) = findings_of(TOLD, uncoded([422]))
+    assert (found.message[:14], found.severity, "no provider_code" in found.message) == (
+        "answered 422: ",
+        "reject",
+        True,
+    )
+    (found,) = findings_of(TOLD, uncoded(STATUSES))
+    assert (found.severity, found.message[:33]) == ("note", "no ERROR has a provider_code, alt")
+
+
 def asking(times: int) -> Any:
     """An adapter that asks so often before it tells what it was answered."""
 
@@ -112,7 +137,7 @@ def asking(times: int) -> Any:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_request_that_is_refused_for_good_is_sent_once(times: int):
-    finals = [400, 401, 403, 404, 413, 422] if times != 1 else []
+    finals = [400, 401, 402, 403, 404, 413, 422] if times != 1 else []
     found = messages_of(TOLD, asking(times))
     assert [one.partition(":")[0] for one in found] == [f"answered {status}" for status in finals]
     assert all(f"sent {times} requests" in one for one in found)
@@ -120,7 +145,7 @@ def test_a_request_that_is_refused_for_good_is_sent_once(times: int):
 
 def test_an_adapter_that_sends_no_request_is_found():
     found = messages_of(TOLD, scripted(failure_events(), dialect="openai-chat"))
-    assert len([one for one in found if "sent 0 requests" in one]) == 6
+    assert len([one for one in found if "sent 0 requests" in one]) == 7
 
 
 BROKEN = "response.broken-answer-is-an-error"

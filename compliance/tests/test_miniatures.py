@@ -60,6 +60,7 @@ CHECK_IDS = [
     "translation.demanding-prompts-survive",
     "translation.keys-keep-their-order",
     "translation.like-requests-stay-apart",
+    "translation.every-model-gets-it-all",
     "translation.options-survive-together",
     "translation.canary-texts-stand-whole",
     "translation.canary-order-is-kept",

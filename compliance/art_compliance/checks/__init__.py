@@ -15,7 +15,17 @@ from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import calling, failures, names, reading
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, pieces, ways
-from art_compliance.checks.translation import canary, conservation, declared, demanding, laws, likeness, pairs, prefixes
+from art_compliance.checks.translation import (
+    canary,
+    conservation,
+    declared,
+    demanding,
+    laws,
+    likeness,
+    models,
+    pairs,
+    prefixes,
+)
 from art_compliance.checks.trial import Trial
 
 _MODULES: Final = (
@@ -28,6 +38,7 @@ _MODULES: Final = (
     declared,
     demanding,
     likeness,
+    models,
     pairs,
     canary,
     payload,

@@ -118,6 +118,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Reads a body, with its model and URL where known, for the rules' functions."""
     rules: tuple[RuleCheck, ...]
     """The rules' functions."""
+    own_fields: Mapping[str, Any] = {}
+    """Fields that the format has beside what is in a prompt and its options, with values that every model takes."""
     version_field: str | None = None
     """The field of the body that names the version of the API where no header does."""
     not_json: Denial
@@ -162,6 +164,8 @@ class Models(Struct, frozen=True, kw_only=True):
     """Writes the list of these entries."""
     path: str = "/models"
     """Where the list is, after the path of the base URL."""
+    others: tuple[str, ...] = ()
+    """Names of models of other kinds: older, smaller, dated, tuned, of other makers. Libraries treat some apart."""
 
 
 class ErrorForm(Struct, frozen=True, kw_only=True):

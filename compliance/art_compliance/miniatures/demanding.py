@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable
 from typing import Any
-from zlib import crc32
 
 from art_compliance.miniatures.base import (
     Options,
     Prompt,
-    Translate,
-    as_data,
     change_messages,
     change_options,
     change_payload,
@@ -20,7 +16,6 @@ from art_compliance.miniatures.base import (
     miniature,
     retranslate,
 )
-from art_sdk.json_data import is_array, is_object
 
 
 @miniature("translation.demanding-prompts-survive")
@@ -105,63 +100,6 @@ def sorts_the_keys_of_schemas(adapter: Any) -> None:
     change_payload(adapter, lambda payload: json.loads(json.dumps(payload, sort_keys=True)))
 
 
-def _keep_payloads(adapter: Any, key_of: Callable[[Prompt, Options], Hashable]) -> None:
-    """The adapter translates once what has the same key."""
-    known: dict[Hashable, Any] = {}
-
-    def kept(translate: Translate, prompt: Prompt, options: Options) -> Any:
-        key = key_of(prompt, options)
-        if key not in known:
-            known[key] = translate(prompt, options)
-        return as_data(known[key])
-
-    retranslate(adapter, kept)
-
-
-@miniature("translation.like-requests-stay-apart")
-def keeps_payloads_by_a_checksum(adapter: Any) -> None:
-    """A payload is made once for all prompts and options with the same CRC-32."""
-    _keep_payloads(adapter, lambda prompt, options: crc32(json.dumps([prompt, options]).encode()))
-
-
-@miniature("translation.like-requests-stay-apart", around=("openai", "cohere"))
-def keeps_payloads_by_equal_values(adapter: Any) -> None:
-    """A payload is made once for values that are equal in Python, as 1 and True are."""
-    _keep_payloads(adapter, lambda prompt, options: _frozen([prompt, options]))
-
-
-def _frozen(value: Any) -> Hashable:
-    if is_object(value):
-        return tuple((name, _frozen(item)) for name, item in value.items())
-    return tuple(map(_frozen, value)) if is_array(value) else value
-
-
-@miniature("translation.like-requests-stay-apart", around=("gemini", "anthropic"))
-def keeps_payloads_by_joined_texts(adapter: Any) -> None:
-    """A payload is made once for as many messages whose texts are the same when they are joined."""
-    _keep_payloads(adapter, lambda prompt, options: (len(prompt), _joined_texts(prompt), json.dumps(options)))
-
-
-def _joined_texts(prompt: Prompt) -> str:
-    return "".join(f"{message.get('content') or ''}{message.get('tool_calls') or ''}" for message in prompt)
-
-
-@miniature("translation.like-requests-stay-apart")
-def keeps_schemas_by_their_names(adapter: Any) -> None:
-    """A schema is converted once for all that have properties of the same names."""
-    known: dict[tuple[str, ...], Any] = {}
-
-    def change(options: Options) -> Options:
-        tools = [{**tool, "inputSchema": kept(tool["inputSchema"])} for tool in options.get("tools", ())]
-        return {**options, **({"tools": tools} if tools else {})}
-
-    def kept(schema: Any) -> Any:
-        names = tuple(schema.get("properties", ()))
-        return known.setdefault(names, schema) if names else schema
-
-    change_options(adapter, change)
-
-
 @miniature("translation.options-survive-together")
 def loses_top_p_beside_a_temperature(adapter: Any) -> None:
     """Of two sampling options, one is sent, if there are tools as well."""
@@ -172,6 +110,22 @@ def loses_top_p_beside_a_temperature(adapter: Any) -> None:
 def loses_the_response_schema_when_streaming(adapter: Any) -> None:
     """A streamed call with a limit of tokens is made without its response schema."""
     change_options(adapter, lambda options: _without("response_schema", options, if_given=("stream", "max_tokens")))
+
+
+@miniature("translation.options-survive-together")
+def loses_own_fields_when_streaming(adapter: Any) -> None:
+    """A streamed call is made without the fields of the provider's own."""
+    change_options(adapter, lambda options: _without("provider", options, if_given=("stream",)))
+
+
+@miniature("translation.options-survive-together", around=("openai", "bedrock"))
+def takes_stop_sequences_apart(adapter: Any) -> None:
+    """A stop sequence with a comma is sent as two."""
+    change_options(adapter, _with_split_stops)
+
+
+def _with_split_stops(options: Options) -> Options:
+    return {**options, "stop": ",".join(options["stop"]).split(",")} if options.get("stop") else options
 
 
 @miniature("translation.options-survive-together", around=("openai",))

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from typing import Any, Final
+from zlib import crc32
 
 import httpx2
 import msgspec
@@ -67,6 +68,16 @@ def wants_a_bare_content_type(adapter: Any) -> None:
         return own(head, body, info)
 
     adapter.parse_answer = parse_answer
+
+
+@miniature("faults.become-errors", around=("bedrock",))
+def trusts_every_checksum(adapter: Any) -> None:
+    """The checksums of messages are not looked at."""
+    refeed(adapter, lambda chunk: chunk if len(chunk) < _LEAST else chunk[:-4] + crc32(chunk[:-4]).to_bytes(4, "big"))
+
+
+_LEAST: Final = 16
+"""Bytes of the smallest message."""
 
 
 @miniature("faults.end-in-time", around=("openai",))
@@ -153,27 +164,6 @@ def does_without_refused_options(adapter: Any) -> None:
         lambda error: "Unsupported parameter" in str(error.get("provider_message")),
         lambda prompt, options: (prompt, {name: value for name, value in options.items() if name not in sampling}),
     )
-
-
-@miniature("response.error-answer-is-an-error", around=("gemini", "openai-compatible"))
-def reads_errors_in_objects_alone(adapter: Any) -> None:
-    """An error in a list has no words."""
-    own = adapter.read_error
-
-    def read_error(head: Any, body: bytes) -> Any:
-        return own(head, b"" if body.startswith(b"[") else body)
-
-    adapter.read_error = read_error
-
-
-@miniature("response.error-answer-is-an-error", around=("openai", "bedrock"))
-def takes_proxies_errors_for_final(adapter: Any) -> None:
-    """An error of a proxy, 520 or 524, may not be tried again."""
-    change_events(adapter, lambda events: [_finally(one) if _is_of_a_proxy(one) else one for one in events])
-
-
-def _is_of_a_proxy(event: EventData) -> bool:
-    return event["type"] == "ERROR" and event["error"].get("status") in {520, 524}
 
 
 @miniature("faults.errors-in-answers-agree")

@@ -51,6 +51,35 @@ def reads_one_piece_of_a_call_per_event(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, change))
 
 
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def joins_the_names_of_pieces(adapter: Any) -> None:
+    """The name of a call is joined from all of its pieces."""
+    names: dict[int, str] = {}
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                before = "" if piece.get("id") else names.get(piece["index"], "")
+                names[piece["index"]] = before + (piece["function"].get("name") or "")
+                piece["function"]["name"] = names[piece["index"]]
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("stream.other-forms-are-read", around=("anthropic",))
+def reads_deltas_alone(adapter: Any) -> None:
+    """What a block of a stream begins with is lost."""
+    refeed(adapter, lambda chunk: change_data(chunk, _emptied))
+
+
+def _emptied(event: Any) -> Any:
+    empty: dict[str, Any] = {"text": "", "input": {}}
+    block: dict[str, Any] = event.get("content_block") or {}
+    block |= {name: value for name, value in empty.items() if name in block}
+    return event
+
+
 @miniature("response.other-forms-are-read", around=("openrouter",))
 def keeps_reasoning_that_it_can_read(adapter: Any) -> None:
     """Encrypted reasoning is not kept."""

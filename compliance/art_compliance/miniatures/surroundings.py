@@ -7,8 +7,9 @@ import logging
 import random
 import socket
 import tempfile
+import warnings
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -46,6 +47,15 @@ def sets_up_logging(adapter: Any) -> None:
     level = root.level
     _before_each_call(adapter, lambda: root.setLevel(logging.ERROR))
     _put_back_when_closed(adapter, lambda: root.setLevel(level))
+
+
+@miniature("load.surroundings-stay-as-they-are", around=("openai",))
+def silences_warnings(adapter: Any) -> None:
+    """Making the adapter silences all warnings of the process."""
+    stack = ExitStack()
+    stack.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore")
+    _put_back_when_closed(adapter, stack.close)
 
 
 def _put_back_when_closed(adapter: Any, put_back: Callable[[], object]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, Final
@@ -26,10 +27,10 @@ from art_compliance.subject.observations import Crashed
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
-_STATUSES: Final = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529)
+_STATUSES: Final = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529)
 """520 and 524 are Cloudflare's, which stands in front of several providers."""
 
-_FINAL: Final = frozenset({400, 401, 403, 404, 413, 422})
+_FINAL: Final = frozenset({400, 401, 402, 403, 404, 413, 422})
 """Statuses that stay the same however often the adapter tries again."""
 
 _BUSY: Final = 503
@@ -45,6 +46,7 @@ _WAIT: Final = 1.0
 )
 def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
     """The caller decides by the status whether to try again, and reads the words."""
+    coded: dict[int, bool] = {}
     for status in _STATUSES:
         words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.answers.write_error(status, words)
@@ -55,10 +57,13 @@ def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
             error = reply.error or {}
             faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
             faults += _wrong_advice(error, status)
-            faults += () if trial.subject.is_translated else _lost_code(error, body)
+            if not trial.subject.is_translated and (codes := _codes_in(body)):
+                coded[status] = "provider_code" in error
+                faults += _wrong_code(error, codes)
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
+    yield from _missing_codes(coded)
     for form in trial.dialect.answers.error_forms:
         yield from _misread(trial, form)
 
@@ -84,15 +89,33 @@ def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:
         yield Problem(f"is_retryable is {show(error.get('is_retryable'))}; {advice}")
 
 
-def _lost_code(error: dict[str, Any], body: bytes) -> Iterator[Problem]:
-    """That an ERROR with a field for the provider's code has another one than the answer. It may have no such field."""
-    if "provider_code" not in error:
-        return
+def _codes_in(body: bytes) -> list[str]:
+    """What an error answer says of the kind of error that it is."""
     said = json.loads(body)
     fault = said["error"] if is_object(said.get("error")) else said
-    codes = [str(fault[name]) for name in _CODES if fault.get(name) is not None]
-    if codes and str(error["provider_code"]) not in codes:
+    return [str(fault[name]) for name in _CODES if fault.get(name) is not None]
+
+
+def _wrong_code(error: dict[str, Any], codes: list[str]) -> Iterator[Problem]:
+    """That an ERROR has another code than the answer."""
+    if "provider_code" in error and str(error["provider_code"]) not in codes:
         yield Problem(f"provider_code is {show(error['provider_code'])}; the answer says {' and '.join(codes)}")
+
+
+def _missing_codes(coded: dict[int, bool]) -> Iterator[Problem]:
+    """That the ERRORs of some answers have no code, and those of others have one; where none has, that is a note.
+
+    A library may have no place for it. Its users then tell a used-up quota from a busy minute by the words alone.
+    """
+    without = [status for status, has_code in coded.items() if not has_code]
+    if not without:
+        return
+    if len(without) < len(coded):
+        yield Problem(
+            f"answered {without[0]}: the ERROR has no provider_code, although those of other answers have one"
+        )
+    else:
+        yield Problem("no ERROR has a provider_code, although the answers name one", severity="note")
 
 
 _CODES: Final = ("code", "type", "status")
@@ -101,7 +124,7 @@ _CODES: Final = ("code", "type", "status")
 
 @check(
     "response.retry-after-is-read",
-    clause="retry_after has the seconds of Retry-After, a date included, and of retry-after-ms.",
+    clause="retry_after has the seconds of Retry-After, a date included, and of retry-after-ms, in any time zone.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
@@ -109,13 +132,15 @@ _CODES: Final = ("code", "type", "status")
 def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
     """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first."""
     body = trial.dialect.answers.write_error(429, "written error 429")
-    for name, write, seconds in _DELAYS:
-        headers = ((name, write(seconds)),)
-        reply = trial.call_with(Response(429, body, headers=headers))
-        error = reply.error or {} if isinstance(reply, Answered) else {}
-        found = error.get("retry_after")
-        if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
-            yield Problem(f"with {name}: {headers[0][1]}, retry_after is {show(found)}; expected {max(seconds, 0):g}")
+    with _in_zone(trial, _FAR_ZONE):
+        for name, write, seconds in _DELAYS:
+            headers = ((name, write(seconds)),)
+            reply = trial.call_with(Response(429, body, headers=headers))
+            error = reply.error or {} if isinstance(reply, Answered) else {}
+            found = error.get("retry_after")
+            if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
+                text = f"with {name}: {headers[0][1]}, retry_after is {show(found)}"
+                yield Problem(f"{text}; expected {max(seconds, 0):g}")
     for name in ("retry-after", "retry-after-ms"):
         reply = trial.call_with(Response(429, body, headers=((name, _UNREADABLE),)))
         error = reply.error or {} if isinstance(reply, Answered) else {}
@@ -123,6 +148,16 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
         if not faults and (found := error.get("retry_after")) is not None:
             faults.append(Problem(f"retry_after is {show(found)}; nothing says how long to wait"))
         yield from (fault.after(f"with {name}: {_UNREADABLE}: ") for fault in faults)
+
+
+@contextmanager
+def _in_zone(trial: Trial, zone: str) -> Generator[None]:
+    """Has the adapter's process in this time zone."""
+    before = trial.subject.attempt("set_time_zone", name=zone)
+    try:
+        yield
+    finally:
+        trial.subject.attempt("set_time_zone", name=before if isinstance(before, str) else None)
 
 
 def _as_date(seconds: float) -> str:
@@ -133,9 +168,12 @@ _DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
     ("retry-after", lambda seconds: f"{seconds:g}", 7.0),
     ("retry-after", _as_date, 120.0),
     ("retry-after", _as_date, -90.0),
-    ("retry-after-ms", lambda seconds: f"{seconds * 1000:g}", 0.25),
+    ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", 0.25),
 )
 """A header, how it writes seconds, and the seconds: a date that has passed means not to wait."""
+
+_FAR_ZONE: Final = "XXX-05:30"
+"""A time zone five and a half hours before UTC, as POSIX writes it: a date in a header is never of the local zone."""
 
 _UNREADABLE: Final = "soon"
 

@@ -11,6 +11,7 @@ from art_compliance.checks.base import Check, check, leave_to
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Comparison, Difference, Slot
+from art_compliance.dialects import Decoded
 from art_compliance.findings import FindingClass, Problem
 from art_compliance.pointers import leaves
 from art_compliance.quoting import show
@@ -251,12 +252,16 @@ def options_survive(trial: Trial) -> Iterator[Problem]:
         is_allowed = difference.loss in trial.subject.losses or difference.pointer in refused
         if difference.slot == "option" and not is_allowed:
             yield as_problem(difference)
-    sent = {pointer: leaf for place, value in trial.decoded.opaque.items() for pointer, leaf in leaves(value, place)}
-    for pointer, leaf in leaves(trial.provider_fields):
+    yield from lost_fields(trial.decoded, trial.dialect.name, trial.provider_fields)
+
+
+def lost_fields(decoded: Decoded, dialect: str, fields: dict[str, Any]) -> Iterator[Problem]:
+    """Which of the provider's own fields of a call the request does not have."""
+    sent = {pointer: leaf for place, value in decoded.opaque.items() for pointer, leaf in leaves(value, place)}
+    for pointer, leaf in leaves(fields):
         if pointer not in sent or sent[pointer] != leaf:
             text = f"the provider's own field {pointer} = {show(leaf)} is lost"
-            path = f"options.provider[{trial.dialect.name!r}]"
-            yield Problem(text, path=path, pointer=pointer)
+            yield Problem(text, path=f"options.provider[{dialect!r}]", pointer=pointer)
 
 
 _OF_CONTENT: Final[tuple[Check, ...]] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from art_compliance.checks.translation.conservation import as_problem, undeclared_repairs
+from art_compliance.checks.translation.conservation import as_problem, lost_fields, undeclared_repairs
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
@@ -29,3 +29,5 @@ def losses_of(trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any
     for difference in found.differences:
         if difference.loss not in trial.subject.losses:
             yield as_problem(difference)
+    name = trial.dialect.name
+    yield from lost_fields(decoded, name, options.get("provider", {}).get(name, {}))

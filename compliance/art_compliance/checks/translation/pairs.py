@@ -105,16 +105,20 @@ _FACTORS: Final[Mapping[str, tuple[tuple[Capability, ...], Mapping[str, dict[str
     "temperature": ((), {_NONE: {}, "0": {"temperature": 0.0}, "0.3": {"temperature": 0.3}}),
     "top_p": ((), {_NONE: {}, "0.7": {"top_p": 0.7}}),
     "max_tokens": ((), {_NONE: {}, "77": {"max_tokens": 77}}),
-    "stop": (("stop",), {_NONE: {}, "two": {"stop": ["HALT", "\n\nEND"]}}),
+    "stop": (("stop",), {_NONE: {}, "two": {"stop": ["HALT, or not", "\n\nEND"]}}),
     "model": ((), {_NONE: {}, "another": {"model": "another-model"}}),
 }
 """For each factor the capabilities that it needs, and its values as options of the call."""
 
 
 def _factors_of(trial: Trial) -> Mapping[str, Mapping[str, dict[str, Any]]]:
-    """The factors whose capabilities the adapter declares."""
+    """The factors whose capabilities the adapter declares, and, if it can, fields of the provider's own."""
     declared = trial.subject.capabilities
-    return {name: values for name, (needs, values) in _FACTORS.items() if declared.issuperset(needs)}
+    factors = {name: values for name, (needs, values) in _FACTORS.items() if declared.issuperset(needs)}
+    if "provider_fields" in declared and trial.dialect.requests.own_fields:
+        own = {trial.dialect.name: trial.dialect.requests.own_fields}
+        factors["own fields"] = {_NONE: {}, "given": {"provider": own}}
+    return factors
 
 
 def covering_rows(factors: Mapping[str, Sequence[str]], random: Random, size: int = 2) -> Iterator[Row]:

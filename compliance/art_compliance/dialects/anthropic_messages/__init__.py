@@ -37,6 +37,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         read=Messages,
         rules=RULES,
         version_field="anthropic_version",
+        own_fields={"metadata": {"user_id": "user-7"}},
         not_json=NOT_JSON,
         history="/messages",
         marks=("cache_control",),

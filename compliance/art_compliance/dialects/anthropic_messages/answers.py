@@ -104,7 +104,12 @@ def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     return {"data": list(models), "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
 
 
-MODELS: Final = Models(names=("claude-haiku-4-5", "claude-sonnet-4-5"), describe=_describe_model, gather=_gather_models)
+MODELS: Final = Models(
+    names=("claude-haiku-4-5", "claude-sonnet-4-5"),
+    describe=_describe_model,
+    gather=_gather_models,
+    others=("claude-3-haiku-20240307", "claude-3-7-sonnet-20250219", "claude-opus-4-1-20250805"),
+)
 
 
 def write_error(status: int, message: str) -> bytes:

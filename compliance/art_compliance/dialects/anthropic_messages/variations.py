@@ -1,13 +1,17 @@
 """Other forms of Anthropic's answers. Recorded answers have several texts, thoughts, and texts between calls.
 
-Source of redacted thinking and of what must go back: Anthropic's documentation of extended thinking.
+Source of redacted thinking and of what must go back: Anthropic's documentation of extended thinking. Its own client
+reads what a block begins with (`accumulate_event` in anthropic 2.12), and servers that speak its API send that:
+Yeachan-Heo/gajae-code#1895.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
-from art_compliance.dialects.variations import Variation, in_halves
+from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
@@ -35,9 +39,50 @@ def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "content": [*thoughts, *body["content"]]}
 
 
+def _begun_with_text(events: Events) -> Events:
+    """Each block of text begins with the first of its pieces."""
+    changed: list[dict[str, Any]] = []
+    for data in _read(events):
+        block: dict[str, Any] = changed[-1].get("content_block", {}) if changed else {}
+        if _adds(data, "text_delta") and block.get("text") == "":
+            block["text"] = data["delta"]["text"]
+        else:
+            changed.append(data)
+    return _framed(changed)
+
+
+def _begun_with_input(events: Events) -> Events:
+    """Each call is whole when it begins, and has no pieces."""
+    changed: list[dict[str, Any]] = []
+    inputs: dict[int, str] = {}
+    for data in _read(events):
+        if _adds(data, "input_json_delta"):
+            inputs[data["index"]] = inputs.get(data["index"], "") + data["delta"]["partial_json"]
+        else:
+            changed.append(data)
+    for data in changed:
+        if data["type"] == "content_block_start" and data["index"] in inputs:
+            data["content_block"]["input"] = json.loads(inputs[data["index"]])
+    return _framed(changed)
+
+
+def _read(events: Events) -> list[dict[str, Any]]:
+    return [data for event in events if (data := read_data(event)) is not None]
+
+
+def _adds(data: dict[str, Any], kind: str) -> bool:
+    return bool(data["type"] == "content_block_delta" and data["delta"]["type"] == kind)
+
+
+def _framed(events: list[dict[str, Any]]) -> Events:
+    return tuple(data_frame(data, event=data["type"]) for data in events)
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two blocks", whole=_two_texts),
     Variation(words="its text behind its calls", whole=_text_last),
+    Variation(words="the first piece of its text in the event that begins the block", events=_begun_with_text),
+    Variation(words="whole calls in the events that begin them", events=_begun_with_input),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
 )

@@ -41,6 +41,7 @@ BEDROCK_CONVERSE: Final = Dialect(
         decode=decode,
         read=Conversation,
         rules=RULES,
+        own_fields={"requestMetadata": {"team": "search"}},
         not_json=NOT_JSON,
         history="/messages",
         marks=("cachePoint",),

@@ -116,4 +116,10 @@ MODELS: Final = Models(
     names=("anthropic.claude-haiku-4-5-20251001-v1:0", "amazon.nova-lite-v1:0"),
     describe=_describe_model,
     gather=_gather_models,
+    others=(
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "meta.llama3-1-8b-instruct-v1:0",
+        "mistral.mistral-large-2402-v1:0",
+        "cohere.command-r-v1:0",
+    ),
 )

@@ -37,6 +37,7 @@ COHERE_CHAT: Final = Dialect(
         decode=decode,
         read=Chat,
         rules=RULES,
+        own_fields={"seed": 7},
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,

@@ -85,5 +85,8 @@ def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
 
 
 MODELS: Final = Models(
-    names=("command-a-03-2025", "command-a-reasoning-08-2025"), describe=_describe_model, gather=_gather_models
+    names=("command-a-03-2025", "command-a-reasoning-08-2025"),
+    describe=_describe_model,
+    gather=_gather_models,
+    others=("command-r7b-12-2024", "command-a-vision-07-2025", "c4ai-aya-expanse-32b"),
 )

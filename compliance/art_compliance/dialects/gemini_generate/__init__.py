@@ -44,6 +44,7 @@ GEMINI_GENERATE: Final = Dialect(
         decode=decode,
         read=Contents,
         rules=RULES,
+        own_fields={"generationConfig": {"seed": 7}},
         not_json=NOT_JSON,
         history="/contents",
         find_signatures=find_signatures,

@@ -118,7 +118,12 @@ def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     return {"models": list(models)}
 
 
-MODELS: Final = Models(names=("gemini-2.5-flash", "gemini-2.5-pro"), describe=_describe_model, gather=_gather_models)
+MODELS: Final = Models(
+    names=("gemini-2.5-flash", "gemini-2.5-pro"),
+    describe=_describe_model,
+    gather=_gather_models,
+    others=("gemini-2.0-flash-001", "gemini-3-pro-preview", "gemma-3-27b-it"),
+)
 
 
 def write_error(status: int, message: str) -> bytes:

@@ -36,6 +36,7 @@ OLLAMA_CHAT: Final = Dialect(
         decode=decode,
         read=Chat,
         rules=RULES,
+        own_fields={"options": {"seed": 7}},
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,

@@ -84,4 +84,10 @@ def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     return {"models": list(models)}
 
 
-MODELS: Final = Models(names=("gpt-oss:20b", "qwen3:8b"), describe=_describe_model, gather=_gather_models, path="/tags")
+MODELS: Final = Models(
+    names=("gpt-oss:20b", "qwen3:8b"),
+    describe=_describe_model,
+    gather=_gather_models,
+    path="/tags",
+    others=("llama3.2:1b", "gemma3:27b", "deepseek-r1:8b", "hf.co/own/model:Q4_K_M"),
+)

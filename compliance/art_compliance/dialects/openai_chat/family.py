@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -73,6 +73,10 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Streams`. None: the body of `write_error` as an event without a type."""
     models: tuple[str, ...]
     """Names of models for the list of them."""
+    other_models: tuple[str, ...] = ()
+    """As in `Models`."""
+    own_fields: Mapping[str, Any] = {}
+    """As in `Requests`."""
     describe_model: Callable[[str], dict[str, Any]] = describe_model
     """As in `Models`."""
     reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
@@ -121,6 +125,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             decode=decoder(Variant(name=self.name, fields=self.kept_fields, parts=self.kept_parts)),
             read=Chat,
             rules=self.rules,
+            own_fields=self.own_fields,
             not_json=NOT_JSON,
             history="/messages",
             marks=self.marks,
@@ -133,7 +138,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             write=self.write,
             write_error=self.write_error,
             error_forms=self.error_forms,
-            models=Models(names=self.models, describe=self.describe_model, gather=_gather),
+            models=Models(names=self.models, describe=self.describe_model, gather=_gather, others=self.other_models),
             essential=ESSENTIAL,
             read=read_recorded,
             counts=self.counts,

@@ -13,6 +13,7 @@ from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openai_compatible.answers import ERROR_FORMS, reasoning, write_response
 from art_compliance.dialects.openai_compatible.rules import RULES
+from art_compliance.dialects.openai_compatible.variations import VARIATIONS
 
 FORM: Final = ChatForm(
     name="openai-compatible",
@@ -25,7 +26,10 @@ FORM: Final = ChatForm(
     write_error=write_error,
     error_forms=ERROR_FORMS,
     models=("written",),
+    other_models=("meta-llama/Llama-3.3-70B-Instruct", "o3-mini", "deepseek-r1:8b", "gpt-5-2025-08-07"),
+    own_fields={"seed": 7},
     reasoning=reasoning,
+    variations=VARIATIONS,
     lacks_end_mark=True,
     has_choices=True,
     style=ChatStyle(texts=("reasoning_content", "content")),

@@ -39,6 +39,7 @@ OPENAI_RESPONSES: Final = Dialect(
         decode=decode,
         read=Items,
         rules=RULES,
+        own_fields={"truncation": "auto"},
         not_json=NOT_JSON,
         history="/input",
         marks=("prompt_cache_breakpoint",),

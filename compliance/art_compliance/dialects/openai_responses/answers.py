@@ -139,4 +139,9 @@ def _gather_models(models: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     return {"object": "list", "data": list(models)}
 
 
-MODELS: Final = Models(names=("gpt-4.1", "gpt-4.1-mini"), describe=describe_model, gather=_gather_models)
+MODELS: Final = Models(
+    names=("gpt-4.1", "gpt-4.1-mini"),
+    describe=describe_model,
+    gather=_gather_models,
+    others=("gpt-4o-2024-08-06", "o3-mini", "gpt-5-mini"),
+)

@@ -18,6 +18,13 @@ def malform(good: Good) -> Response:
     return good.resend([*good.events[:at], broken, *good.events[at + 1 :]])
 
 
+def spoil_checksum(good: Good) -> Response:
+    """A message in the middle has another last byte, which is one of its checksum's."""
+    at = len(good.events) // 2
+    *said, last = good.events[at]
+    return good.resend([*good.events[:at], bytes((*said, last ^ 1)), *good.events[at + 1 :]])
+
+
 def add_unknown_event(good: Good) -> Response:
     """An event of an unknown kind after the first."""
     return good.resend([good.events[0], good.dialect.streams.unknown_event, *good.events[1:]])

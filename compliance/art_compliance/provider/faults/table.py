@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
+from art_compliance.dialects.aws_events import CONTENT_TYPE
 from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, UNSTREAMED, Fault
 from art_compliance.provider.faults.bodies import (
     LONG,
@@ -31,6 +32,7 @@ from art_compliance.provider.faults.events import (
     lengthen_event,
     malform,
     split_lines,
+    spoil_checksum,
 )
 from art_compliance.provider.faults.timing import (
     announce,
@@ -217,6 +219,13 @@ _TABLE: Final = (
         spoil=add_unknown_event,
         expects="whole",
         on=STREAMED,
+    ),
+    Fault(
+        id="wrong-checksum",
+        words="a message in the middle whose checksum is wrong",
+        spoil=spoil_checksum,
+        on=STREAMED,
+        within=CONTENT_TYPE,
     ),
     Fault(
         id="comments",

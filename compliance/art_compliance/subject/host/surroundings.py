@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import json
 import locale
 import logging
 import os
 import random
 import signal
 import socket
+import ssl
 import sys
+import threading
+import time
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -32,12 +38,25 @@ def look_around() -> dict[str, str]:
         "sys.stdout": id(sys.stdout),
         "sys.stderr": id(sys.stderr),
         "sys.excepthook": id(sys.excepthook),
+        "threading.excepthook": id(threading.excepthook),
+        "the import path": sys.path,
+        "the filters of all warnings": [one for one in warnings.filters if one[1] is None and one[3] is None],
+        "the event loop policy": _loop_policy(),
+        "the verification of certificates": id(getattr(ssl, "_create_default_https_context", None)),
+        "json.JSONEncoder.default": id(json.JSONEncoder.default),
         "the locale": locale.setlocale(locale.LC_ALL),
         "the garbage collector": gc.isenabled(),
     }
     environment = {f"the environment variable {name}": value for name, value in os.environ.items()}
     own = {name: value for name, value in environment.items() if not name.endswith(_OF_PYTEST)}
     return {name: repr(value) for name, value in (found | own).items()}
+
+
+def _loop_policy() -> str:
+    """The policy's type. Python makes the usual one when it is first wanted, which changes nothing."""
+    policy = getattr(asyncio.events, "_event_loop_policy", None)
+    own = getattr(asyncio, "DefaultEventLoopPolicy", None)
+    return "usual" if policy is None or type(policy) is own else type(policy).__name__
 
 
 _OF_PYTEST: Final = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION")
@@ -47,6 +66,16 @@ def changes_since(before: Mapping[str, str]) -> list[str]:
     """The names of what is not as it was."""
     now = look_around()
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
+
+
+def set_time_zone(name: str | None) -> str | None:
+    """Sets the time zone of this process, where the system can; None: that of the machine. Returns the one before."""
+    before = os.environ.pop("TZ", None)
+    if name is not None:
+        os.environ["TZ"] = name
+    if hasattr(time, "tzset"):
+        time.tzset()
+    return before
 
 
 @contextmanager

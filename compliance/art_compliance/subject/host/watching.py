@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import StringIO
 
-from art_compliance.subject.host.surroundings import changes_since, deeds
+from art_compliance.subject.host.surroundings import changes_since, deeds, set_time_zone
 
 
 class Watch:
@@ -59,6 +59,10 @@ class Watch:
     def changed_surroundings(self) -> list[str]:
         """What all code of the process shares and was changed since the adapter was made, by its name."""
         return changes_since(self._surroundings)
+
+    def set_time_zone(self, name: str | None) -> str | None:
+        """Sets the time zone of this process; None: that of the machine. Returns the one before."""
+        return set_time_zone(name)
 
     def watch(self) -> None:
         """Notes what the process connects to and writes, until `watched`."""

@@ -1,0 +1,71 @@
+"""Translation for the provider's other models: what is sent must not depend on a model's name without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.translation.conservation import CAUSES
+from art_compliance.checks.translation.losses import losses_of
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_sdk import Capability
+
+Call = tuple[list[dict[str, Any]], dict[str, Any]]
+
+
+@check(
+    "translation.every-model-gets-it-all",
+    clause="For each of the provider's models, a request has all that the call says, the model's name included.",
+    requires=("dialect", "sent"),
+    once=True,
+    leaves_to=CAUSES,
+)
+def every_model_gets_it_all(trial: Trial) -> Iterator[Problem]:
+    """Lists of what a model can do are out of date soon; what it cannot do is refused, or declared as a loss."""
+    models = trial.dialect.answers.models
+    for model in (*models.names, *models.others):
+        for what, (needs, (prompt, options)) in _CALLS.items():
+            if trial.subject.capabilities.issuperset(needs):
+                found = losses_of(trial, prompt, {"thread_id": "models", "model": model, **options})
+                fresh = (one for one in found if not trial.is_known(one.message))
+                yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, _SHOWN))
+
+
+_SHOWN: Final = 2
+_CHAT: Final[list[dict[str, Any]]] = [
+    {"role": "user", "content": "Where is the moon?"},
+    {"role": "assistant", "content": "Above."},
+    {"role": "user", "content": "And the sun?"},
+]
+_CALLED: Final[list[dict[str, Any]]] = [
+    {"role": "user", "content": "Where is the moon?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+    },
+    {"role": "tool_result", "tool_call_id": "call_1", "name": "look", "content": "Above."},
+]
+_TOOLS: Final[list[dict[str, Any]]] = [
+    {"name": "look", "description": "Looks.", "inputSchema": {"type": "object", "properties": {}}}
+]
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"where": {"type": "string"}},
+    "required": ["where"],
+    "additionalProperties": False,
+}
+_CALLS: Final[Mapping[str, tuple[tuple[Capability, ...], Call]]] = {
+    "a system message": (("system",), ([{"role": "system", "content": "You answer in one word."}, *_CHAT], {})),
+    "a temperature": ((), (_CHAT, {"temperature": 0.5})),
+    "a top_p": ((), (_CHAT, {"top_p": 0.5})),
+    "a limit of 20,000 tokens": ((), (_CHAT, {"max_tokens": 20_000})),
+    "stop sequences": (("stop",), (_CHAT, {"stop": ["HALT"]})),
+    "a result": (("tools",), (_CALLED, {"tools": _TOOLS})),
+    "a choice of tools": (("tools", "tool_choice"), (_CHAT, {"tools": _TOOLS, "tool_choice": "required"})),
+    "a response schema": (("response_schema",), (_CHAT, {"response_schema": _SCHEMA})),
+}
+"""Each alone, since a refusal of one would hide the loss of another: the capabilities that it needs, and the call."""

@@ -1,0 +1,48 @@
+"""Other forms of streams of servers that nobody knows: what the pieces of a call have beside their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from art_compliance.dialects.framing import change_data
+from art_compliance.dialects.variations import Events, Variation
+
+Entry = dict[str, Any]
+
+
+def _later_pieces(change: Callable[[Entry, Entry], Entry]) -> Callable[[Events], Events]:
+    """Rewrites each piece of a call but the first, which is given to `change`, too."""
+
+    def rewrite(events: Events) -> Events:
+        begun: dict[int, Entry] = {}
+
+        def change_entry(entry: Entry) -> Entry:
+            first = begun.setdefault(entry["index"], entry)
+            return entry if first is entry else change(first, entry)
+
+        def change_chunk(chunk: Any) -> Any:
+            for choice in chunk.get("choices") or ():
+                if choice["delta"].get("tool_calls"):
+                    choice["delta"]["tool_calls"] = list(map(change_entry, choice["delta"]["tool_calls"]))
+            return chunk
+
+        return tuple(change_data(event, change_chunk) for event in events)
+
+    return rewrite
+
+
+def _named_again(first: Entry, entry: Entry) -> Entry:
+    return {**entry, "function": {**entry["function"], "name": first["function"]["name"]}}
+
+
+def _with_empty_id(_: Entry, entry: Entry) -> Entry:
+    return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
+
+
+VARIATIONS: Final = (
+    Variation(words="a call's name in each of its pieces", events=_later_pieces(_named_again)),
+    Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
+)
+"""As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), and as Alibaba serves Qwen
+(https://github.com/symfony/ai/pull/2220)."""

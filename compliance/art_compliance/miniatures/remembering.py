@@ -1,0 +1,76 @@
+"""Adapters that remember what they translated, by a key that says too little."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable
+from typing import Any
+from zlib import crc32
+
+from art_compliance.miniatures.base import (
+    Options,
+    Prompt,
+    Translate,
+    as_data,
+    change_options,
+    miniature,
+    retranslate,
+)
+from art_sdk.json_data import is_array, is_object
+
+
+def _keep_payloads(adapter: Any, key_of: Callable[[Prompt, Options], Hashable]) -> None:
+    """The adapter translates once what has the same key."""
+    known: dict[Hashable, Any] = {}
+
+    def kept(translate: Translate, prompt: Prompt, options: Options) -> Any:
+        key = key_of(prompt, options)
+        if key not in known:
+            known[key] = translate(prompt, options)
+        return as_data(known[key])
+
+    retranslate(adapter, kept)
+
+
+@miniature("translation.like-requests-stay-apart")
+def keeps_payloads_by_a_checksum(adapter: Any) -> None:
+    """A payload is made once for all prompts and options with the same CRC-32."""
+    _keep_payloads(adapter, lambda prompt, options: crc32(json.dumps([prompt, options]).encode()))
+
+
+@miniature("translation.like-requests-stay-apart", around=("openai", "cohere"))
+def keeps_payloads_by_equal_values(adapter: Any) -> None:
+    """A payload is made once for values that are equal in Python, as 1 and True are."""
+    _keep_payloads(adapter, lambda prompt, options: _frozen([prompt, options]))
+
+
+def _frozen(value: Any) -> Hashable:
+    if is_object(value):
+        return tuple((name, _frozen(item)) for name, item in value.items())
+    return tuple(map(_frozen, value)) if is_array(value) else value
+
+
+@miniature("translation.like-requests-stay-apart", around=("gemini", "anthropic"))
+def keeps_payloads_by_joined_texts(adapter: Any) -> None:
+    """A payload is made once for as many messages whose texts are the same when they are joined."""
+    _keep_payloads(adapter, lambda prompt, options: (len(prompt), _joined_texts(prompt), json.dumps(options)))
+
+
+def _joined_texts(prompt: Prompt) -> str:
+    return "".join(f"{message.get('content') or ''}{message.get('tool_calls') or ''}" for message in prompt)
+
+
+@miniature("translation.like-requests-stay-apart")
+def keeps_schemas_by_their_names(adapter: Any) -> None:
+    """A schema is converted once for all that have properties of the same names."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def change(options: Options) -> Options:
+        tools = [{**tool, "inputSchema": kept(tool["inputSchema"])} for tool in options.get("tools", ())]
+        return {**options, **({"tools": tools} if tools else {})}
+
+    def kept(schema: Any) -> Any:
+        names = tuple(schema.get("properties", ()))
+        return known.setdefault(names, schema) if names else schema
+
+    change_options(adapter, change)

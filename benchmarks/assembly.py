@@ -17,11 +17,12 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from art_sdk import FRAGMENTS, PromptManager, dump_prompt
+from art_sdk import FRAGMENTS, ArtStandardPrompt, PromptManager, dump_prompt
 from art_sdk.agents.pes import PES_PLAN, PES_PLAN_OBJECT
 from benchmarks.measure import compare
 
@@ -110,9 +111,8 @@ def naive_chevron() -> Assemble:
 
 def pystache() -> Assemble:
     """pystache with JSON escaping instead of HTML escaping; the template is parsed once."""
-    import pystache
-
-    template, renderer = pystache.parse(_mustache("{{%s}}")), pystache.Renderer(escape=_content)
+    library: Any = import_module("pystache")
+    template, renderer = library.parse(_mustache("{{%s}}")), library.Renderer(escape=_content)
     return lambda context: json.loads(renderer.render(template, _with_schemas(context, _compact)))
 
 
@@ -160,8 +160,8 @@ def contenders() -> dict[str, Assemble]:
 def check_same(assemble: Assemble) -> None:
     """Checks that the contender makes the same messages as the floor: otherwise its time means nothing."""
     context = make_context(4)
-    found = assemble(context)
-    assert (dump_prompt(found) if isinstance(found, tuple) else found) == floor(context)
+    found: object = assemble(context)
+    assert (dump_prompt(cast("ArtStandardPrompt", found)) if isinstance(found, tuple) else found) == floor(context)
 
 
 def ratio(assemble: Assemble, size: int) -> float:

@@ -9,7 +9,7 @@ text, label, name or address, of three characters or more, stands in what the li
 the others, as only an outline says what kind of element it is, and how to address it. As they have no limit, what
 survives in their first 100,000 characters is counted, too.
 """
-# ruff: noqa: PLC0415, T201, BLE001 - imported only if installed, a table printed, whatever a library raises
+# ruff: noqa: T201, BLE001 - imported only if installed, a table printed, whatever a library raises
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,24 +48,25 @@ def ours(html: str) -> str:
 
 def peers() -> Iterator[tuple[str, Shorten]]:
     yield "outline (ours)", ours
-    try:
-        import html2text
+    for name, (module, make) in PEERS.items():
+        with suppress(ImportError):
+            yield name, make(import_module(module))
 
-        yield "html2text", html2text.html2text
-    except ImportError:
-        pass
-    try:
-        import trafilatura
 
-        yield "trafilatura", lambda html: trafilatura.extract(html, include_links=True) or ""
-    except ImportError:
-        pass
-    try:
-        from readability import Document
+def _extracting(trafilatura: Any) -> Shorten:
+    return lambda html: str(trafilatura.extract(html, include_links=True) or "")
 
-        yield "readability-lxml", lambda html: Document(html).summary()
-    except ImportError:
-        pass
+
+def _summarizing(readability: Any) -> Shorten:
+    return lambda html: str(readability.Document(html).summary())
+
+
+PEERS: dict[str, tuple[str, Callable[[Any], Shorten]]] = {
+    "html2text": ("html2text", lambda library: library.html2text),
+    "trafilatura": ("trafilatura", _extracting),
+    "readability-lxml": ("readability", _summarizing),
+}
+"""The module of each, and what it shortens pages with."""
 
 
 def least(run: Callable[[], object], rounds: int = 3) -> float:

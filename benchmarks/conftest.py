@@ -24,7 +24,7 @@ def note(request: pytest.FixtureRequest) -> Note:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    lines = config.stash.get(_RATIOS, [])
+    lines = config.stash.get(_RATIOS, list[tuple[str, str]]())
     if lines:
         terminalreporter.section("ours to the floor")
     for what, value in lines:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Self
 
 from art_compliance.dialects.aws_events import write_message
@@ -52,7 +52,7 @@ def response_stream(size: int) -> bytes:
         return event("response.output_text.delta", delta=word, logprobs=[], **place)
 
     def message(text: str, status: str) -> Any:
-        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+        part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
         return {"id": "msg_1", "type": "message", "status": status, "role": "assistant", "content": [part]}
 
     base: dict[str, Any] = {
@@ -146,7 +146,7 @@ def lines_stream(size: int) -> bytes:
     return _filled(size, line) + end
 
 
-def _filled(size: int, write: Any) -> bytes:
+def _filled(size: int, write: Callable[[str], bytes]) -> bytes:
     deltas = [write(word) for word in WORDS]
     times = size // sum(map(len, deltas)) + 1
     return b"".join(deltas * times)

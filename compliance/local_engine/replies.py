@@ -51,7 +51,7 @@ def _reply(url: str, case: Case, sampling: dict[str, Any]) -> dict[str, Any]:
         "max_tokens": case.most_tokens,
         "provider": {"openai-chat": sampling},
     }
-    if case.is_held:
+    if case.fits_schema:
         options["response_schema"] = case.schema()
     payload: Any = OpenAIAdapter(api_key="none").translate(prompt.to_art_prompt(), parse_options(options))
     answer = ask(f"{url}/v1/chat/completions", payload, time_limit=600)

@@ -10,14 +10,17 @@ import ast
 import difflib
 import hashlib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
 from msgspec import Struct
 
 Place = tuple[int, int]
+
+_trees: Any = import_module("cosmic_ray.ast")
+_mutating: Any = import_module("cosmic_ray.mutating")
+_plugins: Any = import_module("cosmic_ray.plugins")
 
 
 class Mutant(Struct, frozen=True):
@@ -41,12 +44,12 @@ def mutants_of(tree: Path, module: str) -> Iterator[Mutant]:
     digest = hashlib.sha256(source.encode()).hexdigest()[:8]
     parsed = ast.parse(source)
     unevaluated, arithmetic = list(_unevaluated(parsed)), list(_arithmetic(parsed))
-    nodes = list(ast_nodes(get_ast(source)))
-    for name in sorted(operator_names()):
-        if get_operator(name).arguments():
+    nodes = list(_trees.ast_nodes(_trees.get_ast(source)))
+    for name in sorted(_plugins.operator_names()):
+        if _plugins.get_operator(name).arguments():
             continue
-        operator = get_operator(name)()
-        places = [start for node in nodes for start, _ in operator.mutation_positions(node)]
+        operator = _plugins.get_operator(name)()
+        places: list[Place] = [start for node in nodes for start, _ in operator.mutation_positions(node)]
         for occurrence, place in enumerate(places):
             is_star = "ReplaceBinaryOperator" in name and not _lies_in(place, arithmetic)
             if not is_star and not _lies_in(place, unevaluated):
@@ -55,7 +58,7 @@ def mutants_of(tree: Path, module: str) -> Iterator[Mutant]:
 
 def mutate(source: str, mutant: Mutant) -> str:
     """The source with the one change."""
-    changed = mutate_code(source, get_operator(mutant.operator)(), mutant.occurrence)
+    changed = _mutating.mutate_code(source, _plugins.get_operator(mutant.operator)(), mutant.occurrence)
     if changed is None:
         raise ValueError(f"{mutant.id} changes nothing: it was listed for another source")
     return str(changed)

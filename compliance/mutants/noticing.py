@@ -109,14 +109,15 @@ def _imports() -> dict[str, set[str]]:
 
 
 def _closure(name: str) -> set[str]:
-    imported = _imports().get(name, set())
+    imported: set[str] = _imports().get(name, set())
     return imported.union(*map(_closure, imported))
 
 
 def _named(path: Path) -> list[str]:
     """The tests that `targets.toml` names for this module."""
     name = str(path.relative_to(SUITE))
-    words = next((shlex.split(tests) for pattern, tests in _table()["tests"].items() if fnmatch(name, pattern)), [])
+    named = (tests for pattern, tests in _table()["tests"].items() if fnmatch(name, pattern))
+    words = shlex.split(next(named, ""))
     return [str(TESTS / word) if word.startswith("test_") and word.endswith(".py") else word for word in words]
 
 

@@ -7,14 +7,15 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import anyio
-from rows import NotHeld, Row
+from rows import Failed, Row
 
 from art_sdk import ErrorEvent, LLMProviderError, OpenAIAdapter, StreamEvent
 
@@ -108,17 +109,17 @@ def gather(url: str, way: str = "sync", *, stream: bool = True, **more: Any) -> 
 
 
 def error_in(events: list[StreamEvent]) -> LLMProviderError | None:
-    """The error of a call that ended in order. Raises NotHeld for one that did not."""
+    """The error of a call that ended in order. Raises Failed for one that did not."""
     if not events or type(events[-1]).__name__ != "EndEvent":
-        raise NotHeld(f"the last event is {type(events[-1]).__name__ if events else 'missing'}")
+        raise Failed(f"the last event is {type(events[-1]).__name__ if events else 'missing'}")
     errors = [event.error for event in events if isinstance(event, ErrorEvent)]
     if len(errors) > 1 or not all(isinstance(error, LLMProviderError) for error in errors):
-        raise NotHeld(f"errors: {errors!r:.80}")
+        raise Failed(f"errors: {errors!r:.80}")
     return errors[0] if errors else None  # type: ignore[return-value]
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[Server]:
+def serving(script: Script) -> Generator[Server]:
     """A server that follows this script."""
     server = Server(script)
     try:
@@ -135,9 +136,9 @@ def ends_in_an_error(script: Script, way: str = "sync", *, stream: bool = True, 
         error = error_in(gather(server.url, way, stream=stream, **limits))
         took = time.monotonic() - began
     if error is None:
-        raise NotHeld("the answer was read as a good one")
+        raise Failed("the answer was read as a good one")
     if within is not None and took > within + 2:
-        raise NotHeld(f"it took {took:.1f} s against a limit of {within:g} s")
+        raise Failed(f"it took {took:.1f} s against a limit of {within:g} s")
     return f"ERROR: {error.message}"
 
 
@@ -147,9 +148,7 @@ def ends_in_an_error(script: Script, way: str = "sync", *, stream: bool = True, 
 def compressor(coding: str) -> Any:
     """Compresses piece by piece."""
     if coding == "br":
-        import brotli  # noqa: PLC0415 - only these rows need it
-
-        made = brotli.Compressor(quality=3)
+        made: Any = import_module("brotli").Compressor(quality=3)  # only these rows need it
         return made.process, made.finish
     if coding == "zstd":
         from backports import zstd  # noqa: PLC0415 - as above
@@ -230,7 +229,7 @@ ENDLESS = {
     "a header": endless(b"HTTP/1.1 200 OK\r\nx: ", LARGE),
     "headers": endless(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n" * 10_000),
 }
-SLOW = {
+SLOW: dict[str, Script] = {
     "a head, byte by byte": endless(b"HTTP/1.1 200 OK\r\nx: ", b"x", 0.1),
     "102 answers": endless(b"", b"HTTP/1.1 102 Processing\r\n\r\n", 0.05),
     "103 answers": endless(b"", b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n", 0.05),
@@ -291,9 +290,9 @@ def answer_with(status: int) -> None:
         with serving(sends(body, f"{status} X", "text/event-stream" if stream else "application/json")) as server:
             error = error_in(gather(server.url, stream=stream))
         if error is not None and error.status != status:
-            raise NotHeld(f"{name}: the error has the status {error.status}")
+            raise Failed(f"{name}: the error has the status {error.status}")
         if error is None and not 200 <= status < 300:
-            raise NotHeld(f"{name}: no error")
+            raise Failed(f"{name}: no error")
 
 
 def cut_in_each_way(status: int) -> str:
@@ -313,11 +312,11 @@ def cut_at(status: int, *, is_reset: bool) -> None:
             error = error_in(gather(server.url))
         has_head = at >= heads and not is_reset
         if error is None and at != len(whole) - 1:
-            raise NotHeld(f"cut at byte {at}: no error")
+            raise Failed(f"cut at byte {at}: no error")
         if error is not None and has_head and (error.status, error.request_id) != (status, "r1"):
-            raise NotHeld(f"cut at byte {at}: status {error.status}, request id {error.request_id}")
+            raise Failed(f"cut at byte {at}: status {error.status}, request id {error.request_id}")
         if error is not None and has_head and status in {400, 401, 404} and error.is_retryable:
-            raise NotHeld(f"cut at byte {at}: a final status would be tried again")
+            raise Failed(f"cut at byte {at}: a final status would be tried again")
 
 
 def cut(data: bytes, connection: socket.socket, *, is_reset: bool) -> None:

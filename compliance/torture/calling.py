@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import httpx2
 from answers import FINISH, TOKEN, USER, Server, head_of, sends, serving
-from rows import NotHeld, Row
+from rows import Failed, Row
 
 from art_compliance.provider import StrictProvider
 from art_sdk import (
@@ -32,9 +32,9 @@ OPTIONS: dict[str, Any] = {"thread_id": "t", "stream": True}
 
 
 def must(is_so: object, words: str) -> None:
-    """Raises NotHeld unless it is so."""
+    """Raises Failed unless it is so."""
     if not is_so:
-        raise NotHeld(words)
+        raise Failed(words)
 
 
 def must_be_closed(server: Server) -> None:
@@ -263,7 +263,7 @@ def settle(work: Callable[[], Any]) -> str:
 def call_with(settings: dict[str, Any], options: dict[str, Any], prompt: Any = None) -> str:
     """A call with these settings, options and prompt: events, or an error of the SDK."""
     with serving(GOOD) as server:
-        given = {"api_key": "key", "base_url": server.url} | settings
+        given: dict[str, Any] = {"api_key": "key", "base_url": server.url, **settings}
 
         def work() -> None:
             with closing(OpenAIAdapter(**given)) as adapter:
@@ -279,7 +279,7 @@ def call_with_each(cases: dict[str, dict[str, Any]]) -> str:
         try:
             refused += call_with(settings, {}) != "taken"
         except Exception as error:
-            raise NotHeld(f"{name}: {type(error).__name__}: {error}") from error
+            raise Failed(f"{name}: {type(error).__name__}: {error}") from error
     return f"{refused} refused with an error of the SDK, {len(cases) - refused} taken"
 
 

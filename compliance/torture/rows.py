@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class NotHeld(Exception):
+class Failed(Exception):
     """The fault did harm: the message says which."""
 
 
@@ -19,7 +19,7 @@ class Ended(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One fault. `work` does it in a process of its own, and says how it ended, or raises NotHeld.
+    """One fault. `work` does it in a process of its own, and says how it ended, or raises Failed.
 
     `seconds` (of CPU) and `megabytes` (resident, at the peak) are what it may take, all imports included.
     """

@@ -104,11 +104,11 @@ def _run(row: Row, writer: int) -> None:
     threading.excepthook = lambda _: None
     try:
         ended = row.work()
-        result = {"outcome": "held", "words": ended if isinstance(ended, str) else ended.words}
+        result: dict[str, Any] = {"outcome": "held", "words": ended if isinstance(ended, str) else ended.words}
         if not isinstance(ended, str):
             result |= {"seconds": ended.seconds, "megabytes": ended.megabytes}
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is what the fault does
-        harm = type(error).__name__ == "NotHeld"
+        harm = type(error).__name__ == "Failed"
         result = {"outcome": "harm", "words": f"{error}" if harm else f"{type(error).__name__}: {error}"}
     os.write(writer, json.dumps(result | {"words": result["words"][:500]}).encode())
     os._exit(0)

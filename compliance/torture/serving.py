@@ -11,13 +11,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rows import Ended, NotHeld, Row
+from rows import Ended, Failed, Row
 
 COMMAND = """
 import signal
@@ -74,7 +74,7 @@ class Served:
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[Served]:
+def serving(*arguments: str) -> Generator[Served]:
     """The command, until it is stopped."""
     output = Path(os.environ["ART_TORTURE_FOLDER"]) / f"serve-{os.getpid()}.txt"
     with output.open("wb") as file:
@@ -96,7 +96,7 @@ def address_in(output: Path) -> tuple[str, int]:
         if found:
             return found[1], int(found[2])
         time.sleep(0.1)
-    raise NotHeld("it did not start")
+    raise Failed("it did not start")
 
 
 def statuses(received: bytes) -> list[int]:
@@ -115,7 +115,7 @@ def attack(work: Callable[[Served], str], *arguments: str, stop: signal.Signals 
         before = served.seconds()
         said = work(served)
         if not arguments and statuses(served.converse(good()))[-1:] != [200]:
-            raise NotHeld(f"{said}; then a good request is not answered")
+            raise Failed(f"{said}; then a good request is not answered")
         seconds, peak = served.seconds() - before, served.peak()
         began = time.monotonic()
         served.process.send_signal(stop)
@@ -130,7 +130,7 @@ def attack(work: Callable[[Served], str], *arguments: str, stop: signal.Signals 
             (peak > MOST_MEGABYTES, f"it took {peak:.0f} MB"),
         ):
             if is_so:
-                raise NotHeld(f"{said}; {words}")
+                raise Failed(f"{said}; {words}")
         return Ended(f"{said}; stopped in {time.monotonic() - began:.1f} s", seconds, peak)
 
 
@@ -150,7 +150,7 @@ def send_each(requests: dict[str, bytes]) -> Callable[[Served], str]:
         given = {name: statuses(served.converse(request)) for name, request in requests.items()}
         silent = [name for name, answered in given.items() if not answered]
         if silent:
-            raise NotHeld(f"not answered: {', '.join(silent)}")
+            raise Failed(f"not answered: {', '.join(silent)}")
         return "; ".join(f"{name}: {answered[0]}" for name, answered in given.items())
 
     return work
@@ -267,7 +267,7 @@ def pause(served: Served, pieces: list[bytes], longest: float) -> str:
             while data := client.recv(65536):
                 received += data
         except TimeoutError as error:
-            raise NotHeld(f"it still waits after {longest:g} s") from error
+            raise Failed(f"it still waits after {longest:g} s") from error
         except OSError:
             pass
     return f"answered {', '.join(map(str, statuses(received))) or 'nothing'} after {time.monotonic() - began:.0f} s"
@@ -281,7 +281,7 @@ def drip(served: Served, start: bytes, piece: bytes, longest: float) -> str:
         while time.monotonic() - began < longest:
             client.sendall(piece)
             time.sleep(0.25)
-        raise NotHeld(f"it still reads after {longest:g} s")
+        raise Failed(f"it still reads after {longest:g} s")
     return f"ended after {time.monotonic() - began:.0f} s"
 
 
@@ -297,7 +297,7 @@ def idle(served: Served, count: int) -> str:
         client.close()
     time.sleep(0.5)
     if threads > 10:
-        raise NotHeld(f"{threads} threads")
+        raise Failed(f"{threads} threads")
     return f"a request beside them is answered {answered or 'nothing'}, {threads} threads"
 
 
@@ -313,7 +313,7 @@ def flood(served: Served) -> str:
             try:
                 answered = statuses(other.recv(65536))
             except TimeoutError as error:
-                raise NotHeld("others wait for it") from error
+                raise Failed("others wait for it") from error
     return f"a request beside it is answered {answered}"
 
 
@@ -338,7 +338,7 @@ def memory(served: Served, count: int) -> str:
                 received += client.recv(65536).count(b"HTTP/1.1 200 ")
     grown = peaks[1] - peaks[0]
     if grown > 20:
-        raise NotHeld(f"{count:,} requests: the second half added {grown:.0f} MB")
+        raise Failed(f"{count:,} requests: the second half added {grown:.0f} MB")
     return f"{count:,} requests: the second half added {grown:.1f} MB"
 
 
@@ -370,12 +370,12 @@ ROWS = [
     ),
     *(Row("art serve: bodies", what, partial(attack, send_made(make)), 30, 600) for what, make in BODIES.items()),
     *(
-        Row("art serve: slow clients", what, partial(attack, partial(work, **given)), 35)  # type: ignore[operator]
-        for what, work, given in (
-            ("half a head", pause, {"pieces": [HEAD], "longest": 30.0}),
-            ("a head, byte by byte", drip, {"start": HEAD + b"x: ", "piece": b"x", "longest": 30.0}),
-            ("half a body", pause, {"pieces": [with_body(BODY, 1000)], "longest": 80.0}),
-            ("a body, byte by byte", drip, {"start": with_body(b"", 100_000), "piece": b" ", "longest": 80.0}),
+        Row("art serve: slow clients", what, partial(attack, work), 35)
+        for what, work in (
+            ("half a head", partial(pause, pieces=[HEAD], longest=30.0)),
+            ("a head, byte by byte", partial(drip, start=HEAD + b"x: ", piece=b"x", longest=30.0)),
+            ("half a body", partial(pause, pieces=[with_body(BODY, 1000)], longest=80.0)),
+            ("a body, byte by byte", partial(drip, start=with_body(b"", 100_000), piece=b" ", longest=80.0)),
         )
     ),
     Row("art serve: many clients", "800 idle connections", partial(attack, partial(idle, count=800)), 20),

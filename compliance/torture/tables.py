@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rows import Ended, NotHeld, Row
+from rows import Ended, Failed, Row
 
 from art_compliance.cassettes import BadCassette, load_cassette
 from art_compliance.cassettes.scanning import find_leaks
@@ -67,7 +67,7 @@ def load(make: Any) -> Ended:
     except BadCassette as error:
         said = f"BadCassette: {error}".replace(f"{path}: ", "")
     else:
-        raise NotHeld("it was read")
+        raise Failed("it was read")
     finally:
         path.unlink()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -85,7 +85,7 @@ def scrub(texts: dict[str, str]) -> Ended:
         if took > slowest:
             worst, slowest = name, took
         if took > SLOWEST:
-            raise NotHeld(f"{name}: {len(text):,} characters take {took:.1f} s")
+            raise Failed(f"{name}: {len(text):,} characters take {took:.1f} s")
     return Ended(f"{len(texts)} texts of {LENGTH:,} characters; the slowest ({worst}) takes {slowest:.2f} s")
 
 

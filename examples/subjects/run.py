@@ -37,7 +37,9 @@ def main() -> int:
     if unknown := set(options.libraries) - LIBRARIES.keys():
         print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(LIBRARIES)}", file=sys.stderr)
         return 2
-    pythons, subjects, failures = {}, [], []
+    pythons: dict[str, Path] = {}
+    subjects: list[tuple[str, str]] = []
+    failures: list[Failed] = []
     for library in options.libraries or LIBRARIES:
         try:
             pythons[library] = install(library)

@@ -13,7 +13,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 from uuid import uuid4
 
 from art_sdk import PromptTranslationFailed
@@ -104,8 +104,16 @@ class Subject:
         if given.keys() & {"tool_choice", "parallel_tool_calls"} and not tools and self.needs_tools_to_choose:
             raise refuse("a choice of tools needs tools")
         settings = {self.renamed.get(name, name): given[name] for name in _SAME if name in given}
-        asked = [given.get(name) for name in ("tool_choice", "parallel_tool_calls", "response_schema")]
-        return Request(model, chat_messages(prompt), settings, tools, *asked, bool(options.get("stream")))
+        return Request(
+            model,
+            chat_messages(prompt),
+            settings,
+            tools,
+            tool_choice=given.get("tool_choice"),
+            parallel_tool_calls=given.get("parallel_tool_calls"),
+            schema=given.get("response_schema"),
+            is_streamed=bool(options.get("stream")),
+        )
 
     def answer(self, request: Request) -> AsyncGenerator[Any]:
         """Texts as they come, then calls, then metadata."""
@@ -150,8 +158,10 @@ def _chat_message(message: dict[str, Any]) -> dict[str, Any]:
             return {"role": "assistant", "content": None, "tool_calls": calls}
         case {"role": "tool" | "tool_result"}:
             return {**message, "role": "tool"}
-        case {"role": "user", "content": list(parts)}:
-            return {**message, "content": [_chat_part(part) for part in parts]}
+        case {"role": "user", "content": list()}:
+            return {**message, "content": [_chat_part(part) for part in message["content"]]}
+        case _:
+            pass
     return {name: value for name, value in message.items() if name != "extensions" and value != []}
 
 
@@ -210,7 +220,7 @@ def read_arguments(text: str) -> dict[str, Any] | None:
         value = json.loads(text.strip() or "{}", object_pairs_hook=unique, parse_float=finite, parse_constant=constant)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def object_arguments(call: dict[str, Any]) -> dict[str, Any]:
@@ -229,7 +239,8 @@ def chat_tool(tool: dict[str, Any]) -> dict[str, Any]:
 class Loose(dict[str, Any]):
     """JSON data whose keys are attributes, as the types of chat completions have them."""
 
-    __getattr__ = dict.get
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
 
     @staticmethod
     def of(value: Any) -> Any:
@@ -298,7 +309,7 @@ async def write_events(
     kind = f"{context}_LLM_RESPONSE" if context in ("AGENT_THOUGHT", "FINAL_SYNTHESIS") else "LLM_RESPONSE"
     books = {"thread_id": options["thread_id"], "session_id": options.get("session_id")}
     books["trace_id"] = options.get("trace_id") or str(uuid4())
-    text, calls, counted, failure = "", [], {}, None
+    text, calls, counted, failure = "", list[dict[str, Any]](), dict[str, Any](), None
     try:
         async with aclosing(pieces):
             async for piece in pieces:
@@ -317,7 +328,7 @@ async def write_events(
         if type(error) in refusals:
             raise refuse(str(error).replace(key, "***")) from None
         failure = error
-    message = {"role": "assistant", "content": text or None, **({"tool_calls": calls} if calls else {})}
+    message: dict[str, Any] = {"role": "assistant", "content": text or None, **({"tool_calls": calls} if calls else {})}
     if failure is None:
         yield {"type": "METADATA", "metadata": counted, **books}
         yield {"type": "END", "message": message, "finish": counted["stop_reason"], **books}

@@ -149,7 +149,9 @@ class _Reader:
                 read = _READERS[kind]
             except KeyError:
                 name = kind.__name__
-                raise TypeError(f"$[{index}] is a {name}, not a message; parse_prompt makes messages of data") from None
+                raise TypeError(
+                    f"$[{index}] is a {name}, not a message; parse_prompt turns data into messages"
+                ) from None
             read(self, index, message)
         self._fold_requests()
         if self._missing:

@@ -119,7 +119,7 @@ class _Measuring:
         found = (self._characters, self._values, depth)
         for count, most, what in zip(found, self._limits, _COUNTED, strict=True):
             if count > most:
-                raise NotYaml(f"it stands for more than {most:,} {what}", event.start_mark)
+                raise NotYaml(f"it expands to more than {most:,} {what}", event.start_mark)
         if self._open:
             self._open[-1].height = max(self._open[-1].height, size.height + 1)
         if anchor is not None:

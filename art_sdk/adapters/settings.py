@@ -93,14 +93,14 @@ def require_url(url: object, provider: str) -> str:
     if text is not None and "@" in text:
         raise InvalidConfig(f"{provider}: base_url must have no user name and password; give the key as api_key")
     if text is None or not text.startswith(("http://", "https://")):
-        raise InvalidConfig(f"{provider}: base_url must begin with http:// or https://, is {_show(url)}")
+        raise InvalidConfig(f"{provider}: base_url must begin with http:// or https://, not {_show(url)}")
     if " " in text or not text.isprintable():
-        raise InvalidConfig(f"{provider}: base_url must have no spaces and no invisible characters, is {_show(text)}")
+        raise InvalidConfig(f"{provider}: base_url must not contain spaces or invisible characters: {_show(text)}")
     parts = _split(text)
     if parts is None or not _is_host(parts.hostname):
-        raise InvalidConfig(f"{provider}: base_url must be a URL with a valid host and port, is {_show(text)}")
+        raise InvalidConfig(f"{provider}: base_url must be a URL with a valid host and port, not {_show(text)}")
     if "?" in text or "#" in text:
-        raise InvalidConfig(f"{provider}: base_url must have no query and no fragment, is {_show(text)}")
+        raise InvalidConfig(f"{provider}: base_url must not have a query or fragment: {_show(text)}")
     base = text.rstrip("/")
     whole = _REQUEST_PATH.search(base)
     if whole is not None:
@@ -151,14 +151,14 @@ def require_model(model: object, provider: str) -> str:
     """The name, if JSON and a URL can carry it."""
     text = _plain(model)
     if text is None or not is_utf8(text):
-        raise InvalidConfig(f"{provider}: the model's name must be valid Unicode text, is {_show(model)}")
+        raise InvalidConfig(f"{provider}: the model's name must be valid Unicode text, not {_show(model)}")
     return text
 
 
 def require_headers(headers: object, provider: str) -> dict[str, str]:
     """The headers with lower-case names, if HTTP can carry them. The error shows no value, which may be a key."""
     if not isinstance(headers, Mapping):
-        raise InvalidConfig(f"{provider}: headers must be a mapping of names to values, is {json_type(headers)}")
+        raise InvalidConfig(f"{provider}: headers must be a mapping of names to values, not {json_type(headers)}")
     given: dict[Any, Any] = {**headers}
     return dict(_require_header(name, value, provider) for name, value in given.items())
 
@@ -168,7 +168,7 @@ def _require_header(name: object, value: object, provider: str) -> tuple[str, st
     if text is None or not (text.isascii() and text.isprintable()) or not _HEADER_NAME.fullmatch(title):
         raise InvalidConfig(f"{provider}: the header {_show(name)} must have a name and a value of printable ASCII")
     if title.lower() in _WRITTEN_BY_HTTP:
-        raise InvalidConfig(f"{provider}: the header {title!r} is written with each request and cannot be set")
+        raise InvalidConfig(f"{provider}: the header {title!r} is set by the adapter and cannot be overridden")
     return title.lower(), text
 
 
@@ -192,7 +192,7 @@ def _require_limits(limits: object, kind: type[_Limits], name: str, provider: st
 def require_retries(retries: object, provider: str) -> int:
     """The number of retries, if it is one."""
     if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
-        raise InvalidConfig(f"{provider}: retries must be a whole number, 0 or more, is {_show(retries)}")
+        raise InvalidConfig(f"{provider}: retries must be a whole number, 0 or more, not {_show(retries)}")
     return retries
 
 
@@ -200,14 +200,14 @@ def require_late_system(choice: object, provider: str) -> LateSystem:
     """What to do with late system messages, if it is one of the two choices."""
     if type(choice) is not str or choice not in get_args(LateSystem):
         known = ", ".join(get_args(LateSystem))
-        raise InvalidConfig(f"{provider}: late_system must be one of {known}, is {_show(choice)}")
+        raise InvalidConfig(f"{provider}: late_system must be one of {known}, not {_show(choice)}")
     return cast("LateSystem", choice)
 
 
 def require_words(words: object, name: str, known: frozenset[_Word], provider: str) -> frozenset[_Word]:
     """The words, if all of them are known; the error has the known ones."""
     if isinstance(words, str) or not isinstance(words, Iterable):
-        raise InvalidConfig(f"{provider}: {name} must be a list of words, is {json_type(words)}")
+        raise InvalidConfig(f"{provider}: {name} must be a list of words, not {json_type(words)}")
     given: list[object] = [*words]
     for word in given:
         if not isinstance(word, str) or word not in known:
@@ -221,7 +221,7 @@ def require_name(name: object, base_url: object, usual: str) -> str:
     """The server's name in errors: the given one, else the URL's host and port, which are checked later."""
     text = _plain(name)
     if text is None and name is not None:
-        raise InvalidConfig(f"{usual}: the name must be a text, is {_show(name)}")
+        raise InvalidConfig(f"{usual}: the name must be a text, not {_show(name)}")
     after = (_plain(base_url) or "").partition("://")[2]
     return text or after.rpartition("@")[2].partition("/")[0] or usual
 
@@ -234,7 +234,7 @@ def require_client(client: object, provider: str) -> httpx2.Client | httpx2.Asyn
 
     if not isinstance(client, httpx2.Client | httpx2.AsyncClient):
         given = f"{type(client).__module__}.{type(client).__qualname__}"
-        raise InvalidConfig(f"{provider}: http_client must be an httpx2.Client or httpx2.AsyncClient, is a {given}")
+        raise InvalidConfig(f"{provider}: http_client must be an httpx2.Client or httpx2.AsyncClient, not a {given}")
     return client
 
 

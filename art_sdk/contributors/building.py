@@ -154,7 +154,7 @@ def _explain(error: Exception) -> str:
 def _checked(text: object) -> str:
     if text is None or isinstance(text, str):
         return text or ""
-    raise TypeError(f"its content must be text, is of type {type(text).__name__}")
+    raise TypeError(f"its content must be text, not of type {type(text).__name__}")
 
 
 def _without_repeated(placed: list[Placed], parts: list[PromptPart]) -> list[PromptPart]:

@@ -46,7 +46,7 @@ class ResourcesContributor:
 
     def _checked(self, uri: str, text: object) -> str:
         if not isinstance(text, str):
-            raise TypeError(f"the resource {uri!r} must be text, is of type {type(text).__name__}")
+            raise TypeError(f"the resource {uri!r} must be text, not of type {type(text).__name__}")
         if len(text.encode("utf-8", "surrogatepass")) > self.max_bytes:
             raise ValueError(f"the resource {uri!r} has more than {self.max_bytes:,} bytes")
         return text

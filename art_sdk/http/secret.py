@@ -23,7 +23,9 @@ class _Hidden:
         return self
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError("an API key is not pickled; make an adapter in each process, with a key of its own settings")
+        raise TypeError(
+            "an API key cannot be pickled; create the adapter in each process, from that process's settings"
+        )
 
 
 class Secret(_Hidden, str):

@@ -40,7 +40,7 @@ class Case(NamedTuple):
     """Which prompt, whether the engine is to hold the model to its schema, and to what part of the branches."""
 
     prompt: str
-    is_held: bool = True
+    fits_schema: bool = True
     most_tokens: int = 300
     has_bare_branches: bool = False
 
@@ -61,7 +61,7 @@ CASES: Final[dict[str, Case]] = {
     "held to the schema with commands": Case("commands of an executor"),
     "held to bare branches": Case("commands of an executor", has_bare_branches=True),
     "cut": Case("first action", most_tokens=6),
-    "not held to the schema": Case("first action", is_held=False, most_tokens=40),
+    "without the schema": Case("first action", fits_schema=False, most_tokens=40),
 }
 
 

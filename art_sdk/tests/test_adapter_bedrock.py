@@ -190,7 +190,7 @@ def test_an_image_comes_from_s3(translate: Callable[..., Any]) -> None:
         ),
     ],
 )
-def test_claude_is_told_by_a_field_of_its_own(
+def test_claude_has_a_field_of_its_own_for_parallel_calls(
     options: dict[str, Any], choice: dict[str, Any], translate: Callable[..., Any]
 ) -> None:
     own = {"additionalModelRequestFields": {"thinking": {"type": "disabled"}}}

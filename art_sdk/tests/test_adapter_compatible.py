@@ -65,7 +65,7 @@ def test_the_caller_says_how_the_server_differs(translate: Make, refusal: Make) 
     assert "does not declare 'streaming'" in refusal(adapter, [USER], stream=True).message
 
 
-def test_two_servers_are_told_apart_in_refusals_and_errors(refusal: Make) -> None:
+def test_refusals_and_errors_name_the_server(refusal: Make) -> None:
     here, there = server(), server(name="gpu-7")
     assert refusal(here, CUT).message.startswith(
         "Adapter 'OpenAICompatibleAdapter' (127.0.0.1:8000) cannot translate message with role 'assistant' at $[1]: "

@@ -53,7 +53,9 @@ MISPLACED = {
 
 
 @pytest.mark.parametrize(("prompt", "index"), MISPLACED.values(), ids=MISPLACED)
-def test_elsewhere_it_is_refused_or_hoisted(prompt: Any, index: int, translate: Translate, refusal: Refusal) -> None:
+def test_in_other_places_it_is_refused_or_hoisted(
+    prompt: Any, index: int, translate: Translate, refusal: Refusal
+) -> None:
     adapter = AnthropicAdapter(api_key="k", model="claude-opus-5")
     error = refusal(adapter, prompt)
     assert error.details["index"] == index
@@ -93,7 +95,7 @@ def test_the_model_of_the_call_decides(
 
 
 @pytest.mark.parametrize("make", [AnthropicAdapter, GeminiAdapter, MistralAdapter])
-def test_the_adapter_s_own_choice_holds_for_calls_that_make_none(
+def test_the_adapter_s_own_choice_applies_to_calls_that_make_none(
     make: Callable[..., Any], translate: Translate, refusal: Refusal
 ) -> None:
     prompt, adapter = [USER, SAID, late(), USER], make(api_key="k", late_system="hoist")
@@ -103,5 +105,5 @@ def test_the_adapter_s_own_choice_holds_for_calls_that_make_none(
 
 @pytest.mark.parametrize("choice", ["drop", "", None, 1, ["hoist"]])
 def test_another_choice_is_refused(choice: Any) -> None:
-    with pytest.raises(InvalidConfig, match="late_system must be one of refuse, hoist, is "):
+    with pytest.raises(InvalidConfig, match="late_system must be one of refuse, hoist, not "):
         GeminiAdapter(api_key="k", late_system=choice)

@@ -45,7 +45,7 @@ def test_another_host_s_stream_is_whole_without_the_mark_or_without_the_finish(b
 
 
 @pytest.mark.parametrize(("url", "is_own"), [("http://[::1]:8000/v1", True), ("http://[::2]/v1", False)])
-def test_hosts_are_told_apart_by_their_whole_address(url: str, *, is_own: bool) -> None:
+def test_hosts_differ_by_their_whole_address(url: str, *, is_own: bool) -> None:
     class Local(OpenAIAdapter):
         default_base_url = "http://[::1]/v1"
 

@@ -179,7 +179,7 @@ def test_the_whole_call_s_time_runs_through_all_tries(serve: Serve, way: str) ->
 
 @pytest.mark.parametrize("given", [-1, 1.5, True, "2", None])
 def test_retries_are_a_whole_number(given: Any) -> None:
-    with pytest.raises(InvalidConfig, match="retries must be a whole number, 0 or more, is "):
+    with pytest.raises(InvalidConfig, match="retries must be a whole number, 0 or more, not "):
         OpenAIAdapter(api_key="key", retries=given)
 
 

@@ -93,7 +93,7 @@ def failure(events: list[StreamEvent]) -> LLMProviderError | None:
 
 @each_server
 @table(("body", "code", "message"), ERRORS.values(), ids=ERRORS)
-def test_a_refusal_is_told_in_the_server_s_words(server: str, body: Any, code: str | None, message: str) -> None:
+def test_a_refusal_quotes_the_server(server: str, body: Any, code: str | None, message: str) -> None:
     error = failure(whole(server, body, status=404))
     assert error is not None
     assert (error.status, error.provider_code, error.provider_message) == (404, code, message)

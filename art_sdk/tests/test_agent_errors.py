@@ -102,7 +102,7 @@ def test_a_retried_synthesis_calls_no_tool_again():
 
 
 @pytest.mark.parametrize("said", [[BUSY] * 3, [REFUSED]], ids=["retries are used up", "it would not help"])
-def test_what_retries_do_not_mend_is_raised(said: list[Said]):
+def test_what_retries_do_not_fix_is_raised(said: list[Said]):
     trial = AgentOnTrial(*said, on_error="retry")
     with pytest.raises(ARTError):
         trial.ask()
@@ -164,7 +164,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("call", "error"), FAILURES)
-def test_a_failed_call_is_told_to_the_model_and_the_answer_follows(call: tuple[str, str, str], error: str):
+def test_the_model_sees_a_failed_call_and_answers(call: tuple[str, str, str], error: str):
     def fail(_: object) -> None:
         raise ValueError("no such city")
 
@@ -215,12 +215,12 @@ def test_an_agent_needs_an_adapter_and_a_store_of_conversations():
 
 def test_a_listener_that_raises_stops_nothing(caplog: pytest.LogCaptureFixture):
     trial = AgentOnTrial(PLAN, "Yes.")
-    heard: list[Any] = []
-    unsubscribe = trial.observations.subscribe(lambda one: heard.append(one.type) or 1 / 0)
+    received: list[Any] = []
+    unsubscribe = trial.observations.subscribe(lambda one: received.append(one.type) or 1 / 0)
     assert trial.ask().answer == "Yes."
     unsubscribe()
     trial.observations.record("PLAN", "t", "r", {})
-    assert heard == ["INTENT", "PLAN", "SYNTHESIS"]
+    assert received == ["INTENT", "PLAN", "SYNTHESIS"]
     assert "a listener failed on an observation of the type PLAN" in caplog.text
 
 

@@ -75,7 +75,7 @@ def test_a_heading_out_of_order_is_text():
         ('[{"toolName": "\\ud800"}]', "tool call 1 names no tool"),
     ],
 )
-def test_calls_that_cannot_be_read_are_an_error_that_another_try_may_mend(said: str, reason: str):
+def test_calls_that_cannot_be_read_are_a_retryable_error(said: str, reason: str):
     with pytest.raises(LLMProviderError) as caught:
         parse(TEXT + said)
     assert f"the plan cannot be read: {reason}" in caught.value.message

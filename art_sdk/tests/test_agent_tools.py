@@ -55,7 +55,7 @@ def test_functions_of_all_kinds_are_run():
     assert outcome(lambda _: None) is None
 
 
-def test_a_tool_that_wants_it_is_told_for_whom_it_runs():
+def test_a_tool_that_asks_for_it_is_given_the_run():
     def run(_: object, context: ToolContext) -> Any:
         return [context.thread_id, context.trace_id, context.call_id]
 

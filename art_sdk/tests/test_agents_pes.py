@@ -55,7 +55,7 @@ def test_the_planning_prompt_says_that_there_are_no_tools():
     assert "\n\nAvailable Tools:\nNo tools available.\n\n" in contents("plan", EMPTY)[-1]
 
 
-def test_the_synthesis_prompt_holds_results_and_errors():
+def test_the_synthesis_prompt_has_results_and_errors():
     assert contents("synthesize", CONTEXT)[-1] == (
         "User Query: Rain in \\London\\?\n\nOriginal Intent: weather\nExecution Plan: 1. ask\n2. answer\n\n"
         "Tool Execution Results:\n"

@@ -54,7 +54,7 @@ BAD_FILES = [
     ("a.json", b" " * (DEFAULT_LIMITS.characters + 1), "more than 1,000,000 characters (the limit 'characters')", None),
     ("a.yaml", b"a: [1,\n2\nb: 3", "invalid YAML: did not find expected ',' or ']'", 3),
     ("a.yaml", b"a: \x01", "invalid YAML: unacceptable character", None),
-    ("a.yaml", b"[" * 50_000, "invalid YAML: it stands for more than 100 levels of nesting", 1),
+    ("a.yaml", b"[" * 50_000, "invalid YAML: it expands to more than 100 levels of nesting", 1),
     ("a.yaml", b"", "a blueprint must be text", None),
     ("a.yaml", b"- role: user\n  content: 2020-01-01", "$[0].content: a value of type date is not JSON data", None),
     ("a.yaml", b"- !!python/object/apply:os.system ['true']", "invalid YAML: could not determine a constructor", 1),
@@ -64,8 +64,8 @@ BAD_FILES = [
     ("a.yaml", b"- " + b"1:" * 300 + b"1.5", "is not of the type float", 1),
     ("a.yaml", b"- " + b"1:" * 200_000 + b"1", "a value of 400,001 characters that is not text", 1),
     ("a.yaml", b"a: &a {<<: *a}", "the alias *a contains itself", 1),
-    ("a.yaml", b"a: &a [x, x]\n" + doubling("[", "]"), "it stands for more than 50,000 values", 14),
-    ("a.yaml", b"a: &a {x: x}\n" + doubling("{<<: [", "]}"), "it stands for more than 50,000 values", 14),
+    ("a.yaml", b"a: &a [x, x]\n" + doubling("[", "]"), "it expands to more than 50,000 values", 14),
+    ("a.yaml", b"a: &a {x: x}\n" + doubling("{<<: [", "]}"), "it expands to more than 50,000 values", 14),
     ("a.yaml", b"%TAG !t! x\n" * 101 + b"---\na", "it has more than 100 directives", None),
 ]
 

@@ -69,7 +69,7 @@ def test_context_that_takes_too_long_is_not_waited_for():
 
 
 def test_a_context_of_another_session_is_refused():
-    with pytest.raises(ContextUnavailable, match="of another session"):
+    with pytest.raises(ContextUnavailable, match="belongs to another session"):
         act(Contexts(session_id="s2"), falls_back=False)
 
 

@@ -52,7 +52,7 @@ def test_a_command_that_the_executor_lacks_is_an_error_that_names_it():
         read("fill", "fly")
 
 
-def test_parameters_are_the_executor_s_or_else_those_of_the_definition_and_hold_no_secret():
+def test_parameters_are_the_executor_s_or_else_those_of_the_definition_without_secrets():
     class Telling(Executor):
         async def get_parameter_schema(self, command: str) -> dict[str, Any] | None:
             return {"type": "object", "description": "not hunter22"} if command == "click" else None

@@ -94,7 +94,7 @@ def test_contributors_run_at_once():
     [
         (fail, "ValueError: no weather today"),
         (hang, "took longer than 0.05 s"),
-        (give_a_number, "TypeError: its content must be text, is of type int"),
+        (give_a_number, "TypeError: its content must be text, not of type int"),
     ],
     ids=["raises", "hangs", "gives a number"],
 )

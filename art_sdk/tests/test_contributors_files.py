@@ -217,7 +217,7 @@ def test_only_the_listed_resources_are_read():
     ("resources", "message"),
     [
         (None, "the context has no resources"),
-        (Resources({"a": b"A"}), "the resource 'a' must be text, is of type bytes"),
+        (Resources({"a": b"A"}), "the resource 'a' must be text, not of type bytes"),
         (Resources({"a": "ééé"}), "the resource 'a' has more than 5 bytes"),
         (Resources({}), "'a'"),
     ],

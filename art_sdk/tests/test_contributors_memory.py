@@ -178,7 +178,7 @@ def test_a_summary_is_cut_to_the_tokens():
 
 
 def test_a_summarizer_that_gives_no_text_is_an_error():
-    with pytest.raises(TypeError, match="the summarizer must give text, gave a value of type NoneType"):
+    with pytest.raises(TypeError, match="the summarizer must return text, not a value of type NoneType"):
         remembering(["a"], retrieval_strategy="summary", summarize=lambda _: None)
 
 
@@ -254,7 +254,7 @@ def test_a_text_is_embedded_once():
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        ([[1.0]], "gave 1 vectors for 2 texts"),
+        ([[1.0]], "returned 1 vectors for 2 texts"),
         ([[1.0], [1.0, 2.0]], "vectors of different lengths"),
         ([[1.0], [float("nan")]], "a number that is not finite"),
     ],
@@ -315,7 +315,7 @@ def test_a_registered_provider_is_opened_by_its_name():
     assert (list(registry), len(registry)) == (["shelf"], 1)
 
 
-def test_a_prompt_is_told_of_the_memory_of_its_thread():
+def test_a_prompt_has_the_memory_of_its_thread():
     prompt = {"contributors": [{"id": "memory", "type": "dynamic", "priority": 1, "source": "memorySummary"}]}
     config = validate_agent_config({"llm": {"systemPrompt": prompt}, "memory": {"provider": "in-memory"}})
     memory = open_memory(config.memory)

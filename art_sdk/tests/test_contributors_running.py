@@ -103,7 +103,7 @@ def test_a_configuration_brings_its_own_build_options():
     assert text_of(PromptContributors.load("Be kind.")) == "Be kind."
 
 
-def test_a_change_during_a_build_holds_for_the_next(contributors: PromptContributors):
+def test_a_change_during_a_build_applies_to_the_next(contributors: PromptContributors):
     async def main() -> list[str]:
         begun, change = anyio.Event(), anyio.Event()
 

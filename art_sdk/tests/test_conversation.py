@@ -291,7 +291,7 @@ def test_reading_never_raises_and_loses_no_message(messages: list[dict[str, Any]
 
 def test_untyped_messages_are_an_error_that_says_what_to_do() -> None:
     untyped: Any = (*parse_prompt([USER]), USER)
-    with pytest.raises(TypeError, match=r"^\$\[1\] is a dict, not a message; parse_prompt makes messages of data$"):
+    with pytest.raises(TypeError, match=r"^\$\[1\] is a dict, not a message; parse_prompt turns data into messages$"):
         read_conversation(untyped)
 
 

@@ -92,7 +92,7 @@ def test_a_secret_is_a_string_that_no_repr_shows() -> None:
 def test_an_adapter_is_not_pickled(make: type[BaseAdapter], protocol: int) -> None:
     adapter = make(api_key=KEY)
     for thing in (adapter, adapter.prepare(USER, options()).request, Secret(KEY), Secret(KEY).encode()):
-        with pytest.raises(TypeError, match="an API key is not pickled; make an adapter in each process"):
+        with pytest.raises(TypeError, match="an API key cannot be pickled; create the adapter in each process"):
             pickle.dumps(thing, protocol)
 
 

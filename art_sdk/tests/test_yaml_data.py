@@ -21,11 +21,11 @@ def doubling(line: str, first: str = "a: &a {x: 1}") -> str:
 LETTERS = ascii_lowercase[1:]
 
 HOSTILE = {
-    "brackets": ("[" * 50_000, "it stands for more than 100 levels of nesting", 1),
+    "brackets": ("[" * 50_000, "it expands to more than 100 levels of nesting", 1),
     "braces": ("{a: " * 50_000, "levels of nesting", 1),
     "dashes": ("- " * 50_000, "levels of nesting", 1),
     "levels behind an alias": ("a: &a " + "[" * 60 + "]" * 60 + "\nb: " + "[" * 60 + "*a" + "]" * 60, "levels", 2),
-    "aliases": (doubling("{now}: &{now} [*{last}, *{last}]"), "it stands for more than 50,000 values", 14),
+    "aliases": (doubling("{now}: &{now} [*{last}, *{last}]"), "it expands to more than 50,000 values", 14),
     "merge keys": (doubling("{now}: &{now} {{<<: *{last}, <<: *{last}}}"), "50,000 values", 14),
     "merged lists": (doubling("{now}: &{now} {{<<: [*{last}, *{last}]}}"), "50,000 values", 14),
     "a long text behind aliases": (

@@ -136,4 +136,4 @@ class NotMade(HarnessError):
 
 def not_made(name: str, why: object) -> NotMade:
     """An error about the adapter of that name."""
-    return NotMade(f"{name}: it was not made: {why}")
+    return NotMade(f"{name}: the adapter could not be created: {why}")

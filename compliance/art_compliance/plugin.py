@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-no-baseline", action="store_true", help="count known failures, too")
     group.addoption("--art-baseline-write", action="store_true", help="write the failures into the baseline")
     group.addoption("--art-preview", action="store_true", help="also count checks newer than the requirement set")
-    group.addoption("--art-shard", metavar="K/N", help="run one part of so many, as 2/3; art merge joins the reports")
+    group.addoption("--art-shard", metavar="K/N", help="run one part of several, as 2/3; art merge joins the reports")
     group.addoption("--art-report", metavar="DIR", help="write report.json into this folder")
 
 

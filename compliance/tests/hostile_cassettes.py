@@ -107,8 +107,8 @@ def many(count: int) -> bytes:
     return b"version: 1\ninteractions:\n" + b"- {request: {method: G, uri: u}, response: 1}\n" * count
 
 
-DEEP: Final = "it stands for more than 100 levels of nesting"
-LARGE: Final = "it stands for more than 50,000 values"
+DEEP: Final = "it expands to more than 100 levels of nesting"
+LARGE: Final = "it expands to more than 50,000 values"
 BODY: Final = "interactions[0].response.body.string: "
 
 HOSTILE: Final[dict[str, Hostile]] = {
@@ -130,7 +130,7 @@ HOSTILE: Final[dict[str, Hostile]] = {
     ),
     "a long text behind aliases": Hostile(
         lambda: cassette(top=f"a: &a {'x' * MIB}", headers="{x: [" + "*a, " * 10_000 + "]}"),
-        "it stands for more than 16,777,216 characters",
+        "it expands to more than 16,777,216 characters",
     ),
     "a million values": Hostile(lambda: cassette(metadata="[" + "{}, " * 1_000_000 + "]"), LARGE),
     "20,000 calls": Hostile(lambda: many(20_000), LARGE),

@@ -35,7 +35,7 @@ def refusals(body: dict[str, Any], version: str | None, url: str | None = None) 
         ("latest", []),
     ],
 )
-def test_a_rule_holds_since_the_version_that_it_names(version, rules):
+def test_a_rule_applies_since_the_version_that_it_names(version, rules):
     assert refusals(SAMPLED, version) == rules
     assert refusals(BODY, version) == []
 

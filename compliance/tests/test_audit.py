@@ -242,9 +242,9 @@ def test_costs_in_a_currency_of_large_numbers_are_kept_for_a_run_that_goes_on(tm
     [
         ("[models", "prices.toml: "),
         ("[models]\nm = {input = 1}", "Object missing required field `output` - at `$.models[...]`"),
-        ("[models]\nm = {input = -1, output = 1}", "models.m.input: -1 is no price"),
-        ("[models]\nm = {input = 1, output = 0.0000001}", "models.m.output: 1E-7 is no price"),
-        ("[models]\nm = {input = 1, output = 1e30}", "models.m.output: 1E+30 is no price"),
+        ("[models]\nm = {input = -1, output = 1}", "models.m.input: -1 is not a price"),
+        ("[models]\nm = {input = 1, output = 0.0000001}", "models.m.output: 1E-7 is not a price"),
+        ("[models]\nm = {input = 1, output = 1e30}", "models.m.output: 1E+30 is not a price"),
         (None, "prices.toml: No such file"),
     ],
 )

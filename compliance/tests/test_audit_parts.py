@@ -160,17 +160,17 @@ def test_the_command_goes_on_unless_files_or_options_are_others(tmp_path: Path, 
     assert (stopped.exit_code, "not everything was read" in stopped.output) == (130, True)
     state = (tmp_path / "out" / NAME).read_bytes()
     monkeypatch.setattr("art_compliance.commands.audits.read_here", read_here)
-    assert "going on from" in audit_command(tmp_path, file).output
+    assert "resuming at" in audit_command(tmp_path, file).output
     assert not (tmp_path / "out" / NAME).exists()
     for options, words in (
-        ((file, "--show-text"), "it had other options"),
-        ((file, other), "it was of other files"),
+        ((file, "--show-text"), "its options differ"),
+        ((file, other), "its files differ"),
         ((file,), f"{file} was changed since"),
     ):
         (tmp_path / "out" / NAME).write_bytes(state)
         if len(options) == 1:
             os.utime(file, ns=(0, 0))
-        assert f"not going on from the run before: {words}" in audit_command(tmp_path, *options).output
+        assert f"not resuming the previous run: {words}" in audit_command(tmp_path, *options).output
 
 
 def test_an_unwritable_folder_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -261,7 +261,7 @@ def test_botocore_s_client_signs_for_the_strict_provider_and_reads_what_our_adap
     assert [exchange.response.status for exchange in provider.seen()] == [200] * 4
 
 
-def test_botocore_s_client_is_told_by_name_that_its_secret_is_wrong(provider: StrictProvider) -> None:
+def test_botocore_s_client_gets_a_named_error_for_a_wrong_secret(provider: StrictProvider) -> None:
     official("botocore")
     keys = {"aws_access_key_id": KEY_ID, "aws_secret_access_key": "wrong"}
     client = botocore_session().create_client(

@@ -130,7 +130,7 @@ def test_the_program_runs_without_the_suite_and_shows_the_loss(tmp_path, monkeyp
 
 def test_what_needs_the_suite_says_why():
     page = render_board([bad_report(failed("faults.become-errors"))])
-    assert "Nothing but the suite shows this: the provider misbehaves on purpose" in page
+    assert "Only the suite can show this: the provider misbehaves on purpose" in page
 
 
 def test_hostile_subjects_stay_texts():
@@ -159,7 +159,7 @@ def words_of(before, now):
     ("before", "now", "said"),
     [
         (good_report("over_lib:OpenAI"), bad_report(), f"over_lib:OpenAI  {TEXT}: newly failing"),
-        (bad_report(), good_report("over_lib:OpenAI"), f"over_lib:OpenAI  {TEXT}: mended"),
+        (bad_report(), good_report("over_lib:OpenAI"), f"over_lib:OpenAI  {TEXT}: fixed"),
         (bad_report(), bad_report(failed(scenario="two")), f"over_lib:OpenAI  {TEXT}: failing in 2 trials, 1 before"),
         (bad_report(), bad_report(failed(RULE)), f"over_lib:OpenAI  {RULE}: failing, in a new check"),
         (bad_report(), bad_report(result_of(RULE)), f"new checks: {RULE}"),
@@ -190,7 +190,7 @@ def test_the_history_has_a_line_per_run_and_none_for_the_same_run_again(tmp_path
     later = replace(good_report("over_lib:OpenAI"), started="2026-11-24T12:00:00+00:00")
     for _ in range(2):
         changes = write_board([later], tmp_path)
-        assert [one.words for one in changes.mended] == ["mended"]
+        assert [one.words for one in changes.fixed] == ["fixed"]
     assert [run.date for run in read_history(tmp_path / "history.jsonl")] == ["2026-11-23", "2026-11-24"]
     page = (tmp_path / "index.html").read_text("utf-8")
     assert "Since 2026-11-23" in page
@@ -200,11 +200,11 @@ def test_the_history_has_a_line_per_run_and_none_for_the_same_run_again(tmp_path
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "line 1: this is no run of a board"),
-        ("\n[1", "line 2: this is no run of a board"),
-        ('{"history_version": 9}', "line 1 has the form 9, and this suite reads the form 1"),
-        ('{"history_version": 1, "subjects": 3}', "line 1: this is no run of a board"),
-        ("\x00", "line 1: this is no run of a board"),
+        ("{}", "line 1: this is not a run of a board"),
+        ("\n[1", "line 2: this is not a run of a board"),
+        ('{"history_version": 9}', "line 1 has version 9; this suite reads version 1"),
+        ('{"history_version": 1, "subjects": 3}', "line 1: this is not a run of a board"),
+        ("\x00", "line 1: this is not a run of a board"),
     ],
 )
 def test_a_broken_history_is_one_sentence_and_nothing_is_written(tmp_path, text, said):

@@ -51,15 +51,15 @@ def translate(adapter: BridgedAdapter, prompt: Any) -> Any:
     return adapter.translate(prompt, OPTIONS)
 
 
-NO_MESSAGE = "it wrote what is no message to its standard output: "
+NO_MESSAGE = "it wrote something that is not a message to its standard output: "
 
 
 @pytest.mark.parametrize(
     ("way", "why"),
     [
-        ("exits", "it ended with exit code 3; its last words: Error: Cannot find module './adapter.js'"),
+        ("exits", "it ended with exit code 3; its last output: Error: Cannot find module './adapter.js'"),
         ("is_killed", "it was ended by SIGKILL"),
-        ("hangs", "it did not answer start within 2 s; its last words: waiting for a debugger"),
+        ("hangs", "it did not answer start within 2 s; its last output: waiting for a debugger"),
         ("prints", f"{NO_MESSAGE}Listening on port 3000 (JSON is malformed"),
         ("repeats", f"{NO_MESSAGE}start with [the key] (JSON is malformed"),
         ("closes", "it closed its standard output"),
@@ -67,7 +67,7 @@ NO_MESSAGE = "it wrote what is no message to its standard output: "
         ("writes_bytes", f"{NO_MESSAGE}"),
         ("nests", f"{NO_MESSAGE}"),
         ("floods", f"it wrote a line of more than {LONGEST_LINE:,} bytes"),
-        ("answers_another", "it answered 99, which is no verb that is under way"),
+        ("answers_another", "it answered 99, which is not the id of a request in progress"),
         ("says_too_much", "(Object contains unknown field `colour`)"),
         ("is_no_object", f"{NO_MESSAGE}[1, 2] (Expected `object`, got `array`)"),
         ("has_a_text_as_id", "(Expected `int`, got `str` - at `$.id`)"),
@@ -90,7 +90,7 @@ def test_an_adapter_that_cannot_be_made_says_why_without_the_key():
 @pytest.mark.parametrize(
     ("way", "kind", "why"),
     [
-        ("exits", TimedOut, "it ended with exit code 2; its last words: panic: nil pointer"),
+        ("exits", TimedOut, "it ended with exit code 2; its last output: panic: nil pointer"),
         ("is_cancelled", TimedOut, "it answered cancelled to 2, where event or done or error was expected"),
         ("fails", RaisedThere, "TypeError: x is not a function"),
         ("refuses", RaisedThere, "no"),
@@ -113,7 +113,7 @@ def test_a_bridge_that_has_failed_is_started_again_with_the_next_adapter():
     bridge = Bridge([*RUDE, "goes_on_at_call"])
     adapter = bridge(api_key="k")
     assert asyncio.run(read(adapter)) == []
-    with pytest.raises(TimedOut, match="it answered 2, which is no verb that is under way"):
+    with pytest.raises(TimedOut, match="it answered 2, which is not the id of a request in progress"):
         translate(adapter, HELLO)
     assert not is_running(adapter.pid)
     assert translate(bridge(api_key="k"), HELLO) == {"messages": HELLO}
@@ -196,7 +196,7 @@ def test_a_call_that_cannot_be_closed_says_so():
     [
         ("no-such-program --flag", "there is no command 'no-such-program'; an adapter in Python is module:attribute"),
         ("./my_pkg/adapters", "there is no command './my_pkg/adapters'"),
-        ("node 'my bridge.mjs", "is no command: No closing quotation"),
+        ("node 'my bridge.mjs", "is not a command: No closing quotation"),
         (str(Path(__file__)), "there is no command"),
     ],
 )

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from art_compliance.cassettes import BadCassette, Exchange, HoldsSecret, Provenance, load_cassette, write_cassette
+from art_compliance.cassettes import BadCassette, ContainsSecret, Exchange, Provenance, load_cassette, write_cassette
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
 from art_compliance.cassettes.writing import render
@@ -263,7 +263,7 @@ def test_a_missed_secret_is_an_error_that_names_its_place_and_kind(
 ):
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
     path = tmp_path / "new" / "one.yaml"
-    with pytest.raises(HoldsSecret) as caught:
+    with pytest.raises(ContainsSecret) as caught:
         write_cassette(path, [exchange(answer_body=f'{{"a":"{SLIPS[kind]}"}}'.encode())], PROVENANCE)
     assert kind in str(caught.value)
     assert "line " in str(caught.value)
@@ -301,7 +301,7 @@ def test_the_key_of_the_recording_is_found_in_every_spelling(tmp_path: Path, mon
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
     for text in ("plain 0123456789abcdef here", base64.b64encode(b"0123456789abcdef").decode()):
         body = json.dumps({"a": text}).encode()
-        with pytest.raises(HoldsSecret, match="the key that it was recorded with") as caught:
+        with pytest.raises(ContainsSecret, match="the key that it was recorded with") as caught:
             write_cassette(
                 tmp_path / "one.yaml", [exchange(answer_body=body)], PROVENANCE, secrets=("0123456789abcdef",)
             )
@@ -313,7 +313,7 @@ def test_a_header_for_a_key_is_an_error_whatever_its_value(
     header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Scrubber, "exchange", lambda _, given: given)
-    with pytest.raises(HoldsSecret):
+    with pytest.raises(ContainsSecret):
         write_cassette(tmp_path / "one.yaml", [exchange(request_headers={header: "tiny"})], PROVENANCE)
 
 

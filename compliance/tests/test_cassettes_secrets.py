@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from art_compliance.cassettes import HoldsSecret, Provenance, load_cassette, write_cassette
+from art_compliance.cassettes import ContainsSecret, Provenance, load_cassette, write_cassette
 from art_compliance.cassettes.scanning import find_leaks
 from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
 from art_compliance.cassettes.secrets import Cleaner
@@ -95,7 +95,7 @@ def test_the_scan_lets_texts_pass_that_look_like_secrets():
 def test_a_secret_that_is_split_in_a_file_is_found_at_its_stream(tmp_path: Path):
     path = tmp_path / "one.yaml"
     path.write_text(render([PLACES["a stream's events"].put(KINDS["Groq"].text)], PROVENANCE))
-    with pytest.raises(HoldsSecret, match="a secret that is split over the events of a stream"):
+    with pytest.raises(ContainsSecret, match="a secret that is split over the events of a stream"):
         load_cassette(path)
 
 

@@ -131,7 +131,7 @@ def test_a_certificate_is_read_as_it_was_written(tmp_path):
         ('"seed": 7', '"seed": 8', "was edited: the digest of openai does not match what it says"),
         ('"losses": [\n          "message_name"\n        ]', '"losses": []', "was edited: the digest"),
         ('"suite_version"', '"suite"', "was edited: Object"),
-        ('"certificate_version": 1', '"certificate_version": 9', "has the form 9, and this suite reads the form 1"),
+        ('"certificate_version": 1', '"certificate_version": 9', "has version 9; this suite reads version 1"),
         ('"certificate_version": 1', '"report_version": 1', "is not a certificate of art certify"),
         ("{", "", "is not a certificate of art certify"),
     ],
@@ -190,13 +190,13 @@ def test_the_digest_of_an_adapter_is_that_of_its_code(tmp_path, monkeypatch):
         (report_of(*good_report().results[1:], name="openai"), ["level core: passed then, not in the run now"]),
     ],
 )
-def test_a_certificate_holds_if_the_run_says_the_same(report, lines):
+def test_a_certificate_is_verified_if_the_run_says_the_same(report, lines):
     found = list(differences(certificate_of(good_report("openai")), report))
     assert len(found) == len(lines)
     assert all(one.startswith(line) for one, line in zip(found, lines, strict=True))
 
 
-def test_a_known_failure_that_passes_and_another_declaration_are_told():
+def test_a_known_failure_that_passes_and_another_declaration_are_reported():
     certificate = certificate_of(known_report())
     report = good_report("openai")
     other = replace(report, adapter=replace(report.adapter, losses=()))

@@ -12,27 +12,27 @@ from typing import Any
 
 import pytest
 
-from art_compliance.commands.processes import Task, Tell, run_all
+from art_compliance.commands.processes import Send, Task, run_all
 from art_compliance.findings import HarnessError
 
 
-def work(name: str, tell: Tell, *, seconds: float = 0.0) -> tuple[str, int]:
-    tell(f"{name} has begun")
+def work(name: str, send: Send, *, seconds: float = 0.0) -> tuple[str, int]:
+    send(f"{name} has begun")
     time.sleep(seconds)  # so that a later task is done first
     return name, os.getpid()
 
 
-def fail(tell: Tell) -> None:
-    raise HarnessError(f"cannot work: {tell.__class__.__name__}")
+def fail(send: Send) -> None:
+    raise HarnessError(f"cannot work: {send.__class__.__name__}")
 
 
-def die(tell: Tell) -> None:
-    del tell
+def die(send: Send) -> None:
+    del send
     os._exit(7)
 
 
-def hang(tell: Tell) -> None:
-    tell("hangs")
+def hang(send: Send) -> None:
+    send("hangs")
     signal.pause()
 
 
@@ -72,9 +72,9 @@ def test_whoever_stops_waiting_leaves_no_process():
     assert active_children() == []
 
 
-def work_until_interrupted(tell: Tell) -> str:
+def work_until_interrupted(send: Send) -> str:
     try:
-        tell("works")
+        send("works")
         signal.pause()
     except KeyboardInterrupt:
         return "a part"

@@ -102,8 +102,10 @@ class Mine(OpenAIAdapter):
 @pytest.mark.unmeasured
 def test_ctrl_c_leaves_a_report_and_the_exit_code_of_shells(tmp_path: Path):
     (tmp_path / "mine.py").write_text(INTERRUPTING)
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # shells ignore it in background
-    command = f"{heard}; from art_compliance.cli import main; main()"
+    restored = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # shells ignore it in background
+    )
+    command = f"{restored}; from art_compliance.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", command, "certify", "mine:Mine"],
         cwd=tmp_path,
@@ -158,7 +160,7 @@ def test_the_progress_counts_failures_and_reaches_its_end():
     ("share", "seconds", "left"),
     [(0.01, 5.0, ""), (0.25, 5.0, "about 15 s left"), (0.5, 600.0, "about 10 min left"), (1.0, 5.0, "")],
 )
-def test_the_time_left_is_told_once_there_is_something_to_tell_it_from(share: float, seconds: float, left: str):
+def test_the_time_left_is_shown_once_it_can_be_estimated(share: float, seconds: float, left: str):
     assert State("a.check", 0, share, seconds).left == left
 
 

@@ -59,7 +59,7 @@ def test_an_adapter_without_tools_is_not_asked():
 def test_an_answer_that_is_not_made_of_the_results_is_found():
     wrong = messages_of(WHOLE, find_miniature("answers-a-trace-once").of(OpenAIAdapter))
     must = "Rome: 24 degrees; Atlantis: there is no such city"
-    assert_each_has(wrong, [f'the answer must be "{must}", is "Intent: compare two cities'])
+    assert_each_has(wrong, [f'the answer must be "{must}", not "Intent: compare two cities'])
 
 
 def second_call(give: Any) -> Any:

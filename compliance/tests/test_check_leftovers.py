@@ -109,7 +109,7 @@ def test_an_adapter_that_cannot_be_closed_may_keep_what_it_has(resting):
     assert messages_of(CHECK, make) == []
 
 
-def test_an_adapter_whose_closing_fails_is_told_so():
+def test_an_adapter_whose_closing_fails_gets_a_finding():
     class Busy(calling(lambda: None)):  # type: ignore[misc]  # made by a function
         closed = 0
 

@@ -205,7 +205,7 @@ def test_a_stream_that_is_not_read_again_is_not_cut():
     assert "not read" in reason_of(CUT, unsteady, scenario(WRITTEN))
 
 
-def errors_told(change: Callable[[Events], Events]) -> list[str]:
+def reported_errors(change: Callable[[Events], Events]) -> list[str]:
     """What is wrong with an adapter that tells the events of failed streams so."""
 
     def change_failures(events: Events) -> Events:
@@ -231,7 +231,7 @@ ARRIVED = "0123456789abcdefghijklmn"
     ],
 )
 def test_an_error_inside_a_stream_comes_after_what_arrived(events: Events, fragments: list[str]):
-    assert_each_has(errors_told(lambda given: with_ids(events, given[-1])), fragments)
+    assert_each_has(reported_errors(lambda given: with_ids(events, given[-1])), fragments)
 
 
 def test_the_error_comes_after_half_of_the_events():

@@ -73,7 +73,7 @@ def test_what_an_adapter_prints_in_a_whole_run_is_kept_in_a_file(art, tmp_path: 
     assert result.exit_code == 2
     written = (tmp_path / "art-report" / "output.txt").read_text(encoding="utf-8")
     assert {"printed", "logged", "to standard error"} <= set(written.splitlines())
-    assert f"printed meanwhile: {len(written.splitlines())} lines, in art-report/output.txt" in result.output
+    assert f"output of the adapter: {len(written.splitlines())} lines, in art-report/output.txt" in result.output
     assert "logged" not in result.output
 
 

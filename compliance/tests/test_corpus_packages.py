@@ -73,7 +73,7 @@ REFUSALS = {
 
 
 @pytest.mark.unmeasured
-def test_every_package_holds_what_it_held(packaged: tuple[Found, ...]):
+def test_every_package_contains_what_it_did(packaged: tuple[Found, ...]):
     name = packaged[0].package
     files = {found.file for found in packaged}
     assert len(files) == next(package.holds for package in load_packages() if package.name == name)
@@ -168,7 +168,7 @@ def test_a_recorded_answer_matches_its_schema(packaged: tuple[Found, ...]):
 
 
 @pytest.mark.unmeasured
-def test_what_an_answer_may_hold_beyond_its_schema_was_recorded_where_the_evidence_says(packaged: tuple[Found, ...]):
+def test_fields_beyond_the_schema_were_recorded_where_the_evidence_says(packaged: tuple[Found, ...]):
     package = packaged[0].package
     rows = [row for row in load_rows().answered if f": {package} " in row.evidence]
     answers = list(map(items_of, accepted_elsewhere(packaged))) if rows else []

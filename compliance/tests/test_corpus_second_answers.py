@@ -128,7 +128,7 @@ def test_a_stream_that_is_cut_before_its_end_is_an_error(one: Recorded):
         assert error_in(read(one, cut)) is not None, at
 
 
-def told_by_official(one: Recorded) -> Any:
+def read_by_official(one: Recorded) -> Any:
     with replaying(one.answer, {"content-type": "application/json"}) as http_client:
         return ASK_UNSTREAMED[one.shape](http_client)
 
@@ -142,7 +142,7 @@ def calls_of(completion: Completion) -> list[tuple[str, Any]]:
 def test_a_whole_answer_says_what_the_official_client_reads(one: Recorded):
     if one.data is None or one.name in ERRORS:
         return
-    message, completion = told_by_official(one).choices[0].message, fold(read(one, one.answer))
+    message, completion = read_by_official(one).choices[0].message, fold(read(one, one.answer))
     if isinstance(message.content, str | None):  # the client passes on what its types do not have
         assert (completion.message.content or "") == (message.content or "")
     older = [message.function_call] if message.function_call else []

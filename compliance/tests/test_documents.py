@@ -52,7 +52,7 @@ def test_the_guide_has_the_law_of_every_loss_and_repair():
 
 
 @pytest.mark.parametrize("name", [*LOSS_MEANINGS, *REPAIR_MEANINGS])
-def test_the_law_of_a_declaration_is_held_by_checks_of_the_suite(name):
+def test_the_law_of_a_declaration_is_checked_by_the_suite(name):
     meaning = {**LOSS_MEANINGS, **REPAIR_MEANINGS}[name]
     assert meaning.checks
     assert {*meaning.checks} <= CHECKS.keys()

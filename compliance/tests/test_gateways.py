@@ -86,7 +86,7 @@ def test_what_the_client_cannot_say_is_no_fault_of_the_gateway():
         report = judged(name, "name-with-blank", "five-stops", "late-system-hoisted")
     assert not report.is_red
     reasons = [one.reason for one in report.results if one.check == "translation.outcome-is-right"]
-    assert reasons == ["its client cannot say this in openai-chat"] * 3
+    assert reasons == ["its client cannot express this in openai-chat"] * 3
 
 
 def test_a_gateway_s_status_is_a_refusal_and_its_client_s_format_is_in_the_report():
@@ -137,7 +137,7 @@ def certify_command(*options: str) -> str:
         (("--gateway", "http://a", "--speaks", "chat", "--to", "openai-chat"), "unknown dialect 'chat'"),
         (("http://a#speaks=openai-chat&to=openai-chat", "--sensitivity"), "cannot do to a gateway"),
         (("http://a#speaks=openai-chat&to=openai-chat&port=4",), "it has no field 'port'"),
-        (("http://a#speaks=openai-chat&to=openai-chat&provider-port=x",), "must be a port, 1 to 65535, is 'x'"),
+        (("http://a#speaks=openai-chat&to=openai-chat&provider-port=x",), "must be a port, 1 to 65535, not 'x'"),
         (("http://a#speaks=openai-chat&to=openai-chat&allow=joins",), "allow: 'joins' is not known"),
         (("http://127.0.0.1:1/v1#speaks=openai-chat&to=gemini-generate",), "8765/v1beta as the URL of its provider"),
     ],

@@ -90,7 +90,7 @@ def test_the_requests_of_a_har_are_judged_by_their_urls_and_others_are_skipped(t
     assert [one["dialect"] for one in shown["requests"]] == ["openai-chat", "anthropic-messages"]
     assert [one["rejected"] for one in shown["requests"]] == [False, True]
     assert (shown["skipped"], shown["unread"], result.exit_code) == (2, [], 1)
-    assert "2 recorded besides, to other addresses" in art(file).output
+    assert "2 to other addresses, not judged" in art(file).output
 
 
 @pytest.mark.parametrize(

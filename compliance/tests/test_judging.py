@@ -69,10 +69,10 @@ def decode_or_fail(dialect: str, payload: Any) -> object:
 def test_time_grows_with_the_number_of_messages_and_not_with_its_square(dialect, make, size, run):
     small, large = make(dialect, size), make(dialect, 10 * size)
     run(dialect, small)
-    hold_growth(lambda payload: run(dialect, payload), small, large, times=2.5, tries=5)
+    assert_growth(lambda payload: run(dialect, payload), small, large, times=2.5, tries=5)
 
 
-def hold_growth(run: Callable[[Any], object], small: Any, large: Any, *, times: float, tries: int) -> None:
+def assert_growth(run: Callable[[Any], object], small: Any, large: Any, *, times: float, tries: int) -> None:
     """Of ten times the data: 13 is the aim, and `times` that is for busy machines, whose caches are small.
 
     Whoever else uses the machine only ever adds, so the least of several tries counts; a square would be 100.
@@ -95,7 +95,7 @@ def least(run: Callable[[], object]) -> float:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_ten_times_the_messages_are_judged_in_hardly_more_than_ten_times_the_time(dialect):
     small, large = long(dialect, 1_000), long(dialect, 10_000)
-    hold_growth(lambda payload: judge(dialect, payload), small, large, times=2, tries=8)
+    assert_growth(lambda payload: judge(dialect, payload), small, large, times=2, tries=8)
 
 
 @pytest.mark.unmeasured

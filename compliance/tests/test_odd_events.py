@@ -69,9 +69,9 @@ def test_odd_events_are_findings_and_never_errors_of_the_suite():
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (token_event([7]), "event 0 (TOKEN): text must be text, is [7]"),  # type: ignore[arg-type]
-        ({"type": "TOOL_CALL", "call": "look"}, 'event 0 (TOOL_CALL): call must be an object, is "look"'),
-        ({"type": "METADATA", "metadata": None}, "event 0 (METADATA): metadata must be an object, is null"),
+        (token_event([7]), "event 0 (TOKEN): text must be text, not [7]"),  # type: ignore[arg-type]
+        ({"type": "TOOL_CALL", "call": "look"}, 'event 0 (TOOL_CALL): call must be an object, not "look"'),
+        ({"type": "METADATA", "metadata": None}, "event 0 (METADATA): metadata must be an object, not null"),
         ({"type": "TOKEN", "text": "a", "token_type": "LLM_RESPONSE", "trace_id": []}, "trace_id must be text or null"),
     ],
 )

@@ -107,7 +107,10 @@ def test_an_adapter_that_ends_its_process_has_failed(run_apart, pytester):
     pytester.makepyfile(m="import os; os._exit(0)")
     result = run_apart("--art-adapter", "m:X", *FEW)
     assert result.ret == 1
-    assert "m:X: it was not made: its process ended with exit code 0" in result.stdout.str() + result.stderr.str()
+    assert (
+        "m:X: the adapter could not be created: its process ended with exit code 0"
+        in result.stdout.str() + result.stderr.str()
+    )
 
 
 @pytest.mark.once

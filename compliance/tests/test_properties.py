@@ -102,7 +102,7 @@ def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_pat
         assert list(kept_for(folder, "law.one", other)) == []
 
 
-def test_a_kept_file_that_is_broken_is_told(tmp_path: Path):
+def test_a_broken_kept_file_is_an_error(tmp_path: Path):
     (tmp_path / "law-1.json").write_text("{}")
     with pytest.raises(
         HarnessError, match=r"law-1\.json is not a kept prompt \(KeyError: 'family'\); repair or delete"

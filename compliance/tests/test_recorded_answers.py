@@ -95,7 +95,7 @@ def test_an_answer_that_is_read_differently_when_it_is_cut_differently_is_found(
     assert "differs in the " in wrong
 
 
-def test_an_answer_that_counts_nothing_is_not_held_against_the_adapter(tmp_path: Path):
+def test_an_answer_without_counts_is_no_failure_of_the_adapter(tmp_path: Path):
     record_into(tmp_path, "openai", "answer-text")
     path = tmp_path / "openai" / "answer-text.yaml"
     one = load_cassette(path)

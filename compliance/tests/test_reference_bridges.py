@@ -115,8 +115,11 @@ def test_the_lines_of_the_bridges_are_few():
 @pytest.mark.parametrize(
     ("way", "why"),
     [
-        ("exits_at_start", "it was not made: its bridge failed: it ended with exit code 3; its last words: Error: Ca"),
-        ("exits_at_call", "its bridge failed: it ended with exit code 2; its last words: panic: nil pointer"),
+        (
+            "exits_at_start",
+            "the adapter could not be created: its bridge failed: it ended with exit code 3; its last output: Error",
+        ),
+        ("exits_at_call", "its bridge failed: it ended with exit code 2; its last output: panic: nil pointer"),
     ],
 )
 def test_a_bridge_that_fails_ends_the_run_with_its_last_words(way: str, why: str, tmp_path: Path):

@@ -53,13 +53,13 @@ def diff(old: Path, new: Path):
 def test_what_fails_now_and_did_not_is_newly_failing(good: Report, bad: Report):
     found = compare_reports(good, bad)
     assert found.failing == {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
-    assert (found.failing_new, found.mended, found.not_judged, found.still) == ({}, {}, {}, {})
+    assert (found.failing_new, found.fixed, found.not_judged, found.still) == ({}, {}, {}, {})
     assert found.is_worse
 
 
-def test_what_failed_and_passes_now_is_mended(good: Report, bad: Report):
+def test_what_failed_and_passes_now_is_fixed(good: Report, bad: Report):
     found = compare_reports(bad, good)
-    assert found.mended == {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
+    assert found.fixed == {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
     assert not found.is_worse
 
 
@@ -67,7 +67,7 @@ def test_what_failed_before_still_fails_and_is_not_worse(bad: Report):
     found = compare_reports(bad, bad)
     assert found.still == {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")}
     assert not found.is_worse
-    assert "nothing new fails, and nothing was mended" in as_text(describe_differences({"a": bad}, {"a": bad}))
+    assert "nothing new fails, and nothing was fixed" in as_text(describe_differences({"a": bad}, {"a": bad}))
 
 
 def excused(report: Report, verdict: Verdict) -> Report:
@@ -84,7 +84,7 @@ def test_known_and_provisional_failures_make_a_report_no_worse(good: Report, bad
     known = excused(bad, verdict)
     for before in (good, bad):
         found = compare_reports(before, known)
-        assert (found.excused, found.is_worse, found.failing, found.mended) == (FAILED, False, {}, {})
+        assert (found.excused, found.is_worse, found.failing, found.fixed) == (FAILED, False, {}, {})
         assert "failing, but known or provisional now: 2 trials" in as_text(
             describe_differences({"a": before}, {"a": known})
         )
@@ -102,10 +102,10 @@ def test_what_is_no_longer_known_or_provisional_is_worse_and_not_newly_failing(
     assert "failing, no longer known or provisional: 2 trials" in as_text(
         describe_differences({"a": known}, {"a": bad})
     )
-    assert compare_reports(known, good).mended == FAILED
+    assert compare_reports(known, good).fixed == FAILED
 
 
-def test_a_baseline_that_does_not_hold_any_more_is_worse(good: Report):
+def test_a_baseline_with_new_problems_is_worse(good: Report):
     stale = structs.replace(good, baseline=BaselineUse(file="b", entries=1, problems=("b, entry 1: it passes",)))
     moved = structs.replace(good, baseline=BaselineUse(file="b", entries=2, problems=("b, entry 2: it passes",)))
     assert is_worse({"a": good}, {"a": stale})
@@ -120,16 +120,16 @@ def test_another_requirement_set_is_said(good: Report):
     assert "other checks count: requirement set 0.1 before, 0.2 and newer checks now" in text
 
 
-def test_failures_of_a_check_that_is_new_are_told_apart(good: Report, bad: Report):
+def test_failures_of_a_new_check_are_listed_apart(good: Report, bad: Report):
     found = compare_reports(without(good, CHECK), bad)
     assert (found.failing, found.failing_new) == ({}, {CHECK: ("outer-blanks", "trailing-blanks-in-every-role")})
     assert found.new_checks == (CHECK,)
     assert found.is_worse
 
 
-def test_a_failure_that_is_no_longer_judged_is_not_mended(good: Report, bad: Report):
+def test_a_failure_that_is_no_longer_judged_is_not_fixed(good: Report, bad: Report):
     found = compare_reports(bad, without(good, CHECK))
-    assert found.mended == {}
+    assert found.fixed == {}
     assert found.not_judged == {CHECK: ("one-question", "outer-blanks", "trailing-blanks-in-every-role")}
     assert found.gone_checks == (CHECK,)
 
@@ -170,7 +170,7 @@ def test_the_command_reads_what_certify_wrote(good: Report, bad: Report, tmp_pat
     worse, better = diff(tmp_path / "old", file), diff(file, tmp_path / "old")
     assert (worse.exit_code, better.exit_code) == (1, 0)
     assert "newly failing: 2 trials of 1 check" in worse.output
-    assert "mended: 2 trials of 1 check" in better.output
+    assert "fixed: 2 trials of 1 check" in better.output
 
 
 @pytest.mark.parametrize(

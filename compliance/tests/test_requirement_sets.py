@@ -151,4 +151,4 @@ def test_a_level_that_is_newer_than_the_set_prevents_no_certificate(reports: tup
             started=datetime.now(UTC),
             seconds=1.0,
         )
-        assert (again.levels["core"].is_applicable, again.levels["core"].holds) == (preview, not preview)
+        assert (again.levels["core"].is_applicable, again.levels["core"].allows_certificate) == (preview, not preview)

@@ -105,7 +105,7 @@ def test_an_adapter_that_exits_before_it_is_made_has_failed(
     monkeypatch.syspath_prepend(tmp_path)
     report = judged("never:Made")
     assert (report.adapter.kind, report.is_certified) == ("not made", False)
-    assert messages(report) == f"never:Made: it was not made: {why}"
+    assert messages(report) == f"never:Made: the adapter could not be created: {why}"
     assert str(report.stopped).endswith("planned trials were not run")
 
 
@@ -145,7 +145,7 @@ def test_a_process_that_answers_twice_is_ended():
     with open_subject(rude_adapters.Forks, name="forks", isolated=True) as subject:
         while not subject.stops and time.monotonic() < ends:
             subject.translate([{"role": "user", "content": "hello"}], {"thread_id": "t"})
-        assert "an answer to another message than the last one" in subject.stops[0]
+        assert "an answer to a message other than the last one" in subject.stops[0]
 
 
 def test_an_adapter_that_no_other_process_can_make_is_judged_in_this_one():

@@ -292,9 +292,7 @@ def test_a_path_belongs_to_one_dialect():
     assert find_by_url("no URL") is None
 
 
-def test_data_that_is_missing_is_told_with_the_places_where_it_was_looked_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_missing_data_is_reported_with_the_places_that_were_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "package")
     monkeypatch.setattr(resources, "_CHECKOUT", tmp_path)
     with pytest.raises(HarnessError, match=r"the folder 'poems' is missing: neither .*_data/poems nor .*poems exists"):

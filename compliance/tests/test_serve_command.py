@@ -109,7 +109,7 @@ def test_a_reader_that_leaves_ends_it_without_a_traceback():
         httpx2.post(f"{url}/messages", json=GOOD, headers=HEADERS, timeout=60)
         assert process.wait(60) == 2
         assert process.stderr is not None
-        assert process.stderr.read() == "art: nobody reads standard output any more\n"
+        assert process.stderr.read() == "art: standard output is closed\n"
 
 
 def test_each_request_is_printed_with_its_findings_and_its_answer():
@@ -174,7 +174,7 @@ def test_every_dialect_is_served_by_default():
         (
             ("gemini-generate",),
             [
-                "gemini-generate at http://127.0.0.1:PORT/v1beta; any key will do; Ctrl-C ends it",
+                "gemini-generate at http://127.0.0.1:PORT/v1beta; any key works; press Ctrl-C to stop",
                 "    POST /v1beta/models/{model}:generateContent",
                 "    POST /v1beta/models/{model}:streamGenerateContent",
                 "    GET /v1beta/models",
@@ -183,7 +183,7 @@ def test_every_dialect_is_served_by_default():
         (
             ("--service", "azure"),
             [
-                "openai-chat as azure at http://127.0.0.1:PORT/openai; any key will do; Ctrl-C ends it",
+                "openai-chat as azure at http://127.0.0.1:PORT/openai; any key works; press Ctrl-C to stop",
                 "    POST /openai/deployments/{model}/chat/completions",
             ],
         ),

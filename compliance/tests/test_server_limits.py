@@ -131,7 +131,7 @@ def test_an_unusual_request_is_answered(provider: StrictProvider, sent: bytes, a
     assert statuses(converse(provider, sent)) == answered
 
 
-def test_a_client_that_waits_to_go_on_is_told_to_or_refused_at_once(provider: StrictProvider):
+def test_a_client_that_expects_100_continue_gets_it_or_is_refused_at_once(provider: StrictProvider):
     waiting = HEAD + b"expect: 100-continue\r\ncontent-length: %d\r\n\r\n"
     with connect(provider) as client:
         client.sendall(waiting % len(BODY))

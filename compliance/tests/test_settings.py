@@ -59,12 +59,12 @@ def test_every_setting_is_read(tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["", "[project]\nname = 'x'\n", "[tool.ruff]\nline-length = 120\n", "tool = 5\n"])
-def test_without_a_table_the_defaults_hold(tmp_path: Path, text: str):
+def test_without_a_table_the_defaults_apply(tmp_path: Path, text: str):
     assert settings_in(tmp_path, text) == Settings()
     assert Settings().baseline == Path("art-baseline.toml")
 
 
-def test_without_a_file_the_defaults_hold(tmp_path: Path):
+def test_without_a_file_the_defaults_apply(tmp_path: Path):
     assert read_settings(tmp_path) == Settings()
 
 

@@ -74,7 +74,7 @@ CLASSES = [
     ),
     ("dialect = 'openai'", "its dialect is 'openai', which the suite does not know; did you mean 'openai-chat'?"),
     ("capabilities = ['tool']", "unknown capabilities tool (did you mean tools?); known: images, late_system"),
-    ("capabilities = 'tools'", "capabilities must be a set of names, is a str"),
+    ("capabilities = 'tools'", "capabilities must be a set of names, not a str"),
     (
         "def translate(self, prompt): return {}",
         "translate is called with two arguments, translate(prompt, options), but yours is translate(prompt)",

@@ -77,11 +77,11 @@ def test_a_shard_certifies_nothing_and_says_which_it_is(shards):
     ("change", "message"),
     [
         (lambda parts: parts[:2], "shard 3/3 of NAME is missing"),
-        (lambda parts: [*parts, parts[0]], "shard 1/3 of NAME is there more than once"),
+        (lambda parts: [*parts, parts[0]], "shard 1/3 of NAME is given more than once"),
         (lambda parts: [replace(parts[0], shard=None), *parts[1:]], "is of a whole run, not of a shard"),
         (
             lambda parts: [*parts[:2], of(parts[2], count=4)],
-            "the shards of NAME are not those of one run: 1/3",
+            "the shards of NAME are not of one run: 1/3",
         ),
         (
             lambda parts: [*parts[:2], replace(parts[2], seed=12)],

@@ -32,7 +32,7 @@ def test_a_name_finds_the_class_of_an_adapter():
             ("Result-Status", "x"),
             r"unknown losses Result-Status \(did you mean result_status\?\), x; known: ",
         ),
-        ("losses", 5, "losses must be a set of names, is an int"),
+        ("losses", 5, "losses must be a set of names, not an int"),
         ("repairs", ("magic",), "unknown repairs magic"),
     ],
 )
@@ -45,7 +45,7 @@ def test_an_unknown_declaration_is_an_error(attribute: str, value: Any, message:
 @pytest.mark.parametrize("attribute", ["capabilities", "losses"])
 def test_a_single_name_is_not_a_set_of_names(attribute: str):
     make = type("OneName", (OwnAdapter,), {attribute: "system"})
-    with pytest.raises(HarnessError, match=f"{attribute} must be a set of names, is a str"):
+    with pytest.raises(HarnessError, match=f"{attribute} must be a set of names, not a str"):
         certify(make, isolated=False)
 
 
@@ -72,7 +72,9 @@ def test_a_factory_that_exits_has_failed():
 
     report = certify(make, isolated=False)
     (failed,) = report.failures
-    assert failed.findings[0].message.endswith("make: it was not made: it tried to exit the program: SystemExit: 0")
+    assert failed.findings[0].message.endswith(
+        "make: the adapter could not be created: it tried to exit the program: SystemExit: 0"
+    )
     assert any(line.text.endswith("(not made)") for line in summarize(report))
 
 

@@ -140,7 +140,7 @@ def test_a_factory_that_cannot_be_imported_says_so(channel: Channel):
     assert "its factory cannot be imported by another process: ModuleNotFoundError" in answer["why"]
 
 
-def test_only_a_factory_that_has_a_name_can_be_made_elsewhere(monkeypatch: pytest.MonkeyPatch):
+def test_only_a_factory_that_has_a_name_runs_in_another_process(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(NoProcess, match="its factory cannot be pickled"):
         Far(Order(make=lambda **_: None, name="x", requested=None, access=None, url=""))
     monkeypatch.setattr(Talks, "__module__", "__main__")
@@ -198,8 +198,8 @@ def test_an_adapter_that_ends_its_process_twice_is_not_started_again():
     assert first.startswith("Answered")
     assert third.startswith("Answered")  # it was started again
     assert second == fourth == "its process ended with exit code 0"
-    assert fifth == "it is not used any more: its process ended with exit code 0"
-    with pytest.raises(Stopped, match="it is not used any more"):
+    assert fifth == "it is no longer used: its process ended with exit code 0"
+    with pytest.raises(Stopped, match="it is no longer used"):
         subject.use("shown")
 
 

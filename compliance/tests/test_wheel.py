@@ -118,7 +118,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_wheel_holds_both_packages_and_the_data_and_no_tests(wheel: Path):
+def test_the_wheel_contains_both_packages_and_the_data_and_no_tests(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"art_sdk", "art_compliance"}

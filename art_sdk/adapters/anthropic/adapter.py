@@ -174,13 +174,13 @@ class AnthropicAdapter(BaseAdapter):
         if not late or self.may_hoist(options):
             return frozenset()
         placed = frozenset(_find_placed(conversation))
-        elsewhere = next((index for index in late if index not in placed), None)
-        if elsewhere is not None:
+        unplaced = next((index for index in late if index not in placed), None)
+        if unplaced is not None:
             reason = (
                 "a system message in mid-conversation must follow a user message or results, and the assistant must "
                 'speak next; move it, or set late_system="hoist"'
             )
-            self.refuse(reason, index=elsewhere)
+            self.refuse(reason, index=unplaced)
         return placed
 
     def _messages(self, conversation: Conversation, late: frozenset[int]) -> list[Payload]:

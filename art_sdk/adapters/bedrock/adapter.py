@@ -149,7 +149,7 @@ class BedrockConverseAdapter(BaseAdapter):
     def _check_choice(self, options: CallOptions) -> None:
         """Refuses options that only Claude has a field for."""
         if options.tool_choice == "none":
-            reason = 'Bedrock has no tool_choice "none", but for Claude; leave the tools out, or take another choice'
+            reason = 'Bedrock has no tool_choice "none", but for Claude; leave the tools out, or choose otherwise'
             self.refuse(reason, rule="bedrock.no-tool-choice-none")
         if options.parallel_tool_calls is not None:
             reason = "Bedrock cannot switch parallel calls on or off, but for Claude; leave parallel_tool_calls unset"

@@ -25,21 +25,21 @@ CLAUDE: Final = re.compile(r"anthropic\.claude")
 # "This model doesn't support system messages": 567-labs/instructor#1753; of Titan: danny-avila/LibreChat#6456
 SYSTEM: Final = Refusal(
     re.compile(r"mistral\.(mistral-7b-instruct|mixtral-8x7b-instruct)|amazon\.titan-text"),
-    "takes no system messages; take another model, or say it in the user's message",
+    "takes no system messages; use another model, or put the text into the user's message",
     "bedrock.system-of-model",
 )
 
 # "This model doesn't support tool use": langchain-ai/langchain-aws#447
 TOOLS: Final = Refusal(
     re.compile(r"deepseek\.r1"),
-    "takes no tools; take another model, or leave the tools out",
+    "takes no tools; use another model, or leave the tools out",
     "bedrock.tools-of-model",
 )
 
 # "This model doesn't support tool use in streaming mode": earendil-works/pi#3739, run-llama/llama_index#19655
 STREAMED_TOOLS: Final = Refusal(
     re.compile(r"meta\.llama[34]-"),
-    "takes no tools in a stream; leave stream out, or take another model",
+    "takes no tools in a stream; leave stream out, or use another model",
     "bedrock.streamed-tools-of-model",
 )
 

@@ -75,7 +75,7 @@ class ChatProvider(Struct, frozen=True, kw_only=True):
 def require_provider(provider: object, name: str) -> ChatProvider:
     """The provider's data, or those that most of the family share. Raises InvalidConfig for anything else."""
     if provider is not None and not isinstance(provider, ChatProvider):
-        raise InvalidConfig(f"{name}: provider must be a ChatProvider, is {json_type(provider)}")
+        raise InvalidConfig(f"{name}: provider must be a ChatProvider, not {json_type(provider)}")
     return provider or ChatProvider()
 
 

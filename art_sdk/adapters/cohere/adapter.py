@@ -99,7 +99,7 @@ class CohereChatAdapter(BaseAdapter):
             self.refuse('the response schema must have "type": "object"', rule=_SCHEMA)
         odd = find_odd_schema(schema)
         if odd is not None:
-            self.refuse(f"Cohere does not take the response schema: {odd}", rule=_SCHEMA)
+            self.refuse(f"Cohere does not accept the response schema: {odd}", rule=_SCHEMA)
         loose = find_loose_object(schema)
         if loose is not None:
             reason = f"every object of the response schema must require a property; {loose} requires none"
@@ -109,7 +109,7 @@ class CohereChatAdapter(BaseAdapter):
         super().check_tool(tool)
         odd = find_odd_schema(tool.input_schema)
         if odd is not None:
-            self.refuse(f"Cohere does not take the schema of the tool {tool.name!r}: {odd}", rule=_SCHEMA)
+            self.refuse(f"Cohere does not accept the schema of the tool {tool.name!r}: {odd}", rule=_SCHEMA)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         del info
@@ -123,7 +123,7 @@ class CohereChatAdapter(BaseAdapter):
 
     def _system(self, turn: SystemTurn) -> Payload:
         if turn.splits:
-            self.refuse("it stands between a call and its result; move it before or behind them", index=turn.index)
+            self.refuse("it stands between a call and its result; move it before or after them", index=turn.index)
         if not turn.message.content:
             self.refuse("its text is empty; leave the message out", index=turn.index, rule=_EMPTY)
         return {"role": "system", "content": turn.message.content}

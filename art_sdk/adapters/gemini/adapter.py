@@ -93,7 +93,7 @@ class GeminiAdapter(BaseAdapter):
             self.refuse("Gemini cannot switch parallel calls on or off; leave parallel_tool_calls unset")
         model = (options.model or self.model).removeprefix("models/")
         if options.tools and options.response_schema is not None and model.startswith("gemini-2."):
-            reason = f"{model} takes tools or a response_schema, not both; leave one out, or take a newer model"
+            reason = f"{model} takes tools or a response_schema, not both; leave one out, or use a newer model"
             self.refuse(reason, rule="gemini.json-or-functions")
 
     def has_tools(self, options: CallOptions) -> bool:

@@ -82,7 +82,7 @@ class OllamaChatAdapter(BaseAdapter):
         super().check_tool(tool)
         odd = find_odd_schema(tool.input_schema)
         if odd is not None:
-            self.refuse(f"the schema of the tool {tool.name!r} is not one that Ollama reads: {odd}", rule=_SCHEMA_RULE)
+            self.refuse(f"the schema of the tool {tool.name!r} cannot be read by Ollama: {odd}", rule=_SCHEMA_RULE)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_chat(body, info, request_id=head.headers.get(self.request_id_header))
@@ -97,7 +97,7 @@ class OllamaChatAdapter(BaseAdapter):
 
     def _system(self, turn: SystemTurn) -> Payload:
         if turn.splits:
-            self.refuse("it stands between a call and its result; move it before or behind them", index=turn.index)
+            self.refuse("it stands between a call and its result; move it before or after them", index=turn.index)
         return {"role": "system", "content": turn.message.content}
 
     def _append_user(self, messages: list[Payload], turn: UserTurn) -> None:

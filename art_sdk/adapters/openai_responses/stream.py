@@ -191,7 +191,7 @@ class ResponseStream:
     def _rest_of_message(self, item: OutputItem, opened: OpenItem) -> Iterator[Piece]:
         texts = message_texts(item)
         if not texts and opened.texts:
-            raise ValueError("a message is done without the text of its pieces")
+            raise ValueError("a message ends without the text of its deltas")
         for index, part in enumerate(item.content or ()):
             whole = part.text if part.type == "output_text" else part.refusal
             rest = _rest_of(whole or "", opened.text(part.type, index), "response.output_item.done")
@@ -247,7 +247,7 @@ def _id_of(item: dict[str, Any]) -> str | None:
 def _rest_of(whole: str, said: Said, event: str) -> str:
     """What of a whole text its pieces have not said, which is added. Raises ValueError if they said something else."""
     if not said.begins(whole):
-        raise ValueError(f"{event} has another text than its pieces")
+        raise ValueError(f"{event} differs from the text of its deltas")
     rest = whole[said.length :]
     said.write(rest)
     return rest

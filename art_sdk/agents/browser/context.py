@@ -113,7 +113,9 @@ class ContextReader:
 def _read_session(data: Any, session_id: str) -> AIContextJson:
     session = read_model(_as_object(data), AIContextJson, what="the execution context")
     if session.session_id != session_id:
-        raise ContextUnavailable("the execution context is of another session", context={"call": "execution_context"})
+        raise ContextUnavailable(
+            "the execution context belongs to another session", context={"call": "execution_context"}
+        )
     return session
 
 

@@ -70,7 +70,7 @@ class Summary:
         made: Any = self._summarize(texts)
         summary: Any = await made if isawaitable(made) else made
         if not isinstance(summary, str):
-            raise TypeError(f"the summarizer must give text, gave a value of type {type(summary).__name__}")
+            raise TypeError(f"the summarizer must return text, not a value of type {type(summary).__name__}")
         return summary
 
 
@@ -106,7 +106,7 @@ class Semantic:
         found = dict(zip(new, await self._make(new), strict=True)) if new else {}
         found |= {text: self._known[text] for text in texts if text in self._known}
         if len({len(vector) for vector in found.values()}) > 1:
-            raise ValueError("the embedder gave vectors of different lengths")
+            raise ValueError("the embedder returned vectors of different lengths")
         for text, vector in found.items():
             self._known[text] = vector
             self._known.move_to_end(text)
@@ -118,13 +118,13 @@ class Semantic:
         made: Any = self._embed(texts)
         vectors: Any = await made if isawaitable(made) else made
         if len(vectors) != len(texts):
-            raise ValueError(f"the embedder gave {len(vectors)} vectors for {len(texts)} texts")
+            raise ValueError(f"the embedder returned {len(vectors)} vectors for {len(texts)} texts")
         return [_unit(vector) for vector in vectors]
 
 
 def _unit(vector: Sequence[float]) -> tuple[float, ...]:
     numbers = tuple(map(float, vector))
     if not all(map(math.isfinite, numbers)):
-        raise ValueError("the embedder gave a vector with a number that is not finite")
+        raise ValueError("the embedder returned a vector with a number that is not finite")
     length = math.hypot(*numbers)
     return tuple(number / length for number in numbers) if length else numbers

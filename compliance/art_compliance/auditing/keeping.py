@@ -64,9 +64,11 @@ class Keeper:
         except OSError:
             return None
         except msgspec.MsgspecError:
-            return f"{self.path} is damaged, or of another version of the suite"
+            return f"{self.path} is damaged, or was written by another version of the suite"
         is_ours = (kept.version, kept.suite) == (_VERSION, self._suite)
-        return kept if is_ours else f"{self.path} is of another version of the suite, which may judge differently"
+        return (
+            kept if is_ours else f"{self.path} was written by another version of the suite, which may judge differently"
+        )
 
     def remove(self) -> None:
         """Removes the file: the run is whole."""

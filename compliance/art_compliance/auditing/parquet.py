@@ -37,7 +37,7 @@ def rows_of(path: str, file: BinaryIO) -> Iterator[Item]:
 def _item(row: Mapping[str, Any]) -> Item:
     request = row.get("request")
     if not isinstance(request, str | bytes):
-        return Unread(where="", why="the column 'request' is no JSON text")
+        return Unread(where="", why="the column 'request' does not contain JSON text")
     try:
         body: Any = json.loads(request)
         response: Any = json.loads(answer) if isinstance(answer := row.get("response"), str | bytes) else answer

@@ -68,8 +68,8 @@ def part_bytes_for(size: int, jobs: int) -> int:
 def difference(before: Plan, now: Plan) -> str:
     """Why what was counted by one plan is of no use to the other; empty if it is."""
     if before.settings != now.settings:
-        return "it had other options"
+        return "its options differ"
     if [one.path for one in before.sources] != [one.path for one in now.sources]:
-        return "it was of other files"
+        return "its files differ"
     changed = [one.path for one, other in zip(before.sources, now.sources, strict=True) if one != other]
     return f"{changed[0]} was changed since" if changed else ""

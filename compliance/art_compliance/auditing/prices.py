@@ -58,5 +58,7 @@ def load_prices(path: Path) -> Prices:
 def _price(name: str, row: _Row) -> Price:
     for side, price in (("input", row.input), ("output", row.output)):
         if not price.is_finite() or not 0 <= price <= _MOST or price * _UNIT % 1:
-            raise ValueError(f"models.{name}.{side}: {price} is no price of a million tokens, with 6 decimals at most")
+            raise ValueError(
+                f"models.{name}.{side}: {price} is not a price per million tokens, with at most 6 decimals"
+            )
     return Price(int(row.input * _UNIT), int(row.output * _UNIT))

@@ -99,7 +99,7 @@ def _read_document(source: Source, _: Part, counting: Counting) -> tuple[int, st
         except damages(source.path, source.coding):
             return 0, f"its {source.coding} data is cut off or damaged: nothing of it is counted"
     if len(raw) > LARGEST_DOCUMENT:
-        why = f"a file of more than {LARGEST_DOCUMENT // 2**20} MiB that is no lines of JSON"
+        why = f"a file of more than {LARGEST_DOCUMENT // 2**20} MiB that is not JSON Lines"
         counting.tally.cannot_read(counting.place(0), why)
         return 0, ""
     try:

@@ -26,7 +26,7 @@ def summarize_audit(report: AuditReport) -> Iterator[Line]:
             yield from _table(name, rows)
     yield from _unread(report)
     if not report.is_whole:
-        yield Line("not everything was read: run the same command again to go on", "bad")
+        yield Line("not everything was read: run the same command again to continue", "bad")
 
 
 def answers_of(report: AuditReport) -> Iterator[str]:

@@ -69,7 +69,7 @@ class BridgeProcess:
     def last_words(self) -> str:
         """The last line that it wrote to its standard error, after a colon; empty if there is none."""
         lines = self._said.decode("utf-8", "replace").strip().splitlines()
-        return f"; its last words: {self._quoted(lines[-1])}" if lines else ""
+        return f"; its last output: {self._quoted(lines[-1])}" if lines else ""
 
     def _quoted(self, text: str) -> str:
         """What the bridge wrote, without the keys that it was given."""
@@ -121,11 +121,13 @@ class BridgeProcess:
             answer = read_line(line)
         except NoMessage as error:
             shown = self._quoted(line[:_LAST_WORDS].decode("utf-8", "replace"))
-            raise BridgeFailed(f"it wrote what is no message to its standard output: {shown} ({error})") from None
+            raise BridgeFailed(
+                f"it wrote something that is not a message to its standard output: {shown} ({error})"
+            ) from None
         with self._lock:
             exchange = self._under_way.get(answer.id)
         if exchange is None:
-            raise BridgeFailed(f"it answered {answer.id}, which is no verb that is under way")
+            raise BridgeFailed(f"it answered {answer.id}, which is not the id of a request in progress")
         if exchange.put(answer):
             with self._lock:
                 self._under_way.pop(answer.id, None)

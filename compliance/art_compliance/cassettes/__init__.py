@@ -7,7 +7,7 @@ sent. `writing` writes one, after `scrubbing` has removed the secrets and `scann
 
 from __future__ import annotations
 
-from art_compliance.cassettes.errors import BadCassette, HoldsSecret
+from art_compliance.cassettes.errors import BadCassette, ContainsSecret
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import RECORDED_REALITY, SOURCES, Provenance, Source, scenario_digest
 from art_compliance.cassettes.reading import Cassette, load_cassette, read_cassette
@@ -18,8 +18,8 @@ __all__ = [
     "SOURCES",
     "BadCassette",
     "Cassette",
+    "ContainsSecret",
     "Exchange",
-    "HoldsSecret",
     "Provenance",
     "Source",
     "load_cassette",

@@ -21,5 +21,5 @@ class BadCassette(Exception):
         self.place = place
 
 
-class HoldsSecret(BadCassette):
+class ContainsSecret(BadCassette):
     """A cassette that contains what looks like a secret, or would contain it: it is neither written nor played."""

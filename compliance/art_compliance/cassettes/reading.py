@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from art_compliance.cassettes.errors import AGAIN, REVOKE, BadCassette, HoldsSecret
+from art_compliance.cassettes.errors import AGAIN, REVOKE, BadCassette, ContainsSecret
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.parts import Reader, kind_of, show
 from art_compliance.cassettes.provenance import Provenance
@@ -39,7 +39,7 @@ class Cassette(Struct, frozen=True, kw_only=True):
 
 
 def load_cassette(path: Path) -> Cassette:
-    """The cassette in a file. Raises BadCassette, which names file and place, and HoldsSecret, without the secret.
+    """The cassette in a file. Raises BadCassette, which names file and place, and ContainsSecret, without the secret.
 
     A cassette that contains a secret is not played, so that the secret reaches no adapter, no message and no report.
     """
@@ -56,7 +56,7 @@ def load_cassette(path: Path) -> Cassette:
 def _refuse(path: Path, leaks: list[Leak]) -> None:
     if leaks:
         message = f"it contains what looks like a secret, so it is not played; {REVOKE} and {AGAIN}"
-        raise HoldsSecret(path, describe_leaks(leaks), message) from None
+        raise ContainsSecret(path, describe_leaks(leaks), message) from None
 
 
 def describe_leaks(leaks: list[Leak]) -> str:
@@ -103,7 +103,7 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         raise BadCassette(path, "", f"cannot be read: {error.strerror}") from error
     except ValueError as error:  # a NUL in the path
-        raise BadCassette(path, "", "cannot be read: this is no path") from error
+        raise BadCassette(path, "", "cannot be read: this is not a path") from error
 
 
 def _parse(text: str, path: Path) -> dict[str, Any]:

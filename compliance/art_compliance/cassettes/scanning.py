@@ -110,7 +110,7 @@ def _in_bytes(text: str, cleaner: Cleaner) -> Iterator[Leak]:
         except ValueError:
             continue
         if cleaner.clean(shown, is_binary=True) != shown:
-            yield _Lines(text).leak("a secret in a body that is no text", block.start())
+            yield _Lines(text).leak("a secret in a body that is not text", block.start())
 
 
 def _split(text: str, cleaner: Cleaner) -> Iterator[Leak]:

@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from art_compliance.cassettes.compression import UnreadableBody, decompress
-from art_compliance.cassettes.errors import BadCassette, HoldsSecret
+from art_compliance.cassettes.errors import BadCassette, ContainsSecret
 from art_compliance.cassettes.exchange import Exchange
 from art_compliance.cassettes.provenance import KEY, Provenance
 from art_compliance.cassettes.reading import VERSION, load_cassette, read_cassette
@@ -30,8 +30,8 @@ def write_cassette(
     """Scrubs and writes the calls, and returns whether the file changed.
 
     The old file stays if only dates, versions, ids and times differ. `secrets` are removed exactly, above all the key.
-    Raises HoldsSecret, with place and kind but never the secret, and BadCassette for bodies that cannot be read; then
-    nothing is written.
+    Raises ContainsSecret, with place and kind but never the secret, and BadCassette for bodies that cannot be read;
+    then nothing is written.
     """
     scrubber = Scrubber(secrets)
     scrubbed = tuple(scrubber.exchange(_plain(path, at, one)) for at, one in enumerate(exchanges))
@@ -41,7 +41,7 @@ def write_cassette(
     leaks = find_leaks(text, secrets)
     if leaks:
         places = "; ".join(map(str, leaks))
-        raise HoldsSecret(path, "", f"not written: it would still contain what looks like a secret: {places}")
+        raise ContainsSecret(path, "", f"not written: it would still contain what looks like a secret: {places}")
     again = read_cassette(text, path)
     if again.exchanges != scrubbed:
         raise BadCassette(path, "", "not written: the file would not contain what was recorded")

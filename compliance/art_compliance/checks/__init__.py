@@ -14,7 +14,7 @@ from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import calling, failures, names, reading
 from art_compliance.checks.stages import STAGES
-from art_compliance.checks.stream import answers, closing, pieces, ways
+from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
     canary,
     conservation,
@@ -49,7 +49,7 @@ _MODULES: Final = (
     answers,
     closing,
     pieces,
-    ways,
+    methods,
     forms,
     choices,
     times,

@@ -125,7 +125,7 @@ def _judged(played: _Played) -> Problem | None:
         return Problem(f"{played.place}: {error}", finding_class="contract")
     if result.answer != played.expected:
         expected, found = show_both(played.expected, result.answer)
-        return Problem(f"the answer must be {expected}, is {found}")
+        return Problem(f"the answer must be {expected}, not {found}")
     return None
 
 
@@ -188,7 +188,7 @@ class _Played:
             decoded = Decoded(prompt=())
         if not _has_results(decoded.prompt):
             return self._said(has_results=False)
-        return WrittenAnswer(content=_told(decoded.prompt))
+        return WrittenAnswer(content=_summary(decoded.prompt))
 
     def _said(self, has_results: bool) -> WrittenAnswer:  # noqa: FBT001 - it is the only one
         if has_results:
@@ -200,7 +200,7 @@ def _has_results(prompt: ArtStandardPrompt) -> bool:
     return any(isinstance(message, ToolResultMessage) for message in prompt)
 
 
-def _told(prompt: ArtStandardPrompt) -> str:
+def _summary(prompt: ArtStandardPrompt) -> str:
     """What the results say of each city, linked to the calls by their ids."""
     results = {one.tool_call_id: one.content for one in prompt if isinstance(one, ToolResultMessage)}
     calls = [call for one in prompt if isinstance(one, AssistantMessage) for call in one.tool_calls]

@@ -228,7 +228,7 @@ def _text_before_thinking(answered: Answered) -> str:
     "END and METADATA say why the answer ended.",
     "contract",
 )
-def finish_is_told(reading: Reading) -> Iterator[Problem]:
+def finish_is_reported(reading: Reading) -> Iterator[Problem]:
     """A truncated answer must not look like a whole one."""
     finish = reading.trial.written.finish
     right = {finish} | ({"stop"} if reading.trial.written.is_refusal else set[str]())
@@ -249,7 +249,7 @@ _WHOLE: Final = frozenset({"stop", "tool_calls"})
     "METADATA has the answer's token counts, as the standard defines them.",
     "contract",
 )
-def usage_is_told(reading: Reading) -> Iterator[Problem]:
+def usage_is_reported(reading: Reading) -> Iterator[Problem]:
     """`input_tokens` counts the whole prompt, cached tokens included; `output_tokens` counts all that was generated."""
     for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
         wanted, found = getattr(reading.trial.written, name), reading.answered.metadata.get(name)
@@ -300,7 +300,7 @@ ANSWER_LAWS: Final = (
     text_is_whole,
     calls_are_whole,
     thinking_stands_apart,
-    finish_is_told,
-    usage_is_told,
+    finish_is_reported,
+    usage_is_reported,
     message_is_standard,
 )

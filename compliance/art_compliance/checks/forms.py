@@ -115,7 +115,7 @@ def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:
 
 OTHER_FORMS_CHECKS: Final = of_both_stages(
     "other-forms-are-read",
-    "Text, calls and what goes back are read in every form that the provider may give them.",
+    "Text, calls and what must be sent back are read in every form that the provider may use.",
     _other_forms_are_read,
 )
 
@@ -174,7 +174,7 @@ end mark in it for the end of the stream (https://github.com/BerriAI/litellm/iss
 
 UNUSUAL_CHECKS: Final = of_both_stages(
     "unusual-answers-are-read",
-    "Many calls, large and deep arguments, numbers of every kind, long texts and texts like markup are read whole.",
+    "Many calls, large and deep arguments, numbers of every kind, long texts and markup-like texts are read whole.",
     _unusual_answers_are_read,
 )
 
@@ -185,12 +185,12 @@ def _bad_ends_are_not_good(trial: Trial, kind: Kind) -> Iterator[Problem]:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
         if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
-            yield Problem(f"an answer that ends with {show(value)} is given as a good one: {show(reply.finish)}")
+            yield Problem(f"an answer that ends with {show(value)} is reported as a good one: {show(reply.finish)}")
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
         if isinstance(reply, Answered) and reply.finish != "stop":
-            text = f"an answer that ends with {show(value)} is a good one, and ends with {show(reply.finish)}"
+            text = f"an answer that ends with {show(value)} is a good one, but is reported as {show(reply.finish)}"
             yield Problem(text, finding_class="contract")
 
 

@@ -297,8 +297,8 @@ def _why_undeclared(trial: Trial) -> str | None:
 
 def _why_only_data(subject: Subject) -> str | None:
     if subject.bridged is not None:
-        return "the adapter is behind a bridge: only data come"
-    return None if subject.speaks is None else "a gateway is reached over HTTP: only data come"
+        return "the adapter is behind a bridge, where only data reaches the suite"
+    return None if subject.speaks is None else "a gateway is reached over HTTP, where only data reaches the suite"
 
 
 _REASONS: Final[Mapping[Requirement, Callable[[Trial], str | None]]] = {

@@ -36,17 +36,24 @@ def audit_command(
     ],
     out: Annotated[Path, typer.Option(help="The folder of the report.")] = Path("art-audit"),
     fail_over: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if more requests are rejected: 0.1%, or 0.001.")
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Exit with 1 if a larger share of requests is rejected, such as 0.1% or 0.001."
+        ),
     ] = None,
-    dialect: Annotated[str, typer.Option(help="The wire format of requests that have no URL to tell it.")] = "",
+    dialect: Annotated[str, typer.Option(help="The wire format of requests without a URL.")] = "",
     model: Annotated[str | None, typer.Option(help="The model of all requests.")] = None,
     url: Annotated[str | None, typer.Option(help="The URL of requests without one.")] = None,
     api_version: Annotated[str | None, typer.Option(help="The API's version, as in anthropic-version.")] = None,
-    show_text: Annotated[bool, typer.Option("--show-text", help="Show what findings quote of requests.")] = False,
+    show_text: Annotated[
+        bool, typer.Option("--show-text", help="Show the text that findings quote from requests.")
+    ] = False,
     prices: Annotated[
-        Path | None, typer.Option(help="Prices of a million tokens by model, TOML or JSON: reports what they cost.")
+        Path | None, typer.Option(help="A file with prices per million tokens by model, TOML or JSON, to report costs.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once: as many as there are cores.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many processes to use; one per core if not given.")
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Read on a Dask cluster: tcp://host:8786 (extra `cluster`).")
     ] = None,
@@ -89,10 +96,10 @@ def _audit(plan: Plan, kept: Kept | str | None) -> Audit:
         return Audit(plan)
     why = kept if isinstance(kept, str) else difference(kept.plan, plan)
     if isinstance(kept, str) or why:
-        say(f"not going on from the run before: {why}")
+        say(f"not resuming the previous run: {why}")
         return Audit(plan)
     audit = Audit(kept.plan, kept)
-    say(f"going on from {audit.bytes_read / max(plan.size, 1):.0%}")
+    say(f"resuming at {audit.bytes_read / max(plan.size, 1):.0%}")
     return audit
 
 

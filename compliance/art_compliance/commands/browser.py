@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def browser_prompt_command(
     page: Annotated[Path, typer.Argument(help="The page as HTML.")],
-    step: Annotated[str, typer.Option(help="What the agent is to do.")],
+    step: Annotated[str, typer.Option(help="What the agent should do.")],
     previous: Annotated[
-        Path | None, typer.Option(help="The page before the last action: asks for a look at it.")
+        Path | None, typer.Option(help="The page before the last action; the prompt then asks to compare the two.")
     ] = None,
     secrets: Annotated[
         Path | None, typer.Option(help="A JSON file with secrets by name, which no prompt shows.")

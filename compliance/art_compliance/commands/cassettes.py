@@ -33,7 +33,7 @@ def record_command(
     built_in: Annotated[bool, typer.Option("--built-in", help="Record every reference adapter.")] = False,
     scenarios: Annotated[
         list[str] | None,
-        typer.Option(help="Scenario ids, with commas between; a short standard list by default."),
+        typer.Option(help="Scenario ids, separated by commas; a short standard list by default."),
     ] = None,
     scenarios_from: ScenariosFrom = None,
     into: Annotated[Path | None, typer.Option(help="Your folder of cassettes; ./cassettes if none is set.")] = None,
@@ -69,7 +69,7 @@ def replay_command(
     built_in: Annotated[bool, typer.Option("--built-in", help="Replay every reference adapter.")] = False,
     scenarios: Annotated[
         list[str] | None,
-        typer.Option(help="Scenario ids, with commas between; all recorded ones by default."),
+        typer.Option(help="Scenario ids, separated by commas; all recorded ones by default."),
     ] = None,
     scenarios_from: ScenariosFrom = None,
     cassettes: Annotated[Path | None, typer.Option(help="Your recorded calls; ./cassettes if it exists.")] = None,
@@ -107,7 +107,7 @@ def _has_played(report: Report) -> bool:
 
 def doctor_command(
     folder: Annotated[Path | None, typer.Argument(help="The folder of cassettes; ./cassettes if none is set.")] = None,
-    days: Annotated[int, typer.Option(help="The age in days that a real provider's answer may have.")] = doctor.OLD,
+    days: Annotated[int, typer.Option(help="The maximum age of a real provider's answers, in days.")] = doctor.OLD,
     report: Annotated[Path, typer.Option(help="The folder with report.json of the last run.")] = Path("art-report"),
     scenarios_from: ScenariosFrom = None,
 ) -> None:

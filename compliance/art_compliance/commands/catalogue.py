@@ -21,7 +21,7 @@ from art_compliance.scenarios import DEFAULT, Scenario, load_scenarios
 
 
 def checks_command(
-    dialect: Annotated[str | None, typer.Option(help="Say to what each check applies in this wire format.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="Show what each check applies to in this wire format.")] = None,
 ) -> None:
     """List every check with its law, and how many there are."""
     for line in _list_checks() if dialect is None else _list_for(find_dialect(dialect).name):

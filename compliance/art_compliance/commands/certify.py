@@ -18,7 +18,7 @@ from art_compliance.commands.certify_options import KEPT, CertifyOptions
 from art_compliance.commands.console import CANNOT, FAILS, INTERRUPTED, say, say_lines, width_of_terminal
 from art_compliance.commands.endpoints import examine_endpoint
 from art_compliance.commands.output import NAME, Kept, printing_to
-from art_compliance.commands.processes import Task, Tell, count_cores, run_all
+from art_compliance.commands.processes import Send, Task, count_cores, run_all
 from art_compliance.commands.progress import Meter, State, showing
 from art_compliance.commands.sensitivity import print_sensitivity
 from art_compliance.commands.taking import taking
@@ -128,7 +128,7 @@ def _end(order: _Order) -> None:
         return
     order.kept.end()
     if order.kept.lines and not order.is_quiet:
-        say(f"printed meanwhile: {counted(order.kept.lines, 'line')}, in {order.kept.path}")
+        say(f"output of the adapter: {counted(order.kept.lines, 'line')}, in {order.kept.path}")
 
 
 def _judge(order: _Order, show: Callable[[Report], None]) -> tuple[list[Report], bool]:
@@ -177,7 +177,7 @@ def _certify_at_once(order: _Order) -> Generator[Report]:
                 yield report
 
 
-def _certify_apart(run: Callable[..., Report], selection: Selection, name: str, printed: Path, tell: Tell) -> Report:
+def _certify_apart(run: Callable[..., Report], selection: Selection, name: str, printed: Path, send: Send) -> Report:
     """In a process of its own, which tells its progress now and then."""
     kept, last = Kept(printed), 0.0
 
@@ -185,7 +185,7 @@ def _certify_apart(run: Callable[..., Report], selection: Selection, name: str, 
         nonlocal last
         if time.monotonic() - last > _BETWEEN or state.share == 1:
             last = time.monotonic()
-            tell(state)
+            send(state)
 
     try:
         with printing_to(kept):

@@ -28,7 +28,7 @@ class AskedGateway(NamedTuple):
             return
         for option in ("speaks", "to"):
             if getattr(self, option) is None:
-                raise HarnessError(f"--gateway needs --{option} FORMAT; art certify --help says which end that is")
+                raise HarnessError(f"--gateway needs --{option} FORMAT: see art certify --help")
         if is_live:
             raise HarnessError("--live is for adapters: a gateway calls the provider of its own settings")
         if dialect is not None:

@@ -38,7 +38,7 @@ def describe_judgements(found: Judgements) -> Iterator[str]:
 def summarize_judgements(found: Judgements) -> str:
     """How many requests would be rejected, have notes, or could not be judged."""
     noted = sum(bool(one.findings) and not one.is_rejected for one in found.requests)
-    more = {"cannot be judged": len(found.unread), "recorded besides, to other addresses": found.skipped}
+    more = {"cannot be judged": len(found.unread), "to other addresses, not judged": found.skipped}
     counts = [f"{found.rejected} rejected", f"{noted} with notes", *(f"{n} {one}" for one, n in more.items() if n)]
     return f"{counted(len(found.requests), 'request')} judged: {', '.join(counts)}"
 

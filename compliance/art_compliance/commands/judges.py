@@ -24,7 +24,7 @@ def judge_command(
             help="A body, JSONL, HAR, a cassette or curl commands; a curl command itself; - reads standard input.",
         ),
     ] = None,
-    dialect: Annotated[str, typer.Option(help="The wire format of requests that have no URL to tell it.")] = "",
+    dialect: Annotated[str, typer.Option(help="The wire format of requests without a URL.")] = "",
     model: Annotated[str | None, typer.Option(help="The model, if the body does not name it.")] = None,
     url: Annotated[str | None, typer.Option(help="The URL of requests without one: services may differ.")] = None,
     api_version: Annotated[str | None, typer.Option(help="The API's version, as in anthropic-version.")] = None,

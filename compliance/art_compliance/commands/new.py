@@ -30,4 +30,4 @@ def new_command(
     if plain:
         say("  declare and write what it refuses so far: systems, tools, options, images, streams")
     say(f"  cd {name} && art certify --profile quick")
-    say(f"  read what it says of {class_name(name)}, and mend it")
+    say(f"  read what it reports about {class_name(name)}, and fix it")

@@ -19,7 +19,7 @@ from msgspec import Struct
 from art_compliance.findings import HarnessError
 
 R = TypeVar("R")
-Tell = Callable[[Any], None]
+Send = Callable[[Any], None]
 """Tells the caller how far a task is: it takes whatever can be pickled."""
 
 _PATIENCE: Final = 10.0
@@ -27,10 +27,10 @@ _PATIENCE: Final = 10.0
 
 
 class Task(NamedTuple, Generic[R]):
-    """Something to do: `work` is a function of a module, or a `partial` of one, with the function to tell progress."""
+    """Something to do: `work` is a function of a module, or a `partial` of one; it is given what sends its progress."""
 
     name: str
-    work: Callable[[Tell], R]
+    work: Callable[[Send], R]
 
 
 class _Worker(Struct, frozen=True, eq=False):
@@ -39,7 +39,7 @@ class _Worker(Struct, frozen=True, eq=False):
     """The number of the task that it works on."""
 
 
-class _Told(NamedTuple):
+class _Message(NamedTuple):
     what: Any
 
 
@@ -53,14 +53,14 @@ def count_cores() -> int:
     return (os.cpu_count() or 1) if affinity is None else len(affinity(0))
 
 
-def run_all(tasks: Iterable[Task[R]], workers: int, on_told: Callable[[str, Any], None]) -> Generator[R]:
+def run_all(tasks: Iterable[Task[R]], workers: int, on_message: Callable[[str, Any], None]) -> Generator[R]:
     """The result of each task, in their order, each as soon as it and all before it are there.
 
-    `on_told` gets a task's name and what it tells. When the generator ends, however it ends, no process is left.
+    `on_message` gets a task's name and what it sends. When the generator ends, however it ends, no process is left.
     Raises the error of a task, and HarnessError for a process that died. Ctrl-C interrupts the tasks that are under
     way: the results that they have by then are given, and then KeyboardInterrupt is raised.
     """
-    pool = _Pool(list(tasks), on_told)
+    pool = _Pool(list(tasks), on_message)
     try:
         pool.start(workers)
         try:
@@ -73,10 +73,10 @@ def run_all(tasks: Iterable[Task[R]], workers: int, on_told: Callable[[str, Any]
 
 
 class _Pool(Generic[R]):
-    def __init__(self, tasks: list[Task[R]], on_told: Callable[[str, Any], None]) -> None:
+    def __init__(self, tasks: list[Task[R]], on_message: Callable[[str, Any], None]) -> None:
         self._tasks = tasks
         self._waiting = deque(range(len(tasks)))
-        self._on_told = on_told
+        self._on_message = on_message
         self._workers: dict[Connection, _Worker] = {}
         self._done: dict[int, R] = {}
 
@@ -139,8 +139,8 @@ class _Pool(Generic[R]):
             code = worker.process.exitcode
             raise HarnessError(f"{name}: its process ended with exit code {code}") from error
         match message:
-            case _Told(what):
-                self._on_told(name, what)
+            case _Message(what):
+                self._on_message(name, what)
             case _Done(result):
                 self._done[worker.tasks.popleft()] = result
                 self._next(connection)
@@ -167,7 +167,7 @@ def _work(connection: Connection) -> None:
 
 
 def _tell(connection: Connection, what: Any) -> None:
-    connection.send(_Told(what))
+    connection.send(_Message(what))
 
 
 def _stop(*_: object) -> None:

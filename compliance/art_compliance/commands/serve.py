@@ -91,7 +91,7 @@ def _until_stopped(printing: _Printing) -> Generator[_Stop]:
         signal.signal(signum, stop.ask)
     yield stop
     if printing.is_broken:
-        raise HarnessError("nobody reads standard output any more")
+        raise HarnessError("standard output is closed")
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _greeting(provider: StrictProvider) -> Iterator[str]:
     """What is served where, and the paths of requests."""
     first, *others = provider.endpoints
     what, where = ("every dialect", provider.url) if others else (_name(first), provider.base_url)
-    yield f"{what} at {where}; any key will do; Ctrl-C ends it"
+    yield f"{what} at {where}; any key works; press Ctrl-C to stop"
     for endpoint in provider.endpoints:
         names = f"  {_name(endpoint)}" if others else ""
         yield from (f"    POST {path}{names}" for path in endpoint.paths)

@@ -72,7 +72,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         value = name_end + 3
         end = value + int.from_bytes(data[name_end + 1 : value], "big")
         if data[name_end] != _STRING or end > len(data):
-            raise ValueError("a header is no string, or cut short")
+            raise ValueError("a header is not a string, or is cut short")
         yield data[at + 1 : name_end].decode(), data[value:end].decode()
         at = end
 

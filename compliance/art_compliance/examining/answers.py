@@ -16,7 +16,7 @@ from art_compliance.quoting import shorten, show
 from art_sdk.json_data import is_object
 
 _MOST: Final = 5
-"""Findings about one answer that are told."""
+"""Findings about one answer that are reported."""
 
 
 def wrong_answer(dialect: Dialect, got: Got) -> Iterator[Problem]:
@@ -25,7 +25,7 @@ def wrong_answer(dialect: Dialect, got: Got) -> Iterator[Problem]:
         yield Problem(f"the content type is {show(got.content_type)}; it must be application/json")
     body = _object_of(got)
     if body is None:
-        yield Problem(f"the body is no JSON object: {_shown(got)}")
+        yield Problem(f"the body is not a JSON object: {_shown(got)}")
         return
     yield from _mismatches(f"{dialect.name}.answer", body)
     recorded = Recorded()
@@ -39,12 +39,12 @@ def wrong_stream(dialect: Dialect, got: Got) -> Iterator[Problem]:
         yield Problem(f"the content type is {show(got.content_type)}; it must be {dialect.streams.content_type}")
         return
     yield from (Problem(words) for words in dialect.streams.order.judge(got.body)[:_MOST])
-    recorded, told = Recorded(), set[tuple[str, str]]()
+    recorded, reported = Recorded(), set[tuple[str, str]]()
     for number, event in enumerate(stream_items(got.body), 1):
         dialect.answers.read(recorded, number, event)
         for problem in _mismatches(f"{dialect.name}.stream", event):
-            if (key := (problem.message, problem.pointer or "")) not in told and len(told) < _MOST:
-                told.add(key)
+            if (key := (problem.message, problem.pointer or "")) not in reported and len(reported) < _MOST:
+                reported.add(key)
                 yield problem.after(f"event {number}: ")
     yield from _says_nothing(recorded)
 
@@ -53,7 +53,7 @@ def wrong_error(dialect: Dialect, got: Got) -> Iterator[Problem]:
     """What an error answer lacks of the fields that the provider's own one has, with words of its own in them."""
     body = _object_of(got)
     if body is None:
-        yield Problem(f"answered {got.status}, and the body is no JSON object: {_shown(got)}")
+        yield Problem(f"answered {got.status}, and the body is not a JSON object: {_shown(got)}")
         return
     words = "the words"
     for pointer, value in _fields(json.loads(dialect.answers.write_error(got.status, words))):

@@ -45,12 +45,10 @@ def _why_another_format(dialect: Dialect, payload: object, url: str | None, host
     """Why this may be no request of the format at all, or None."""
     path = path_of(url or "")
     if host is not None and not dialect.service.takes(path) and not _BASE.fullmatch(path):
-        return f"{path} is no path of {dialect.name}, so nothing is known about what {host} refuses there"
+        return f"{path} is not a path of {dialect.name}, so it is not known what {host} refuses there"
     history = dialect.requests.history.removeprefix("/")
     if host is not None and not dialect.service.covers(url) and not (is_object(payload) and history in payload):
-        return (
-            f"the body has no {history!r}, so it is no request of {dialect.name}; what {host} makes of it is not known"
-        )
+        return f"the body has no {history!r}, so it is not a request of {dialect.name}; {host} may accept it"
     return None
 
 

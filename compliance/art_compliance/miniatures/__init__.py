@@ -18,6 +18,7 @@ from art_compliance.miniatures import (
     forms,
     generated,
     isolation,
+    methods,
     models,
     pieces,
     remembering,
@@ -26,7 +27,6 @@ from art_compliance.miniatures import (
     streams,
     surroundings,
     times,
-    ways,
     wire,
 )
 from art_compliance.miniatures.base import Miniature
@@ -53,7 +53,7 @@ _MODULES: Final = (
     pieces,
     generated,
     times,
-    ways,
+    methods,
     replay,
 )
 

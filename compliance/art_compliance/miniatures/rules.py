@@ -42,16 +42,16 @@ def _with_history(payload: Any, change: Any) -> Any:
     return {**payload, name: change(payload[name])}
 
 
-def _holds(turn: Any, marks: tuple[str, ...]) -> bool:
+def _contains(turn: Any, marks: tuple[str, ...]) -> bool:
     return any(mark in json.dumps(turn) for mark in marks)
 
 
 def _without_calls(history: list[Any]) -> list[Any]:
-    return [turn for turn in history if not _holds(turn, _CALLS)] or history
+    return [turn for turn in history if not _contains(turn, _CALLS)] or history
 
 
 def _results_last(history: list[Any]) -> list[Any]:
-    return sorted(history, key=lambda turn: _holds(turn, _RESULTS))
+    return sorted(history, key=lambda turn: _contains(turn, _RESULTS))
 
 
 def _with_readable_names(translate: Translate, prompt: Prompt, options: Options) -> Any:

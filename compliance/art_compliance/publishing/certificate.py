@@ -132,7 +132,7 @@ def read_certificates(path: Path) -> tuple[Certificate, ...]:
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise HarnessError(f"{file} is not a certificate of art certify: {error}") from error
     if form != CERTIFICATE_VERSION:
-        raise HarnessError(f"{file} has the form {form}, and this suite reads the form {CERTIFICATE_VERSION}")
+        raise HarnessError(f"{file} has version {form}; this suite reads version {CERTIFICATE_VERSION}")
     try:
         found = msgspec.json.decode(raw, type=Certificates).certificates
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:

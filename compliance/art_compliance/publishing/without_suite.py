@@ -44,7 +44,7 @@ def without_suite(report: Report, result: Result, found: Finding, *, longest: in
     """How to see what was found; `found` has an example or an exchange. No program is longer than `longest`."""
     stage = result.check.partition(".")[0]
     if stage in _NOT_ALONE:
-        return Reproduction((), f"Nothing but the suite shows this: {_NOT_ALONE[stage]}.")
+        return Reproduction((), f"Only the suite can show this: {_NOT_ALONE[stage]}.")
     example, exchanges = _example_of(result), _exchanges_of(result)
     if example and len(repr((example.prompt, example.options))) > longest:
         return Reproduction((), _TOO_LONG)
@@ -73,7 +73,7 @@ def _exchanges_of(result: Result) -> list[WireExchange]:
 
 def _why_none(report: Report, exchanges: Sequence[WireExchange]) -> str:
     if exchanges and not _can_answer(exchanges):
-        return f"The answer is cut after {LONGEST:,} characters in report.json: the suite alone has the whole."
+        return f"The answer is cut after {LONGEST:,} characters in report.json: only the suite has all of it."
     if is_gateway(report.rerun.adapter):
         return "The gateway is a program of its own: start it, and send it the prompt."
     if is_command(report.rerun.adapter):

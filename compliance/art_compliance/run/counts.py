@@ -65,7 +65,7 @@ class LevelCount(Struct, frozen=True, kw_only=True):
         return self.is_applicable and self.passed > 0 and is_clean and not self.left
 
     @property
-    def holds(self) -> bool:
+    def allows_certificate(self) -> bool:
         """Whether the level allows a certificate."""
         return self.is_passed or not (self.is_applicable or self.failed)
 

@@ -22,7 +22,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     - `failing_new` are failures of checks that the old report does not have.
     - `counted` fails now, and was known or provisional before.
     - `excused` is known or provisional now, and passed or failed before.
-    - `mended` failed in whatever way, and passes now.
+    - `fixed` failed in whatever way, and passes now.
     - `not_judged` passed or failed, and is not judged now: not applicable, or not part of the run.
     - `still` failed before, too.
 
@@ -33,7 +33,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     failing_new: Trials
     counted: Trials
     excused: Trials
-    mended: Trials
+    fixed: Trials
     not_judged: Trials
     still: Trials
     new_checks: tuple[str, ...]
@@ -55,7 +55,7 @@ def compare_reports(old: Report, new: Report) -> Difference:
         failing_new=_by_check(trial for trial in failing if trial[0] not in checks_before),
         counted=_by_check(trial for trial in now if _fails(now[trial]) and before.get(trial) in _EXCUSED),
         excused=_by_check(trial for trial in now if now[trial] in _EXCUSED and before.get(trial) not in _EXCUSED),
-        mended=_by_check(trial for trial in before if before[trial] in _BROKEN and now.get(trial) == "pass"),
+        fixed=_by_check(trial for trial in before if before[trial] in _BROKEN and now.get(trial) == "pass"),
         not_judged=_by_check(trial for trial in before if _is_judged(before[trial]) and not _is_judged(now.get(trial))),
         still=_by_check(trial for trial in now if _fails(now[trial]) and _fails(before.get(trial))),
         new_checks=tuple(sorted(checks_now - checks_before)),
@@ -147,7 +147,7 @@ def _describe(old: Report, new: Report, found: Difference) -> Iterator[Line]:
     yield from _describe_trials("failing, but known or provisional now", found.excused, "plain")
     for problem in _new_problems(old, new):
         yield Line(f"  baseline: {problem}", "bad")
-    yield from _describe_trials("mended", found.mended, "good")
+    yield from _describe_trials("fixed", found.fixed, "good")
     yield from _describe_trials("no longer judged", found.not_judged, "plain")
     for title, checks in (("new checks", found.new_checks), ("checks that are gone", found.gone_checks)):
         if checks:
@@ -155,8 +155,8 @@ def _describe(old: Report, new: Report, found: Difference) -> Iterator[Line]:
     if found.still:
         trials = sum(map(len, found.still.values()))
         yield Line(f"  still failing: {counted(trials, 'trial')} of {counted(len(found.still), 'check')}")
-    if not (found.is_worse or found.excused or found.mended):
-        yield Line("  nothing new fails, and nothing was mended")
+    if not (found.is_worse or found.excused or found.fixed):
+        yield Line("  nothing new fails, and nothing was fixed")
     if (old.requirements, old.is_preview) != (new.requirements, new.is_preview):
         yield Line(f"  other checks count: requirement set {_set_of(old)} before, {_set_of(new)} now")
     if old.fixtures_digest != new.fixtures_digest:

@@ -20,7 +20,7 @@ def why_stopped(subject: Subject, ends: float, *, left: int) -> str | None:
     `ends` is a time of `time.perf_counter`.
     """
     if subject.is_given_up:
-        return f"{subject.stops[-1]}, and not for the first time; {not_run(left)}"
+        return f"{subject.stops[-1]}, not for the first time; {not_run(left)}"
     return f"the run's time is up; {not_run(left)}" if time.perf_counter() > ends else None
 
 

@@ -78,11 +78,11 @@ def _require_all(name: str, shards: Sequence[ShardOf]) -> None:
     counts = sorted({shard.count for shard in shards})
     if len(counts) > 1:
         found = ", ".join(map(str, shards))
-        raise HarnessError(f"the shards of {name} are not those of one run: {found}")
+        raise HarnessError(f"the shards of {name} are not of one run: {found}")
     numbers = [shard.number for shard in shards]
     for number in range(1, counts[0] + 1):
         if (count := numbers.count(number)) != 1:
-            problem = "missing" if not count else "there more than once"
+            problem = "missing" if not count else "given more than once"
             raise HarnessError(f"shard {number}/{counts[0]} of {name} is {problem}")
 
 

@@ -144,7 +144,7 @@ class Report(Struct, frozen=True, kw_only=True):
         levels = self.levels.values()
         is_judged = any(count.is_passed for count in levels) and self.adapter.dialect is not None
         is_whole = is_judged and not (self.is_partial or self.is_red or self.harness_errors)
-        return is_whole and all(count.holds for count in levels)
+        return is_whole and all(count.allows_certificate for count in levels)
 
 
 def make_report(

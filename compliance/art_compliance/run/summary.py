@@ -118,7 +118,7 @@ def _describe_classes(report: Report) -> Iterator[Line]:
 
 def _describe_level(level: str, count: LevelCount) -> Line:
     is_open = count.left and not count.failed
-    mark = "pass" if count.is_passed else "n/a " if count.holds else "open" if is_open else "FAIL"
+    mark = "pass" if count.is_passed else "n/a " if count.allows_certificate else "open" if is_open else "FAIL"
     numbers = f"{count.passed:>5} passed  {count.failed:>4} failed  {count.not_applicable:>4} not applicable"
     classes = ", ".join(f"{number} {one}" for one, number in count.failed_by_class.items() if number)
     apart = {"known": count.known, "provisional": count.provisional, "left to failed checks": count.left}
@@ -156,12 +156,12 @@ def describe_verdict(report: Report) -> Line:
     if report.shard is not None:
         return Line(f"nothing failed in shard {report.shard}; art merge puts the shards together")
     if report.is_filtered:
-        return Line(f"nothing failed{' but what is known' if report.known else ''}; a filtered run never certifies")
+        return Line(f"nothing failed{' except known failures' if report.known else ''}; a filtered run never certifies")
     if report.adapter.dialect is None:
         passed = f"passed the format-free checks of suite {report.suite_version}"
         return Line(f"{passed}; the suite does not know its dialect")
     if not report.is_certified:
-        levels = ", ".join(level for level, count in report.levels.items() if not count.holds)
+        levels = ", ".join(level for level, count in report.levels.items() if not count.allows_certificate)
         return Line(f"NOT certified: no check of {levels or 'any level'} passed", "bad")
     known = f" with {counted(len(report.known), 'known failure')}" if report.known else ""
     certified = f"certified{known} by suite {report.suite_version}"

@@ -128,5 +128,5 @@ def stopping(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine
 
 def _explain_exit(error: BaseException) -> Stopped:
     exits = isinstance(error, (SystemExit, KeyboardInterrupt))
-    what = "it tried to exit the program" if exits else "it raised what is no Exception"
+    what = "it tried to exit the program" if exits else "it raised something that is not an Exception"
     return Stopped(f"{what}: {type(error).__name__}: {error}")

@@ -40,7 +40,7 @@ def _read(adapter: Any, name: str, attribute: str, known: frozenset[T], *, defau
     if declared is None:
         return default
     if not _is_collection(declared):
-        raise HarnessError(f"{name}: {attribute} must be a set of names, is {with_article(declared)}")
+        raise HarnessError(f"{name}: {attribute} must be a set of names, not {with_article(declared)}")
     names = frozenset[Any](declared)
     unknown = sorted(map(str, names - known))
     if unknown:

@@ -110,7 +110,7 @@ class Answered(Struct, frozen=True):
             for name, (words, fits) in wanted.items():
                 if not fits(event.get(name)):
                     text = f"event {number} ({event.get('type')}): {name} must be {words}"
-                    yield f"{text}, is {show(event.get(name))}"
+                    yield f"{text}, not {show(event.get(name))}"
 
     def of_kind(self, kind: str) -> Iterator[dict[str, Any]]:
         """The events of one type."""

@@ -83,7 +83,7 @@ def split_command(name: str) -> list[str]:
     try:
         return shlex.split(name)
     except ValueError as error:
-        raise HarnessError(f"{name!r} is no command: {error}") from error
+        raise HarnessError(f"{name!r} is not a command: {error}") from error
 
 
 def gateway_of(make: Factory) -> Gateway | None:

@@ -186,7 +186,7 @@ def make_gateway(**fields: Any) -> Gateway:
     given: dict[str, Any] = dict(fields)
     port = str(given.pop("port", PORT))
     if not port.isdecimal() or not 0 < int(port) < _PORTS:
-        raise HarnessError(f"provider-port must be a port, 1 to {_PORTS - 1}, is {port!r}")
+        raise HarnessError(f"provider-port must be a port, 1 to {_PORTS - 1}, not {port!r}")
     _require_known("allow", fields.get("allow", ()), LOSSES | REPAIRS)
     require_capabilities(fields.get("without", ()))
     return Gateway(**given, port=int(port))

@@ -66,7 +66,7 @@ class Channel:
         try:
             return _READ[head[:1]](self._take(size))
         except (ValueError, RecursionError, KeyError) as error:
-            raise Closed(f"a message that is no data: {error!r}") from error
+            raise Closed(f"a message that is not valid data: {error!r}") from error
 
     def _take(self, size: int) -> bytes:
         while len(self._read) < size:

@@ -67,7 +67,7 @@ class Far:
 
     def _use(self, verb: str, arguments: dict[str, Any]) -> Any:
         if len(self.stops) >= MOST_STOPS:
-            raise Stopped(f"it is not used any more: {self.stops[-1]}")
+            raise Stopped(f"it is no longer used: {self.stops[-1]}")
         try:
             self._start_again()
             found = self._process.ask([verb, arguments], self._limit(arguments))
@@ -205,7 +205,7 @@ class _Process:
         answer = self._channel.receive()
         number, self._number = self._number, self._number + 1
         if not is_object(answer) or answer.get("number") != number:
-            raise Closed("an answer to another message than the last one")
+            raise Closed("an answer to a message other than the last one")
         return answer
 
     def _look(self) -> None:

@@ -57,25 +57,25 @@ def read_spans(data: Mapping[str, Any], where: str) -> Iterator[Item]:
                 yield _read(span, _attributes(span), shared, place)
 
 
-def _read(span: Mapping[str, Any], told: Mapping[str, Any], shared: Mapping[str, Any], where: str) -> Item:
-    if told.get("gen_ai.operation.name") not in _CALLS:
+def _read(span: Mapping[str, Any], attributes: Mapping[str, Any], shared: Mapping[str, Any], where: str) -> Item:
+    if attributes.get("gen_ai.operation.name") not in _CALLS:
         return Skipped(where=where)
-    provider = told.get("gen_ai.provider.name", told.get("gen_ai.system"))
+    provider = attributes.get("gen_ai.provider.name", attributes.get("gen_ai.system"))
     dialect = _DIALECTS.get(provider) if isinstance(provider, str) else None
-    messages = _json(told.get("gen_ai.input.messages"))
+    messages = _json(attributes.get("gen_ai.input.messages"))
     if dialect is None:
         return Unread(where=where, why="a span of a provider whose requests are not written from spans")
     if not is_array(messages):
         return Unread(where=where, why="a span without gen_ai.input.messages: instrumentations record them on demand")
-    model = told.get("gen_ai.request.model")
+    model = attributes.get("gen_ai.request.model")
     client = shared.get("service.name")
     return Found(
         where=where,
-        body=_WRITERS.get(dialect, _chat)(told, list(objects_of(messages))),
-        url=_url(dialect, told),
+        body=_WRITERS.get(dialect, _chat)(attributes, list(objects_of(messages))),
+        url=_url(dialect, attributes),
         dialect=dialect,
         is_recorded=True,
-        answer=_answer(told),
+        answer=_answer(attributes),
         time=_time(span),
         client=client if isinstance(client, str) else None,
         model=model if isinstance(model, str) else None,
@@ -120,28 +120,28 @@ def _time(span: Mapping[str, Any]) -> str | float | None:
     return int(time) if isinstance(time, str) and time.isdecimal() else time if isinstance(time, str | int) else None
 
 
-def _answer(told: Mapping[str, Any]) -> Answer:
+def _answer(attributes: Mapping[str, Any]) -> Answer:
     """The status, where an error is one, and the tokens."""
-    error = told.get("error.type")
+    error = attributes.get("error.type")
     status = 200 if error is None else int(error) if isinstance(error, str) and error.isdecimal() else None
-    given, said = told.get("gen_ai.usage.input_tokens"), told.get("gen_ai.usage.output_tokens")
+    given, said = attributes.get("gen_ai.usage.input_tokens"), attributes.get("gen_ai.usage.output_tokens")
     return Answer(status=status, tokens=(given if isinstance(given, int) else 0, said if isinstance(said, int) else 0))
 
 
-def _url(dialect: str, told: Mapping[str, Any]) -> str | None:
-    host, service = told.get("server.address"), DIALECTS[dialect].service
+def _url(dialect: str, attributes: Mapping[str, Any]) -> str | None:
+    host, service = attributes.get("server.address"), DIALECTS[dialect].service
     if not isinstance(host, str) or not host:
         return None
-    path = f"{service.base_path}{service.endings[0]}".replace("{model}", str(told.get("gen_ai.request.model")))
+    path = f"{service.base_path}{service.endings[0]}".replace("{model}", str(attributes.get("gen_ai.request.model")))
     return f"https://{host}{path}"
 
 
 _OPTIONS: Final = ("temperature", "top_p", "max_tokens", "frequency_penalty", "presence_penalty", "seed")
 
 
-def _options(told: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _options(attributes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """The options that the span tells, by the names that the format has for them."""
-    values = {ours: told.get(f"gen_ai.request.{name}") for name, ours in names.items()}
+    values = {ours: attributes.get(f"gen_ai.request.{name}") for name, ours in names.items()}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -162,16 +162,20 @@ def _result(part: Mapping[str, Any]) -> str:
     return result if isinstance(result, str) else json.dumps(result)
 
 
-def _system(told: Mapping[str, Any]) -> str:
-    return _texts(_json(told.get("gen_ai.system_instructions")))
+def _system(attributes: Mapping[str, Any]) -> str:
+    return _texts(_json(attributes.get("gen_ai.system_instructions")))
 
 
-def _chat(told: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _chat(attributes: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
     """A request of chat completions."""
-    system = _system(told)
+    system = _system(attributes)
     written = [{"role": "system", "content": system}] if system else []
     written += [one for message in messages for one in _chat_messages(message)]
-    return {"model": told.get("gen_ai.request.model"), "messages": written, **_options(told, {n: n for n in _OPTIONS})}
+    return {
+        "model": attributes.get("gen_ai.request.model"),
+        "messages": written,
+        **_options(attributes, {n: n for n in _OPTIONS}),
+    }
 
 
 def _chat_messages(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -198,16 +202,16 @@ def _chat_call(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": arguments}}
 
 
-def _anthropic(told: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _anthropic(attributes: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
     """A request of Anthropic's messages; the span need not tell `max_tokens`, which every request has."""
     names = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "max_tokens": "max_tokens"}
-    system = _system(told)
+    system = _system(attributes)
     return {
-        "model": told.get("gen_ai.request.model"),
+        "model": attributes.get("gen_ai.request.model"),
         "max_tokens": 1,
         "messages": [{"role": _ROLES.get(_role(one), "user"), "content": _blocks(one)} for one in messages],
         **({"system": system} if system else {}),
-        **_options(told, names),
+        **_options(attributes, names),
     }
 
 
@@ -230,10 +234,10 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*results, *([{"type": "text", "text": text}] if text else []), *calls]
 
 
-def _gemini(told: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _gemini(attributes: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
     """A request of Gemini's generateContent."""
     names = {"temperature": "temperature", "top_p": "topP", "top_k": "topK", "max_tokens": "maxOutputTokens"}
-    system, options = _system(told), _options(told, names)
+    system, options = _system(attributes), _options(attributes, names)
     return {
         "contents": [
             {"role": "model" if _role(one) in {"assistant", "model"} else "user", "parts": _parts(one)}

@@ -64,11 +64,11 @@ def _error_of(trial: Trial, status: int, *, streamed: bool) -> dict[str, Any] | 
 def key_stays_at_its_host(trial: Trial) -> Iterator[Problem]:
     """HTTP clients drop `authorization` on the way to another host, but not a provider's own header for its key."""
     for status in (302, 307):
-        with LoopbackServer(lambda _: Response(404)) as elsewhere:
-            url = elsewhere.url.replace("127.0.0.1", "localhost")
-            redirect = Response(status, headers=(("location", f"{url}/v1/elsewhere"),))
+        with LoopbackServer(lambda _: Response(404)) as other:
+            url = other.url.replace("127.0.0.1", "localhost")
+            redirect = Response(status, headers=(("location", f"{url}/v1/other"),))
             trial.subject.call(trial.scenario.prompt, trial.scenario.call_options(), giving(redirect))
-            if any(map(_has_key, elsewhere.seen())):
+            if any(map(_has_key, other.seen())):
                 yield Problem(f"the key was sent to the host of another server, to which a {status} answer redirects")
 
 

@@ -55,7 +55,7 @@ def _run(trial: Trial) -> FaultRun:
     requires=("dialect", "call"),
     once=True,
 )
-def are_told_as_errors(trial: Trial) -> Iterator[Problem]:
+def become_errors(trial: Trial) -> Iterator[Problem]:
     """Callers can tell a fault from an answer by the events."""
     for case, reply in trial.once(_run).seen:
         if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):

@@ -58,10 +58,10 @@ def _strange(request: Request, key: str, path: str) -> Iterator[str]:
     if key not in sent:
         yield "does not send its own key"
     if (OTHER_KEY if key == TEST_KEY else TEST_KEY) in sent:
-        yield "sends the other one's key"
-    is_elsewhere = request.target.startswith(ENVIRONMENT_PATH)
-    if is_elsewhere or request.target.startswith(_OTHER_PATH) != bool(path):
-        yield f"asks at {show(request.target)}, which is not under its own base_url"
+        yield "sends the key of the other adapter"
+    is_from_environment = request.target.startswith(ENVIRONMENT_PATH)
+    if is_from_environment or request.target.startswith(_OTHER_PATH) != bool(path):
+        yield f"calls {show(request.target)}, which is not under its own base_url"
 
 
 @check(
@@ -94,7 +94,7 @@ def _different_requests(some: Iterable[Request], others: Iterable[Request]) -> I
 def _same_headers(one: Request, other: Request) -> Iterator[Problem]:
     for name in _ONCE_ONLY:
         if name in one.headers and one.headers[name] == other.headers.get(name):
-            yield Problem(f"two calls send the same {name}: the provider takes the second for the first")
+            yield Problem(f"two calls send the same {name}: the provider mistakes the second for the first")
 
 
 def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
@@ -164,7 +164,7 @@ _PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
 
 @check(
     "load.closed-calls-free-their-place",
-    clause="After many calls that were closed half-way, a call is answered as ever.",
+    clause="After many calls that were closed half-way, a call is answered as before.",
     finding_class="contract",
     requires=STREAMS,
     once=True,

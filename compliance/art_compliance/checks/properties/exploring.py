@@ -109,7 +109,9 @@ def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
     return answer
 
 
-def holds(law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]) -> Generator[Problem, None, int | None]:
+def check_law(
+    law: Law, trial: Trial, exploration: Callable[[Trial], Exploration]
+) -> Generator[Problem, None, int | None]:
     """Yields what breaks the law, and returns how many generated requests it applied to. Raises NotApplicable.
 
     Requests that are kept from earlier runs come first, then what the exploration found, shrunk. The exploration is

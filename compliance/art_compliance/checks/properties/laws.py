@@ -20,8 +20,8 @@ from art_compliance.checks.properties.exploring import (
     WHOLE,
     Exploration,
     Law,
+    check_law,
     explore,
-    holds,
 )
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.response import reading as response
@@ -51,7 +51,7 @@ def _law(
 ) -> tuple[Law, Check]:
     law = Law(name, judged_by, format_free)
     judged = check(name, clause=clause, finding_class=finding_class, families=families)
-    return law, judged(lambda trial: holds(law, trial, _explore))
+    return law, judged(lambda trial: check_law(law, trial, _explore))
 
 
 _INVENTED: Final = conservation.nothing_is_invented
@@ -137,18 +137,18 @@ _DECLARED: Final = (
         stream.answer_is_read,
         *(one for one in stream.LAW_CHECKS if one.id != "stream.events-carry-their-ids"),
         stream.says_what_the_whole_answer_says,
-        clause="Every generated answer says the same streamed and whole.",
+        clause="Every generated answer gives the same result, streamed and whole.",
         families=(ANSWERS,),
     ),
     _law(
         "properties.chunks-change-nothing",
         stream.cuts_change_nothing,
-        clause="The adapter reads the same however the network cuts the bytes of a generated answer.",
+        clause="The adapter reads the same answer however the network cuts the bytes of a generated one.",
         families=(ANSWERS,),
     ),
     _law(
         "properties.cut-streams-are-errors",
-        stream.cut_short_is_told,
+        stream.cut_short_is_an_error,
         clause="A generated answer that ends too early, at any place, gives what arrived, then ERROR and END.",
         families=(ANSWERS,),
     ),

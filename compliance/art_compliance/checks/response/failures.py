@@ -44,7 +44,7 @@ _WAIT: Final = 1.0
     requires=("dialect", "call"),
     once=True,
 )
-def error_answer_is_told(trial: Trial) -> Iterator[Problem]:
+def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
     """The caller decides by the status whether to try again, and reads the words."""
     coded: dict[int, bool] = {}
     for status in _STATUSES:

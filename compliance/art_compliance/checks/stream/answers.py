@@ -123,7 +123,7 @@ _CUTS: Final = 40
     clause="A stream that ends too early gives what arrived, then ERROR and END; never a good answer.",
     requires=STREAMED,
 )
-def cut_short_is_told(trial: Trial) -> Iterator[Problem]:
+def cut_short_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Half an answer that looks whole is the worst fault of all."""
     leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     whole, events = streamed(trial), trial.once(_events_asked_for)
@@ -203,7 +203,7 @@ _NEAR: Final = 3
     finding_class="contract",
     requires=STREAMED,
 )
-def error_event_is_told(trial: Trial) -> Iterator[Problem]:
+def error_event_becomes_an_error(trial: Trial) -> Iterator[Problem]:
     """The status line said 200 before the error happened."""
     leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     words = "written error of a stream"

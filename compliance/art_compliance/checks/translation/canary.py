@@ -277,7 +277,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
     needs=("tools",),
     leaves_to=_SEEN,
 )
-def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
+def canary_tools_are_sent(trial: Trial) -> Iterator[Problem]:
     """The model can only call tools that it knows."""
     planted = trial.once(plant)
     texts = [leaf.value for leaf in planted.leaves if isinstance(leaf.value, str)]
@@ -304,7 +304,7 @@ def canary_tools_are_told(trial: Trial) -> Iterator[Problem]:
     requires=("sendable", "sent"),
     leaves_to=_SEEN,
 )
-def canary_options_are_told(trial: Trial) -> Iterator[Problem]:
+def canary_options_are_sent(trial: Trial) -> Iterator[Problem]:
     """Dropping an option silently changes the answer."""
     planted = trial.once(plant)
     values = [leaf.value for leaf in planted.leaves]

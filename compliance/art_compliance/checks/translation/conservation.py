@@ -52,7 +52,7 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     if isinstance(seen, Refused) and _rejects_timeouts(trial):
         raise NotApplicable("the adapter rejects the option timeouts")
     if isinstance(seen, Refused) and trial.subject.speaks is not None and seen.status is None:
-        raise NotApplicable(f"its client cannot say this in {trial.subject.speaks}")
+        raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
     if isinstance(seen, Refused):
         came = {f"refused:{seen.code}"}
         why = f": {seen.message}"
@@ -95,8 +95,8 @@ def _allowed_instead(trial: Trial, right: tuple[str, ...], came: set[str]) -> se
     may_hoist = bool(always) or trial.scenario.options.get("late_system") == "hoist"
     declared = {f"repair:{repair}" for repair in trial.declared_repairs} - (set() if may_hoist else {hoist})
     must_be_refused = all(outcome.startswith("refused:") for outcome in right)
-    is_mended = not must_be_refused or came & declared & (_CURES | always)
-    return declared if is_mended else set()
+    is_repaired = not must_be_refused or came & declared & (_CURES | always)
+    return declared if is_repaired else set()
 
 
 _CURES: Final = frozenset(

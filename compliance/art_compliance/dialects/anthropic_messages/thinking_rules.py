@@ -31,11 +31,11 @@ def thinking_sampling(request: Messages) -> Iterator[Broken]:
         return
     temperature, top_p = (number(request.body.get(name)) for name in ("temperature", "top_p"))
     if temperature is not None and temperature != 1:
-        yield Broken("/temperature", "while the model thinks, the temperature can only be 1")
+        yield Broken("/temperature", "while thinking is on, the temperature can only be 1")
     if top_p is not None and top_p < 0.95:
-        yield Broken("/top_p", "while the model thinks, top_p must be at least 0.95")
+        yield Broken("/top_p", "while thinking is on, top_p must be at least 0.95")
     if request.body.get("top_k") is not None:
-        yield Broken("/top_k", "while the model thinks, top_k cannot be set")
+        yield Broken("/top_k", "while thinking is on, top_k cannot be set")
 
 
 @rule("anthropic.thinking-no-prefill")
@@ -44,7 +44,7 @@ def thinking_no_prefill(request: Messages) -> Iterator[Broken]:
     for turn in request.turns[-1:] if _thinks(request) else ():
         kinds = {str(block.value.get("type")) for block in turn.blocks}
         if turn.role == "assistant" and kinds <= {"text"}:
-            yield Broken(turn.pointer, "the conversation ends with the beginning of an answer, and the model thinks")
+            yield Broken(turn.pointer, "the conversation ends with the beginning of an answer, and thinking is on")
 
 
 @rule("anthropic.adaptive-thinking-models")

@@ -163,7 +163,7 @@ def response_paths(request: Conversation) -> Iterator[Broken]:
     paths: Any = request.body.get("additionalModelResponseFieldPaths")
     for at, path in enumerate(paths if is_array(paths) else ()):
         if isinstance(path, str) and not _JSON_POINTER.fullmatch(path):
-            yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is no JSON Pointer, or empty")
+            yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is not a JSON Pointer, or is empty")
 
 
 _JSON_POINTER: Final = re.compile(r"(/([^~/]|~[01])*)+")

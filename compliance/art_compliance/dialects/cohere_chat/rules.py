@@ -125,7 +125,7 @@ def arguments_object(chat: Chat) -> Iterator[Broken]:
         function = child(call, "function")
         text = function.value.get("arguments")
         if isinstance(text, str) and not _is_object_or_null(text):
-            yield Broken(f"{function.pointer}/arguments", f"the arguments {show(text)} are no JSON object")
+            yield Broken(f"{function.pointer}/arguments", f"the arguments {show(text)} are not a JSON object")
 
 
 def _is_object_or_null(text: str) -> bool:

@@ -115,7 +115,7 @@ def thinking_tool_choice(chat: Chat) -> Iterator[Broken]:
     """The models think unless the request says otherwise."""
     choice = chat.body.get("tool_choice")
     if (choice == "required" or is_object(choice)) and not _thinking_is_off(chat):
-        yield Broken("/tool_choice", "the choice of a tool cannot be forced while the model thinks")
+        yield Broken("/tool_choice", "the choice of a tool cannot be forced while thinking is on")
 
 
 @rule("deepseek.reasoning-back")

@@ -40,7 +40,7 @@ def aspect_ratio(request: Contents) -> Iterator[Broken]:
     image = child(request.config, "imageConfig", "image_config")
     ratio = field(image, "aspectRatio")
     if isinstance(ratio, str) and ratio and ratio not in _RATIOS:
-        yield Broken(f"{image.pointer}/aspectRatio", f"{show(ratio)} is no aspect ratio that is published")
+        yield Broken(f"{image.pointer}/aspectRatio", f"{show(ratio)} is not a published aspect ratio")
 
 
 _CATEGORIES: Final = ("HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT", "HARASSMENT", "CIVIC_INTEGRITY")

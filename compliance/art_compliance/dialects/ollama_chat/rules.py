@@ -38,7 +38,7 @@ def role_lowercased(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         role = message.value.get("role")
         if isinstance(role, str) and role not in _ROLES:
-            yield Broken(f"{message.pointer}/role", f"the role {show(role)} is none that templates know")
+            yield Broken(f"{message.pointer}/role", f"templates do not know the role {show(role)}")
 
 
 _ROLES: Final = ("system", "user", "assistant", "tool")
@@ -119,7 +119,7 @@ def keep_alive(chat: Chat) -> Iterator[Broken]:
     """A number has seconds; its other types are left to the wire schema."""
     given = chat.body.get("keep_alive")
     if isinstance(given, str) and not _DURATION.fullmatch(given):
-        yield Broken("/keep_alive", f"{show(given)} is no duration, such as 5m or 1h30m")
+        yield Broken("/keep_alive", f"{show(given)} is not a duration such as 5m or 1h30m")
 
 
 _DURATION: Final = re.compile(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")

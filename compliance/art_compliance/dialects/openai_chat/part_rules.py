@@ -56,7 +56,7 @@ def image_url(chat: Chat) -> Iterator[Broken]:
             image = child(part, "image_url")
             url = image.value.get("url")
             if isinstance(url, str) and not _IMAGE_URL.match(url) and not is_masked(url):
-                yield Broken(f"{image.pointer}/url", f"{show(url)} begins with none of http:, https: and data:")
+                yield Broken(f"{image.pointer}/url", f"{show(url)} does not begin with http:, https: or data:")
 
 
 _IMAGE_URL: Final = re.compile(r"https?:|data:", re.IGNORECASE)

@@ -90,7 +90,7 @@ def ollama_image_type(chat: Chat) -> Iterator[Broken]:
     """A data URL may leave its type out."""
     for place, url in _images(chat):
         if not url.startswith(("http://", "https://", "data:;base64,", *_TYPES)):
-            yield Broken(place, f"the image begins with {show(url[:30])}, which is no data of a JPEG, PNG or WEBP")
+            yield Broken(place, f"the image begins with {show(url[:30])}, which is not the data of a JPEG, PNG or WEBP")
 
 
 _TYPES: Final = tuple(f"data:image/{kind};base64," for kind in ("jpeg", "jpg", "png", "webp"))

@@ -43,8 +43,8 @@ def tool_choice_known(request: Items) -> Iterator[Broken]:
 
 def _has_other(request: Items) -> bool:
     """Whether tools may come from elsewhere than from `tools`."""
-    is_elsewhere = any(item.kind in {"additional_tools", "tool_search_output"} for item in request.items)
-    return is_elsewhere or not request.is_whole or bool(request.body.get("prompt"))
+    may_be_unlisted = any(item.kind in {"additional_tools", "tool_search_output"} for item in request.items)
+    return may_be_unlisted or not request.is_whole or bool(request.body.get("prompt"))
 
 
 def _offered(root: Place) -> Iterator[Place]:

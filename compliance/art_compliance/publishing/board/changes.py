@@ -25,14 +25,14 @@ class Change(Struct, frozen=True):
 class Changes(Struct, frozen=True, kw_only=True):
     """What changed since the run of `since`.
 
-    `failing` fails and did not before, `worse` fails in more trials, and `mended` failed and passes. `versions` are
+    `failing` fails and did not before, `worse` fails in more trials, and `fixed` failed and passes. `versions` are
     new ones, each in words. A subject or check that the run before did not have has changed in nothing else.
     """
 
     since: str
     failing: tuple[Change, ...]
     worse: tuple[Change, ...]
-    mended: tuple[Change, ...]
+    fixed: tuple[Change, ...]
     not_judged: tuple[Change, ...]
     versions: tuple[tuple[str, str], ...]
     new_checks: tuple[str, ...]
@@ -43,20 +43,20 @@ class Changes(Struct, frozen=True, kw_only=True):
     @property
     def cells(self) -> dict[tuple[str, str], str]:
         """The words of each changed cell, by check and subject."""
-        return {(one.check, one.subject): one.words for one in (*self.failing, *self.worse, *self.mended)}
+        return {(one.check, one.subject): one.words for one in (*self.failing, *self.worse, *self.fixed)}
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
         names = (self.new_checks, self.gone_checks, self.new_subjects, self.gone_subjects)
-        return not any((self.failing, self.worse, self.mended, self.not_judged, self.versions, *names))
+        return not any((self.failing, self.worse, self.fixed, self.not_judged, self.versions, *names))
 
 
 def compare(before: Run, now: Run) -> Changes:
     """What changed from one run to another."""
     both = [(name, before.subjects[name], one) for name, one in now.subjects.items() if name in before.subjects]
     checks_before, checks_now = _checks(before), _checks(now)
-    found: dict[str, list[Change]] = {"failing": [], "worse": [], "mended": [], "not_judged": []}
+    found: dict[str, list[Change]] = {"failing": [], "worse": [], "fixed": [], "not_judged": []}
     for name, old, new in both:
         for check in dict.fromkeys((*old.checks, *new.checks)):
             kind, words = _change(old.checks.get(check), new.checks.get(check), is_known=check in checks_before)
@@ -66,7 +66,7 @@ def compare(before: Run, now: Run) -> Changes:
         since=before.date,
         failing=tuple(found["failing"]),
         worse=tuple(found["worse"]),
-        mended=tuple(found["mended"]),
+        fixed=tuple(found["fixed"]),
         not_judged=tuple(found["not_judged"]),
         versions=tuple((name, words) for name, old, new in both for words in _new_versions(old, new)),
         new_checks=tuple(sorted(checks_now - checks_before)),
@@ -89,7 +89,7 @@ def _change(old: Stand | None, new: Stand | None, *, is_known: bool) -> tuple[st
         case "fail" if old and new and old.failed and new.failed > old.failed:
             return "worse", f"failing in {counted(new.failed, 'trial')}, {old.failed:,} before"
         case "pass" if was in FAILS | EXCUSED:
-            return "mended", "mended"
+            return "fixed", "fixed"
         case "none" | "absent" if was in FAILS | EXCUSED:
             return "not_judged", "failed, and is not judged now"
         case _:
@@ -112,7 +112,7 @@ def describe(changes: Changes | None) -> Iterator[Line]:
     yield Line(f"nothing changed since {changes.since}" if changes.is_empty else f"since {changes.since}:")
     for one in (*changes.failing, *changes.worse):
         yield Line(f"  {one.subject}  {one.check}: {one.words}", "bad")
-    for one in changes.mended:
+    for one in changes.fixed:
         yield Line(f"  {one.subject}  {one.check}: {one.words}", "good")
     for one in changes.not_judged:
         yield Line(f"  {one.subject}  {one.check}: {one.words}")

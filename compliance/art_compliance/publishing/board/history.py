@@ -95,9 +95,9 @@ def _read(path: Path, number: int, line: bytes) -> Run:
             return msgspec.json.decode(line, type=Run)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise HarnessError(
-            f"{path}, line {number}: this is no run of a board ({error}); delete the line, or begin another history"
+            f"{path}, line {number}: this is not a run of a board ({error}); delete the line, or begin another history"
         ) from error
-    raise HarnessError(f"{path}, line {number} has the form {form}, and this suite reads the form {HISTORY_VERSION}")
+    raise HarnessError(f"{path}, line {number} has version {form}; this suite reads version {HISTORY_VERSION}")
 
 
 def add_run(path: Path, run: Run) -> None:

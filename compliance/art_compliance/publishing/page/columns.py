@@ -103,7 +103,7 @@ def _cell(level: Level, count: LevelCount) -> LevelCell:
     state: LevelState = "fail"
     if count.is_passed:
         state = "pass"
-    elif count.holds:
+    elif count.allows_certificate:
         state = "none"
     elif count.left and not count.failed:
         state = "open"

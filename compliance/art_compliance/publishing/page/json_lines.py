@@ -54,7 +54,7 @@ class Marks(NamedTuple):
         """Whether something is marked at the place or below it."""
         return any(one[: len(place)] == place for one in (*self.spans, *self.places))
 
-    def hold(self, place: Place) -> bool:
+    def keep(self, place: Place) -> bool:
         """Whether the place is a marked value, or in one."""
         return any(place[: len(one)] == one for one in self.places)
 
@@ -88,7 +88,7 @@ class _Writer:
     ) -> Iterator[JsonLine]:
         """The value's lines; `before` begins the first of them, and `after` ends the last."""
         ends = (Token("sign", after),) if after else ()
-        line = JsonLine(len(place), self._marks.hold(place), before)
+        line = JsonLine(len(place), self._marks.keep(place), before)
         if not (is_object(value) or is_array(value)):
             yield line._replace(tokens=(*before, *self._scalar(value, place), *ends))
             return
@@ -120,7 +120,7 @@ class _Writer:
     def _gap(self, count: int, place: Place) -> Iterator[JsonLine]:
         if count:
             text = f"… {count:,} more {'item' if count == 1 else 'items'}"
-            yield JsonLine(len(place) + 1, self._marks.hold(place), (Token("cut", text),))
+            yield JsonLine(len(place) + 1, self._marks.keep(place), (Token("cut", text),))
 
     def _shown(self, keys: list[Step], place: Place) -> set[int]:
         """The positions of the items that are shown: all of a few, else the first ones, the last, and marked ones."""

@@ -12,7 +12,7 @@ from tomlkit.items import AoT, Table
 from art_compliance.run.baseline.entries import KEY, Entry
 
 _HEADING: Final = (
-    "Known failures: they fail no run of the conformance suite, and must go on failing.",
+    "Known failures. They do not fail a run; an entry whose check passes again must be removed.",
     "Say why in `reason` and `issue`, and until when in `expires` (a date: 2027-01-31).",
 )
 

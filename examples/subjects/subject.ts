@@ -1,0 +1,213 @@
+// What the subjects in TypeScript share, as subject.py does for those in Python: options, messages in the form of chat
+// completions, events. The bridge, examples/bridges/bridge.ts, makes and calls them.
+
+import { parseExactly } from "../bridges/exact.ts";
+
+export type Json = any;
+type Settings = { api_key: string; base_url: string | null; model: string | null };
+type Counts = Partial<Record<"input" | "output" | "cached" | "thinking", number>>;
+
+const FINISHES: Record<string, string[]> = {
+  stop: ["stop", "end_turn", "stop_sequence", "STOP"],
+  length: ["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"],
+  tool_calls: ["tool_calls", "tool-calls", "tool_use"],
+  content_filter: ["content_filter", "content-filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
+    "RECITATION", "IMAGE_SAFETY"],
+}; // prettier-ignore
+const NOT_SENT = ["thread_id", "trace_id", "session_id", "user_id", "call_context", "late_system", "stream"];
+const SAME = ["temperature", "top_p", "max_tokens", "stop"];
+const ASKED = ["model", "tools", "tool_choice", "parallel_tool_calls", "response_schema"];
+const CAPABILITIES = ["system", "late_system", "tools", "parallel_tools", "tool_choice", "streaming", "images",
+  "stop", "response_schema", "prefill"]; // prettier-ignore
+
+/** What a subject declares. */
+export function declare(name: string, version: string, dialect: string, losses: string[], repairs: string[]): Json {
+  return { name, version, dialect, capabilities: CAPABILITIES, losses: ["tool_output_schema", ...losses], repairs };
+}
+
+/** The declaration without these capabilities. */
+export function without(declared: Json, ...missing: string[]): Json {
+  return { ...declared, capabilities: declared.capabilities.filter((one: string) => !missing.includes(one)) };
+}
+
+export class Refusal extends Error {
+  code = "PROMPT_TRANSLATION_FAILED";
+}
+
+/** A call in the form of chat completions: `settings` has the library's names, `choice` is a word or a tool's name. */
+export type Request = {
+  model: string;
+  messages: Json[];
+  settings: Json;
+  tools: Json[];
+  choice?: string;
+  parallel?: boolean;
+  schema?: Json;
+  streamed: boolean;
+};
+
+/** A library at one provider. `answer` is to be written: it yields texts, then what `theEnd` returns. */
+export abstract class Subject {
+  static declared: Json;
+  static model: string; // its default
+  static adds = ""; // what the library puts behind the base URL itself
+  static renamed: Record<string, string> = {}; // options that have other names there
+  static missing: string[] = []; // options that the library has no parameter for
+  key: string;
+  url: string;
+  #model: string;
+
+  constructor({ api_key, base_url, model }: Settings) {
+    this.key = api_key;
+    this.url = (base_url ?? "").replace(new RegExp(`${this.#about.adds}$`), "");
+    this.#model = model ?? this.#about.model;
+  }
+
+  abstract answer(request: Request, signal: AbortSignal): AsyncGenerator<string | Json>;
+
+  abstract refuses(error: Json): boolean; // whether it is the library's error for what it does not translate
+
+  get #about(): typeof Subject {
+    return this.constructor as typeof Subject;
+  }
+
+  async *call(prompt: Json[], options: Json, signal: AbortSignal): AsyncGenerator<Json> {
+    const { thread_id, session_id = null, trace_id = crypto.randomUUID(), call_context: context } = options;
+    const books = { thread_id, session_id, trace_id };
+    const kind = ["AGENT_THOUGHT", "FINAL_SYNTHESIS"].includes(context) ? `${context}_LLM_RESPONSE` : "LLM_RESPONSE";
+    const calls: Json[] = [];
+    let text = "";
+    let metadata: Json = null;
+    let failure: Json = null;
+    try {
+      for await (const piece of this.answer(this.#read(prompt, options), signal)) {
+        if (typeof piece === "string") {
+          text += piece;
+          if (piece) yield { type: "TOKEN", text: piece, token_type: kind, ...books };
+        } else if ("id" in piece) {
+          calls.push(piece);
+          yield { type: "TOOL_CALL", call: piece, ...books };
+        } else metadata = piece;
+      }
+    } catch (error: Json) {
+      if (error instanceof Refusal) throw error;
+      if (this.refuses(error)) throw new Refusal(error.message.replaceAll(this.key, "***"));
+      failure = error;
+    }
+    const message = { role: "assistant", content: text || null, ...(calls.length && { tool_calls: calls }) };
+    if (failure === null) {
+      yield { type: "METADATA", metadata, ...books };
+      yield { type: "END", message, finish: metadata.stop_reason, ...books };
+    } else {
+      yield { type: "ERROR", error: describe(failure, this.key), ...books };
+      yield { type: "END", message: text || calls.length ? message : null, finish: "error", ...books };
+    }
+  }
+
+  #read(prompt: Json[], options: Json): Request {
+    const { declared, missing, renamed } = this.#about;
+    const isSet = (value: Json) => value !== null && JSON.stringify(value) !== "[]" && JSON.stringify(value) !== "{}";
+    const given: Json = Object.fromEntries(
+      Object.entries(options).filter(([name, value]) => isSet(value) && !NOT_SENT.includes(name)),
+    );
+    const { provider = {}, model = this.#model, tools = [], tool_choice, parallel_tool_calls, response_schema } = given;
+    const known = [...SAME, ...ASKED, ...(isSet(provider[declared.dialect] ?? null) ? [] : ["provider"])];
+    const unknown = Object.keys(given).filter((name) => !known.includes(name) || missing.includes(name));
+    if (unknown.length) throw new Refusal(`these options are not supported: ${unknown.join(", ")}`);
+    return {
+      model,
+      messages: chatMessages(prompt, declared.dialect),
+      settings: Object.fromEntries(SAME.filter((one) => one in given).map((one) => [renamed[one] ?? one, given[one]])),
+      tools,
+      choice: tool_choice,
+      parallel: parallel_tool_calls,
+      schema: response_schema,
+      streamed: Boolean(options.stream),
+    };
+  }
+}
+
+/** Messages in the form of chat completions; tool requests join their turn. */
+function chatMessages(prompt: Json[], dialect: string): Json[] {
+  const chats: Json[] = [];
+  for (const { role, content, extensions, tool_calls, ...more } of prompt) {
+    const last = chats.at(-1);
+    if (extensions?.[dialect] || (role === "tool_request" && !content))
+      throw new Refusal(`this ${role} message is not supported`);
+    if (role === "tool_request") {
+      const args = typeof content.arguments === "string" ? content.arguments : JSON.stringify(content.arguments);
+      const call = { id: content.id, type: "function", function: { name: content.name, arguments: args } };
+      if (last?.role === "assistant") last.tool_calls.push(call);
+      else chats.push({ role: "assistant", content: null, tool_calls: [call] });
+    } else if (role === "assistant") chats.push({ role, content, tool_calls: [...(tool_calls ?? [])], ...more });
+    else chats.push({ role: role === "tool_result" ? "tool" : role, content, ...more });
+  }
+  if (chats.some((chat) => chat.role === "assistant" && chat.content === null && !chat.tool_calls.length))
+    throw new Refusal("an assistant message has neither a text nor a call");
+  return chats;
+}
+
+/** The tool of a result, for libraries that need its name. */
+export function toolOf(result: Json, chats: Json[]): string {
+  const calls = chats.flatMap((chat) => chat.tool_calls ?? []);
+  const name = result.name ?? calls.find((call) => call.id === result.tool_call_id)?.function.name;
+  if (name === undefined) throw new Refusal(`the result of ${result.tool_call_id} has no call`);
+  return name;
+}
+
+/** Arguments as the object that the libraries take in place of their text; as the text where that is no object. */
+export function readArguments({ function: { arguments: text } }: Json): Json {
+  let keys = 0;
+  const count = (_: string, value: Json) => {
+    if (value && typeof value === "object" && !Array.isArray(value)) keys += Object.keys(value).length;
+    return value;
+  };
+  let value: Json;
+  try {
+    if (!/[^ \t\r\n]/.test(text)) return {};
+    value = JSON.parse(text, count);
+  } catch {
+    return text;
+  }
+  if (!value || typeof value !== "object" || Array.isArray(value)) return text;
+  const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/gs)].filter(([, colon]) => colon).length;
+  if (written > keys) throw new Refusal("a key of the arguments is repeated");
+  try {
+    return parseExactly(text);
+  } catch (error: Json) {
+    throw new Refusal(error.message);
+  }
+}
+
+/** The last pieces of an answer: its calls, then metadata. Without a finish reason, the answer was cut off. */
+export function theEnd(calls: Json[], said: Json, { input, output, cached, thinking }: Counts): Json[] {
+  if (typeof said !== "string") throw new TypeError("the answer has no finish reason");
+  const told = calls.map(({ id, name, args }) => {
+    const text = typeof args === "string" ? args : JSON.stringify(args);
+    return { id, type: "function", function: { name, arguments: text } };
+  });
+  const reason = Object.keys(FINISHES).find((one) => FINISHES[one].includes(said)) ?? "other";
+  const counts = { input_tokens: input, output_tokens: output, cached_tokens: cached, thinking_tokens: thinking };
+  return [...told, { ...counts, stop_reason: told.length && reason === "stop" ? "tool_calls" : reason }];
+}
+
+/** The error of an ERROR event, with the HTTP status where the library's exception has one. */
+function describe(failure: Json, key: string): Json {
+  const causes = [failure];
+  while (causes.at(-1)?.cause) causes.push(causes.at(-1).cause);
+  const words = `${failure?.name}: ${failure?.message ?? failure}`.replaceAll(key, "***");
+  const status = causes.flatMap((one) => [one?.statusCode, one?.status]).find((one) => typeof one === "number") ?? null;
+  const headers = new Headers(causes.map((one) => one?.responseHeaders ?? one?.headers).find(Boolean) ?? {});
+  const retryable = status === null || [408, 409, 429].includes(status) || status >= 500;
+  const error = { code: "LLM_PROVIDER_ERROR", message: words, provider_message: words, status };
+  return { ...error, retry_after: waitOf(headers), is_retryable: retryable };
+}
+
+/** The seconds to wait, of `retry-after-ms` or `retry-after`: a number or a date; null where neither can be read. */
+function waitOf(headers: Headers): number | null {
+  const [milliseconds, after] = [headers.get("retry-after-ms"), headers.get("retry-after")];
+  if (milliseconds && Number.isFinite(Number(milliseconds))) return Number(milliseconds) / 1000;
+  if (after && Number.isFinite(Number(after))) return Number(after);
+  const date = Date.parse(after ?? "");
+  return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1000);
+}

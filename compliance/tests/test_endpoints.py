@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Final
 
 import pytest
@@ -12,11 +15,14 @@ from typer.testing import CliRunner
 
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.examining.examination import Examined, Server, examine
+from art_compliance.examining.asking import Got
+from art_compliance.examining.examination import Examined, Server, Stopped, examine, requests_to
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Asked, Drop, Hang, Request, Response, Send, StrictProvider, ask
 from art_compliance.provider.server import LoopbackServer
-from art_compliance.scenarios import WrittenAnswer
+from art_compliance.run.reading import read_every_report
+from art_compliance.scenarios import Scenario, WrittenAnswer
+from art_sdk import HttpRequest
 from trials import suite_scenario
 
 SCENARIOS: Final = tuple(map(suite_scenario, ("one-user", "everything-at-once", "extensions-go-back")))
@@ -24,10 +30,14 @@ DIALECT: Final = DIALECTS["openai-chat"]
 Spoil = Callable[[Asked, Response], Response]
 
 
+def ask_all(server: Server, scenarios: Sequence[Scenario], **limits: float) -> Iterator[Examined]:
+    return examine(server, requests_to(server, scenarios), **limits)
+
+
 @pytest.mark.parametrize("dialect", ["anthropic-messages", "gemini-generate"])
 def test_the_strict_provider_passes_every_law(dialect: str):
     with StrictProvider(dialect) as provider:
-        found = list(examine(Server(url=provider.base_url, speaks=dialect), SCENARIOS))
+        found = list(ask_all(Server(url=provider.base_url, speaks=dialect), SCENARIOS))
     assert [one for one in found if one.findings] == []
     kinds = {one.kind: one.status for one in found}
     assert {"whole": 200, "streamed": 200, "against a rule": 400}.items() <= kinds.items()
@@ -42,7 +52,7 @@ def examined(spoil: Spoil) -> list[Examined]:
         return spoil(asked, asked.answer(WrittenAnswer(content="hello")))
 
     with LoopbackServer(answer) as server:
-        return list(examine(Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.5), SCENARIOS[:1]))
+        return list(ask_all(Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.5), SCENARIOS[:1]))
 
 
 def whole(change: Callable[[Any], Any]) -> Spoil:
@@ -101,7 +111,7 @@ def test_a_refusal_where_providers_differ_is_a_note():
     refusal = Response(400, DIALECT.answers.write_error(400, "no"))
     with LoopbackServer(lambda _: refusal) as server:
         asked = [suite_scenario(name) for name in ("temperature-two", "one-user")]
-        found = list(examine(Server(url=f"{server.url}/v1", speaks=DIALECT.name), asked))[:4]
+        found = list(ask_all(Server(url=f"{server.url}/v1", speaks=DIALECT.name), asked))[:4]
     assert [(one.name, one.is_wrong) for one in found[::2]] == [("temperature-two", False), ("one-user", True)]
     assert all(one.findings for one in found)
 
@@ -122,7 +132,7 @@ def test_what_the_provider_alone_refuses_is_a_note():
 )
 def test_a_server_that_cannot_be_asked_is_one_sentence(response: Response, words: str):
     with LoopbackServer(lambda _: response) as server, pytest.raises(HarnessError, match=words):
-        list(examine(Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.5), SCENARIOS[:1]))
+        list(ask_all(Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.5), SCENARIOS[:1]))
 
 
 def run(*options: str) -> tuple[int, str]:
@@ -130,15 +140,112 @@ def run(*options: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_the_command_prints_what_is_wrong_and_writes_a_report(tmp_path: Path):
-    with LoopbackServer(lambda request: asked_whole(ask(DIALECT, request))) as server:
-        options = ("--endpoint", f"{server.url}/v1", "--speaks", DIALECT.name, "--scenario", "one-user")
-        code, shown = run(*options, "--report", str(tmp_path))
+def never_streaming(request: Request) -> Response:
+    """The answer of a server that cannot stream."""
+    return asked_whole(ask(DIALECT, request))
+
+
+def options_for(server: LoopbackServer, folder: Path, *more: str) -> list[str]:
+    return ["--endpoint", f"{server.url}/v1", "--speaks", DIALECT.name, "--report", str(folder), *more]
+
+
+def test_the_command_prints_what_is_wrong_and_writes_a_report_as_of_an_adapter(tmp_path: Path):
+    with LoopbackServer(never_streaming) as server:
+        code, shown = run(*options_for(server, tmp_path, "--scenario", "one-user"))
     assert code == 1
-    assert "one-user, streamed: the content type is" in shown
-    assert "  whole              1 right     0 wrong" in shown
-    report = json.loads((tmp_path / "endpoint.json").read_text())
-    assert [one["status"] for one in report if one["name"] == "one-user"] == [200, 200]
+    assert "FAIL endpoint.stream-is-of-its-format" in shown
+    assert "streamed: the content type is" in shown
+    assert "whole              1 right     0 wrong" in shown
+    assert "1 law broken, on 1 of 1 scenarios and rules" in shown
+    lines = json.loads((tmp_path / "endpoint.json").read_text())
+    assert [(one["name"], one["kind"], one["status"]) for one in lines] == [
+        ("one-user", "whole", 200),
+        ("one-user", "streamed", 200),
+    ]
+    (report,) = read_every_report(tmp_path / "report.json")
+    assert (report.adapter.kind, report.is_certified, report.levels) == ("endpoint", False, {})
+    verdicts = {one.check.removeprefix("endpoint."): one.verdict for one in report.results}
+    assert verdicts == {
+        "good-request-is-answered": "pass",
+        "answer-is-of-its-format": "pass",
+        "stream-is-of-its-format": "fail",
+    }
+    (failure,) = report.failures
+    exchange = failure.findings[0].exchange
+    assert exchange is not None
+    assert (exchange.url, exchange.headers["authorization"]) == ("/v1/chat/completions", "(hidden)")
+    page = (tmp_path / "index.html").read_text()
+    assert "endpoint.stream-is-of-its-format" in page
+    assert "A stream has events" in page
+
+
+def failing_on_bad_json(request: Request) -> Response:
+    return Response(500, b"{}") if request.body.endswith(b": ") else never_streaming(request)
+
+
+def test_the_command_that_a_report_prints_asks_the_same_again(tmp_path: Path):
+    with LoopbackServer(
+        lambda request: Response(500, b"{}") if b'"model": ' in request.body else never_streaming(request)
+    ) as server:
+        run(*options_for(server, tmp_path, "--scenario", "one-user", "--header", "x-provider: one"))
+        (report,) = read_every_report(tmp_path / "report.json")
+        again = shlex.split(report.rerun.command("endpoint.bad-request-is-refused", "not-json"))
+        assert again[-2:] == ["--scenario", "not-json"]
+        assert "x-provider: one" in again
+        code, shown = run(*again[2:], "--report", str(tmp_path))
+    assert (code, "malformed          0 right     1 wrong" in shown) == (1, True)
+
+
+def test_a_baseline_has_the_failures_that_are_known_and_names_those_that_are_gone(tmp_path: Path):
+    baseline = ("--baseline", str(tmp_path / "known.toml"))
+    asked = ("--scenario", "one-user")
+    with LoopbackServer(never_streaming) as server:
+        assert run(*options_for(server, tmp_path, *asked, *baseline, "--baseline-write"))[0] == 0
+        code, shown = run(*options_for(server, tmp_path, *asked, *baseline))
+        assert (code, "no law is broken except known failures" in shown) == (0, True)
+        assert run(*options_for(server, tmp_path, *asked, "--no-baseline"))[0] == 1
+    with StrictProvider(DIALECT.name) as provider:
+        code, shown = run("--endpoint", provider.base_url, "--speaks", DIALECT.name, *asked, *baseline)
+    assert code == 1
+    assert "endpoint.stream-is-of-its-format on one-user passes now; remove the entry" in shown
+
+
+def test_a_server_that_hangs_is_given_up_after_three_requests():
+    def answer(request: Request) -> Response:
+        return Response(200, steps=(Hang(),)) if b'"stream":true' in request.body else never_streaming(request)
+
+    with LoopbackServer(answer) as server:
+        here = Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.1)
+        coming = ask_all(here, SCENARIOS * 2)
+        found = list(islice(coming, 6))
+        with pytest.raises(Stopped, match=r"3 requests had no answer within 0\.1 s"):
+            next(coming)
+    assert [one.kind for one in found if one.got is None] == ["streamed"] * 3
+    assert found[-1].hung
+
+
+def test_the_time_limit_ends_an_examination(tmp_path: Path):
+    with LoopbackServer(never_streaming) as server:
+        code, shown = run(*options_for(server, tmp_path, "--scenario", "one-user", "--time-limit", "0"))
+    assert code == 1
+    assert "stopped: the time limit of 0 s passed after 1 of 2 requests" in shown
+
+
+def test_requests_are_under_way_at_once_and_reported_in_their_order(monkeypatch: pytest.MonkeyPatch):
+    together, begun = Barrier(2, timeout=5), list[str]()
+
+    def ask_slowly(client: Any, request: HttpRequest, seconds: float) -> Got:
+        begun.append(request.url)
+        if len(begun) > 1:  # the first one is alone
+            together.wait()
+        return Got(500, "", b"")
+
+    monkeypatch.setattr("art_compliance.examining.examination.ask", ask_slowly)
+    here = Server(url="http://127.0.0.1:1/v1", speaks=DIALECT.name, at_once=2)
+    every = requests_to(here, SCENARIOS)[:5]
+    found = list(examine(here, every))
+    assert [one.asked for one in found] == every
+    assert all(one.status == 500 for one in found)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +257,9 @@ def test_the_command_prints_what_is_wrong_and_writes_a_report(tmp_path: Path):
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--provider-port", "1"), "leave out --provider-port"),
         (("--endpoint", "http://127.0.0.1:1/v1", "--speaks", "openai-chat"), "nothing listens there"),
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--without", "sight"), "'sight' is not known"),
+        (("--endpoint", "http://a", "--speaks", "openai-chat", "--header", "x"), "header: 'x' is no header such as"),
+        (("--endpoint", "http://a", "--speaks", "openai-chat", "--scenario", "one-usr"), "did you mean one-user?"),
+        (("--endpoint", "http://a", "--speaks", "openai-chat", "--profile", "quick"), "leave out --profile"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(options: tuple[str, ...], words: str):

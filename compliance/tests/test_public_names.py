@@ -32,7 +32,7 @@ NAMES = {
 COMMANDS = {
     "certify": """
         adapters --built-in --dialect --in-process --jobs --time-limit --gateway --endpoint --speaks --to
-        --provider-port --allow --without --check --skip --level --scenario --scenarios-from --cassettes --seed
+        --provider-port --allow --without --header --check --skip --level --scenario --scenarios-from --cassettes --seed
         --profile --preview --fail-fast -x --shard --sensitivity --live --key-from --base-url --model --baseline
         --no-baseline --baseline-write --report --verbose -v --quiet -q
     """,

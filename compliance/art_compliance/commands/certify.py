@@ -16,7 +16,7 @@ import typer
 
 from art_compliance.commands.certify_options import KEPT, CertifyOptions
 from art_compliance.commands.console import CANNOT, FAILS, INTERRUPTED, say, say_lines, width_of_terminal
-from art_compliance.commands.endpoints import examine_endpoint
+from art_compliance.commands.examinations import examine_endpoint
 from art_compliance.commands.output import NAME, Kept, printing_to
 from art_compliance.commands.processes import Send, Task, count_cores, run_all
 from art_compliance.commands.progress import Meter, State, showing
@@ -45,11 +45,9 @@ def certify_command(options: CertifyOptions) -> None:
     """Run every check on every scenario, and write report.json. Exits with 1 if a check fails."""
     if options.quiet and options.verbose:
         raise HarnessError("--quiet and --verbose contradict each other")
-    if options.endpoint is not None:
-        server = options.server(options.endpoint)
-        asked = Selection(scenarios=tuple(options.scenario or ()), extra=options.scenarios_from)
-        raise typer.Exit(examine_endpoint(server, asked.chosen(), options.report))
     settings = read_settings()
+    if options.endpoint is not None:
+        raise typer.Exit(examine_endpoint(options.server(options.endpoint), options, settings))
     names = options.names(settings)
     dialects = {name: options.dialect_for(name, settings) for name in names}
     selection = options.selection(settings)

@@ -38,7 +38,13 @@ _OF_ADAPTERS: Final = (
     "level",
     "shard",
     "sensitivity",
-    "baseline_write",
+    "sensitivity",
+    "cassettes",
+    "seed",
+    "profile",
+    "base_url",
+    "in_process",
+    "preview",
 )
 """What `--endpoint` refuses rather than ignores."""
 
@@ -62,8 +68,10 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run the adapter in this process, as debuggers need it.")
     ] = False
-    jobs: Annotated[int | None, typer.Option(min=1, help="How many adapters to certify at once.")] = None
-    time_limit: Annotated[float, typer.Option(help="The seconds that one adapter's run may take.")] = MOST_SECONDS
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many adapters to certify, or requests to send to a server, at once.")
+    ] = None
+    time_limit: Annotated[float, typer.Option(help="The seconds that one adapter or server may take.")] = MOST_SECONDS
 
     gateway: Annotated[str | None, _gateway(help="Certify the gateway at this URL, with --speaks and --to.")] = None
     endpoint: Annotated[str | None, _gateway(help="Examine the server at this URL, with --speaks.")] = None
@@ -77,6 +85,10 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     allow: Annotated[Texts, _gateway(help="With --gateway: a loss or repair it admits (repeatable).")] = None
     without: Annotated[
         Texts, _gateway(help="With --gateway or --endpoint: a capability it does not have (repeatable).")
+    ] = None
+
+    header: Annotated[
+        Texts, _gateway(help="With --gateway or --endpoint: a header of each request, 'name: value' (repeatable).")
     ] = None
 
     check: Annotated[Texts, _selection(help="Run only this check (repeatable).")] = None
@@ -120,12 +132,28 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     def server(self, url: str) -> Server:
         """The server that `--endpoint` names. Raises HarnessError for options that do not go with it."""
         require_alone(**{name: getattr(self, name) for name in _OF_ADAPTERS})
-        return read_server(url, self.speaks, key_from=self.key_from, model=self.model, without=self.without or ())
+        return read_server(
+            url,
+            self.speaks,
+            key_from=self.key_from,
+            model=self.model,
+            without=self.without or (),
+            headers=self.header or (),
+            at_once=self.jobs or 1,
+        )
 
     def names(self, settings: Settings) -> list[str]:
         """The adapters to certify, with the gateway if one is named. Raises HarnessError."""
         asked = AskedGateway(
-            self.gateway, self.speaks, self.to, self.provider_port, self.allow, self.without, self.key_from, self.model
+            url=self.gateway,
+            speaks=self.speaks,
+            to=self.to,
+            provider_port=self.provider_port,
+            allow=self.allow,
+            without=self.without,
+            header=self.header,
+            key_from=self.key_from,
+            model=self.model,
         )
         named = [*(self.adapters or ()), *asked.names(is_live=self.live, dialect=self.dialect)]
         return find_names(named, settings, built_in=self.built_in)

@@ -17,12 +17,13 @@ class AskedGateway(NamedTuple):
     provider_port: int | None
     allow: list[str] | None
     without: list[str] | None
+    header: list[str] | None
     key_from: str
     model: str | None
 
     def _require_fitting(self, *, is_live: bool, dialect: str | None) -> None:
         if self.url is None:
-            for option in ("speaks", "to", "provider_port", "allow", "without"):
+            for option in ("speaks", "to", "provider_port", "allow", "without", "header"):
                 if getattr(self, option) is not None:
                     raise HarnessError(f"--{option.replace('_', '-')} goes with --gateway URL")
             return
@@ -50,6 +51,7 @@ class AskedGateway(NamedTuple):
             key_from=self.key_from or None,
             allow=tuple(self.allow or ()),
             without=tuple(self.without or ()),
+            header=tuple(self.header or ()),
             **port,
         )
         return [str(made)]

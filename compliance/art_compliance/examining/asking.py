@@ -27,6 +27,10 @@ class NoAnswer(Exception):
     """No whole answer came; the text says why."""
 
 
+class TooLate(NoAnswer):
+    """It did not come in time."""
+
+
 def ask(client: httpx2.Client, request: HttpRequest, seconds: float) -> Got:
     """The answer to a request, whole, within so many seconds. Raises NoAnswer."""
     body, ends = bytearray(), time.monotonic() + seconds
@@ -39,10 +43,10 @@ def ask(client: httpx2.Client, request: HttpRequest, seconds: float) -> Got:
                 if len(body) > _MOST:
                     raise NoAnswer(f"its answer is longer than {_MOST:,} bytes")
                 if time.monotonic() > ends:
-                    raise NoAnswer(f"its answer did not end within {seconds:g} s")
+                    raise TooLate(f"its answer did not end within {seconds:g} s")
     except httpx2.TimeoutException as error:
         late = "its answer did not end" if body else "it did not answer"
-        raise NoAnswer(f"{late} within {seconds:g} s") from error
+        raise TooLate(f"{late} within {seconds:g} s") from error
     except httpx2.ConnectError as error:
         raise NoAnswer(f"nothing listens there: {error}") from error
     except httpx2.DecodingError as error:

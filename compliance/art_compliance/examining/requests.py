@@ -20,7 +20,7 @@ Kind = Literal["whole", "streamed", "malformed", "against a rule"]
 
 
 class Asked(Struct, frozen=True):
-    """A request, named after the scenario, the fault or the rule that it is of.
+    """A request, named after the scenario, the fault or the rule that it is of, and what it is for.
 
     `may_be_refused`: it is good, but some provider or other refuses its prompt.
     """
@@ -28,7 +28,13 @@ class Asked(Struct, frozen=True):
     name: str
     kind: Kind
     request: HttpRequest
+    purpose: str
     may_be_refused: bool = False
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is to be answered."""
+        return self.kind in ("whole", "streamed")
 
 
 def good_requests(adapter: BaseAdapter, scenarios: Sequence[Scenario], without: frozenset[str]) -> Iterator[Asked]:
@@ -45,7 +51,8 @@ def good_requests(adapter: BaseAdapter, scenarios: Sequence[Scenario], without: 
                 break
             if _is_signed(adapter, prepared.request):  # by a key of the provider's
                 break
-            yield Asked(scenario.id, "streamed" if streamed else "whole", prepared.request, _may_be_refused(scenario))
+            kind: Kind = "streamed" if streamed else "whole"
+            yield Asked(scenario.id, kind, prepared.request, scenario.purpose, _may_be_refused(scenario))
 
 
 def _may_be_refused(scenario: Scenario) -> bool:
@@ -60,14 +67,15 @@ def bad_requests(adapter: BaseAdapter) -> Iterator[Asked]:
     """Bodies that cannot be read, and bodies that break one rule of the provider each."""
     good = adapter.prepare([{"role": "user", "content": "hello"}], {"thread_id": "t"}).request
     for name, body in _malformed(json.loads(good.body), DIALECTS[adapter.dialect].requests.history):
-        yield Asked(name, "malformed", structs.replace(good, body=body))
+        yield Asked(name, "malformed", structs.replace(good, body=body), "A body that nobody can read.")
     for rule, example in load_examples(adapter.dialect).items():
         if example.url is not None or example.version is not None:
             continue
         payload = unfold(example.breaks)
         found = judge(adapter.dialect, payload)
         if any(one.severity == "reject" and one.message.startswith(f"{rule}:") for one in found):
-            yield Asked(rule, "against a rule", structs.replace(good, body=json.dumps(payload).encode()))
+            broken = structs.replace(good, body=json.dumps(payload).encode())
+            yield Asked(rule, "against a rule", broken, f"A request that breaks the provider's rule {rule}.")
 
 
 def _malformed(good: dict[str, Any], history: str) -> Iterator[tuple[str, bytes]]:

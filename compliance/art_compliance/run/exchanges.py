@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from art_compliance.findings import Finding, WireExchange
 from art_compliance.provider.server import Served
 from art_compliance.quoting import shorten
 from art_compliance.subject.subject import Subject
+from art_sdk import Secret
 
 LONGEST: Final = 2_000
 """Characters of a body."""
@@ -47,18 +48,33 @@ def with_exchanges(outcome: Outcome, subject: Subject) -> Outcome:
 
 
 def _shown(served: Served, secrets: Iterable[str]) -> WireExchange:
-    request, scrubber = served.request, Scrubber(secrets)
-    headers = {name: _HIDDEN if name in _PRIVATE else scrubber.text(value) for name, value in request.headers.items()}
-    return WireExchange(
-        method=request.method,
-        url=scrubber.uri(request.target),
-        headers=headers,
-        body=_cut(request.body, scrubber),
-        body_bytes=len(request.body),
-        status=served.status,
-        content_type=served.content_type,
-        answer=_cut(served.beginning, scrubber),
+    request = served.request
+    return exchange_of(
+        (request.method, request.target, request.headers, request.body),
+        (served.status, served.content_type, served.beginning),
+        secrets,
     )
+
+
+def exchange_of(
+    request: tuple[str, str, Mapping[str, str], bytes], answer: tuple[int | None, str, bytes], secrets: Iterable[str]
+) -> WireExchange:
+    """The exchange of a request (method, URL, headers, body) and its answer (status, content type, body)."""
+    (method, url, headers, body), (status, content_type, said), scrubber = request, answer, Scrubber(secrets)
+    return WireExchange(
+        method=method,
+        url=scrubber.uri(url),
+        headers={name: scrubber.text(value) if _is_shown(name, value) else _HIDDEN for name, value in headers.items()},
+        body=_cut(body, scrubber),
+        body_bytes=len(body),
+        status=status,
+        content_type=content_type,
+        answer=_cut(said, scrubber),
+    )
+
+
+def _is_shown(name: str, value: str) -> bool:
+    return name.lower() not in _PRIVATE and not isinstance(value, Secret)
 
 
 def _cut(body: bytes, scrubber: Scrubber) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from art_compliance.checks import CHECKS
 from art_compliance.findings import CLASSES, Finding, FindingClass, WireExchange
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.run.causes import Cause, find_causes
+from art_compliance.run.clauses import clause_of
 from art_compliance.run.lines import Line, counted
 from art_compliance.run.report import Report
 from art_compliance.run.rerun import Rerun
@@ -129,7 +129,7 @@ def describe_expected(result: Result) -> str:
 def _describe_details(
     result: Result, wrong: Sequence[Finding], rerun: Rerun, *, is_whole: bool = False
 ) -> Iterator[str]:
-    yield f"  law     {CHECKS[result.check].clause}"
+    yield f"  law     {clause_of(result.check)}"
     yield f"  on      {result.scenario}: {result.purpose}"
     yield from _describe_findings(wrong, most=len(wrong) if is_whole else _FINDINGS_SHOWN)
     if result.reason:

@@ -34,6 +34,9 @@ Version 2 has the classes of findings, and what each level demands. Version 3 ha
 NOT_MADE: Final = "not made"
 """The kind of an adapter whose process ended, or did not answer, before it was made: nothing else is known of it."""
 
+ENDPOINT: Final = "endpoint"
+"""The kind of a server that was examined alone, by laws of its own."""
+
 
 class Adapter(Struct, frozen=True, kw_only=True):
     """The adapter that was judged, and what it declares.

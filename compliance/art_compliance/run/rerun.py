@@ -16,7 +16,8 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings of a run: the adapter's name, the seed, and what differs from the defaults.
 
     `live` are the options that only checks on the real provider need. `test` is the test function, as an argument of
-    pytest, that certifies the adapter of a fixture: the adapter may have no name there.
+    pytest, that certifies the adapter of a fixture: the adapter may have no name there. `endpoint` are the options that
+    name a server which is examined alone: its requests are named like scenarios.
     """
 
     adapter: str
@@ -29,9 +30,12 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     preview: bool = False
     live: tuple[str, ...] = ()
     test: str | None = None
+    endpoint: tuple[str, ...] = ()
 
     def command(self, check: str, scenario: str) -> str:
         """The shell command that runs one check on one scenario again."""
+        if self.endpoint:
+            return shlex.join(["art", "certify", *self.endpoint, "--scenario", scenario])
         options = [*self._options(), "--check", check, "--scenario", scenario]
         if self.test is not None:
             under_pytest = (f"--art-{word[2:]}" if word.startswith("--") else word for word in options)

@@ -12,7 +12,7 @@ from art_compliance.run.brief import describe_in_brief
 from art_compliance.run.counts import LevelCount
 from art_compliance.run.failing import describe_every_failure, describe_in_full
 from art_compliance.run.lines import Line, counted, rows_of
-from art_compliance.run.report import NOT_MADE, Report
+from art_compliance.run.report import ENDPOINT, NOT_MADE, Report
 from art_compliance.subject.opening import IN_PROCESS
 
 LONGEST: Final = 80
@@ -151,12 +151,12 @@ def describe_verdict(report: Report) -> Line:
     """The outcome of the run in one sentence."""
     if report.harness_errors:
         return Line("no verdict: the suite could not do its work (see above)", "bad")
+    if report.adapter.kind == ENDPOINT:
+        return _describe_examined(report)
     if report.is_red:
         return Line(f"NOT certified: {_describe_red(report)}", "bad")
-    if report.shard is not None:
-        return Line(f"nothing failed in shard {report.shard}; art merge puts the shards together")
-    if report.is_filtered:
-        return Line(f"nothing failed{' except known failures' if report.known else ''}; a filtered run never certifies")
+    if report.is_partial:
+        return _describe_partial(report)
     if report.adapter.dialect is None:
         passed = f"passed the format-free checks of suite {report.suite_version}"
         return Line(f"{passed}; the suite does not know its dialect")
@@ -166,6 +166,25 @@ def describe_verdict(report: Report) -> Line:
     known = f" with {counted(len(report.known), 'known failure')}" if report.known else ""
     certified = f"certified{known} by suite {report.suite_version}"
     return Line(f"{certified} in {report.seconds:.1f} s (seed {report.seed})", "good")
+
+
+def _describe_partial(report: Report) -> Line:
+    """The outcome of a run in which nothing failed, of a part of the checks or scenarios."""
+    if report.shard is not None:
+        return Line(f"nothing failed in shard {report.shard}; art merge puts the shards together")
+    return Line(f"nothing failed{' except known failures' if report.known else ''}; a filtered run never certifies")
+
+
+def _describe_examined(report: Report) -> Line:
+    """The outcome for a server: one that is examined alone is never certified."""
+    asked = f"{len({result.scenario for result in report.results}):,} scenarios and rules"
+    if report.failures:
+        broken = counted(len({result.check for result in report.failures}), "law")
+        wrong = len({result.scenario for result in report.failures})
+        return Line(f"{broken} broken, on {wrong:,} of {asked}", "bad")
+    if report.is_red:
+        return Line("the examination was not complete" if report.stopped else "the baseline does not hold", "bad")
+    return Line(f"no law is broken{' except known failures' if report.known else ''}, on {asked}", "good")
 
 
 def _describe_red(report: Report) -> str:

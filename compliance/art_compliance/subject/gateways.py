@@ -50,7 +50,7 @@ class Gateway(Struct, frozen=True, kw_only=True):
 
     The strict provider, to which it must send them, listens at `port`. `key_from` is the environment variable with
     the gateway's own key. `allow` are losses and repairs that its documents admit, and `without` are capabilities
-    that it says it does not have.
+    that it says it does not have. Each `header`, such as `x-provider: anthropic`, goes with every request.
     """
 
     url: str
@@ -61,6 +61,7 @@ class Gateway(Struct, frozen=True, kw_only=True):
     key_from: str | None = None
     allow: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         fields = {name: value for name, value in structs.asdict(self).items() if name != "url" and value}
@@ -87,7 +88,8 @@ class Gateway(Struct, frozen=True, kw_only=True):
             raise HarnessError(f"{self.url}: the environment variable {self.key_from} has no key")
         name = model or self.model or reference(self.to).default_model
         try:
-            client = _client_of(self.speaks)(api_key=key, base_url=self.url, model=name or "any-model")
+            headers = read_headers(self.header)
+            client = _client_of(self.speaks)(api_key=key, base_url=self.url, model=name or "any-model", headers=headers)
         except ARTError as error:
             raise HarnessError(f"{self.url}: {error.message}") from error
         return GatewayClient(self, client)
@@ -175,7 +177,18 @@ def read_gateway(name: str) -> Gateway:
     return make_gateway(url=url.rstrip("/"), **read)
 
 
-_LISTS: Final = ("allow", "without")
+_LISTS: Final = ("allow", "without", "header")
+
+
+def read_headers(lines: Sequence[str]) -> dict[str, str]:
+    """Headers that are written as `name: value`. Raises HarnessError for one that is not."""
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not (name.strip() and colon and value.strip()):
+            raise HarnessError(f"header: {line!r} is no header such as 'x-provider: anthropic'")
+        headers[name.strip()] = value.strip()
+    return headers
 
 
 def make_gateway(**fields: Any) -> Gateway:
@@ -189,6 +202,7 @@ def make_gateway(**fields: Any) -> Gateway:
         raise HarnessError(f"provider-port must be a port, 1 to {_PORTS - 1}, not {port!r}")
     _require_known("allow", fields.get("allow", ()), LOSSES | REPAIRS)
     require_capabilities(fields.get("without", ()))
+    read_headers(fields.get("header", ()))
     return Gateway(**given, port=int(port))
 
 

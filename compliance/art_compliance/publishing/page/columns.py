@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from art_compliance.findings import CLASSES, FindingClass
 from art_compliance.run.counts import LevelCount
 from art_compliance.run.lines import counted
-from art_compliance.run.report import Report
+from art_compliance.run.report import ENDPOINT, Report
 from art_compliance.run.summary import describe_verdict
 from art_compliance.scenarios import Level
 
@@ -96,6 +96,8 @@ def _versions(report: Report) -> str:
 def _standing(report: Report) -> str:
     if report.is_certified:
         return f"certified with {counted(len(report.known), 'known failure')}" if report.known else "certified"
+    if report.adapter.kind == ENDPOINT:
+        return "examined"
     return f"shard {report.shard}" if report.shard else "not certified"
 
 

@@ -55,6 +55,7 @@ _ABOUT: Final = {
     "properties": "the laws hold for generated prompts, answers and dialogues",
     "replay": "recorded calls are sent and read as they were recorded",
     "live": "the real provider accepts the request today",
+    "endpoint": "a server's answers, streams and errors have the form of the provider's",
 }
 
 

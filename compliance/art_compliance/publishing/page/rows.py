@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from art_compliance.checks import CHECKS
+from art_compliance.examining.laws import LAWS
 from art_compliance.findings import CLASSES, Finding, FindingClass, WireExchange
 from art_compliance.publishing.page.json_lines import JsonLine, Limits, json_lines
 from art_compliance.publishing.page.marking import Marker, given_in
 from art_compliance.publishing.without_suite import Reproduction, without_suite
 from art_compliance.quoting import AT_LENGTH, shorten
 from art_compliance.run.causes import Cause, find_causes
+from art_compliance.run.clauses import clause_of
 from art_compliance.run.failing import describe_place
 from art_compliance.run.report import Report
 from art_compliance.run.results import Result
@@ -169,7 +171,7 @@ def gather(reports: Sequence[Report]) -> list[Gathered]:
     by_check = [_by_check(report) for report in reports]
     names = {name for results in by_check for name in results}
     gathered: list[Gathered] = []
-    for name in (*(name for name in CHECKS if name in names), *sorted(names - CHECKS.keys())):
+    for name in (*(name for name in (*CHECKS, *LAWS) if name in names), *sorted(names - CHECKS.keys() - LAWS.keys())):
         of_name = [tuple(results.get(name, ())) for results in by_check]
         gathered.append(Gathered(name, tuple(of_name), tuple(tuple(_causes(one)) for one in of_name)))
     return gathered
@@ -183,7 +185,7 @@ def row_of(gathered: Gathered, reports: Sequence[Report], detail: Detail, marker
     ]
     return Row(
         id=gathered.check,
-        clause=CHECKS[gathered.check].clause if gathered.check in CHECKS else "This suite does not have this check.",
+        clause=clause_of(gathered.check),
         cells=tuple(
             _cell(results)._replace(anchor=found[0].anchor if found else "")
             for results, found in zip(gathered.results, troubles, strict=True)

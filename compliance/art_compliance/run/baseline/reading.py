@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from art_compliance.checks import CHECKS
+from art_compliance.examining.laws import LAWS
 from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import FAMILIES
 from art_compliance.quoting import show
@@ -35,8 +36,8 @@ def read_baseline(file: Path, selection: Selection) -> Baseline:
     tables = _tables(file, document)
     entries = {number: _entry(f"{file}: entry {number}", table) for number, table in enumerate(tables, 1)}
     for number, entry in entries.items():
-        _require_known(f"{file}: entry {number}", "check", entry.check, tuple(CHECKS))
-        if entry.scenario is not None:
+        _require_known(f"{file}: entry {number}", "check", entry.check, (*CHECKS, *LAWS))
+        if entry.scenario is not None and entry.check not in LAWS:
             _require_known(f"{file}: entry {number}", "scenario", entry.scenario, scenarios)
     return Baseline(file=file, entries=entries)
 

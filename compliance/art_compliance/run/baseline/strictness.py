@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from msgspec import Struct
 
 from art_compliance.checks import CHECKS
+from art_compliance.examining.laws import LAWS
 from art_compliance.run.baseline.entries import Baseline, Entry
 from art_compliance.run.report import BaselineUse
 from art_compliance.run.results import Result
@@ -24,7 +25,16 @@ class Fault(Struct, frozen=True, kw_only=True):
 
 def use_of(baseline: Baseline, selection: Selection, plan: Plan, results: Sequence[Result]) -> BaselineUse:
     """What came of the baseline in a run of this plan. Its entries are those of the run's adapter."""
-    faults = list(find_faults(baseline, selection, plan, results))
+    return _use(baseline, list(find_faults(baseline, selection, plan, results)))
+
+
+def use_of_examination(baseline: Baseline, results: Sequence[Result], *, is_whole: bool) -> BaselineUse:
+    """What came of the baseline when a server was examined, by every request if the examination `is_whole`."""
+    judged = _Examined(results, is_whole=is_whole)
+    return _use(baseline, list(_find_faults(baseline, judged, results, datetime.now(UTC).date())))
+
+
+def _use(baseline: Baseline, faults: Sequence[Fault]) -> BaselineUse:
     return BaselineUse(
         file=str(baseline.file),
         entries=len(baseline.entries),
@@ -37,9 +47,14 @@ def find_faults(
     baseline: Baseline, selection: Selection, plan: Plan, results: Sequence[Result], *, today: date | None = None
 ) -> Iterator[Fault]:
     """The faults of the entries, as far as the run says anything about them."""
-    now = today or datetime.now(UTC).date()
-    used = {known.entry for result in results for known in result.known}
     judged = _Judged(selection, plan, results)
+    yield from _find_faults(baseline, judged, results, today or datetime.now(UTC).date())
+
+
+def _find_faults(
+    baseline: Baseline, judged: _Judged | _Examined, results: Sequence[Result], now: date
+) -> Iterator[Fault]:
+    used = {known.entry for result in results for known in result.known}
     for number, entry in baseline.entries.items():
         if entry.expires is not None and now > entry.expires:
             text = f"{entry} was to be fixed by {entry.expires}; fix it, or set a later date"
@@ -60,6 +75,8 @@ class _Judged:
 
     def why_unused(self, entry: Entry) -> str | None:
         """Why an entry that has no failure is there for none; None where the run does not say."""
+        if entry.check in LAWS:
+            return None  # it is about servers
         if CHECKS[entry.check].families and entry.request is None:
             return None  # a search may find it or not
         if entry.scenario is None:
@@ -76,6 +93,25 @@ class _Judged:
         """Whether a check was run on all of its scenarios."""
         planned = [trial for trial in self._planned if trial[0] == check]
         return bool(planned) and self._is_whole and all(trial in self._results for trial in planned)
+
+
+class _Examined:
+    """As `_Judged`, for the examination of a server."""
+
+    def __init__(self, results: Sequence[Result], *, is_whole: bool) -> None:
+        self._is_whole = is_whole
+        self._results = {(result.check, result.scenario): result for result in results}
+
+    def why_unused(self, entry: Entry) -> str | None:
+        """As `_Judged.why_unused`."""
+        if entry.check not in LAWS:
+            return None  # it is about adapters
+        if entry.scenario is None:
+            return f"no failure of {entry.check} has this cause any more" if self._is_whole else None
+        result = self._results.get((entry.check, entry.scenario))
+        if result is not None:
+            return _why_unmatched(entry, result)
+        return f"{entry.check} is not judged on {entry.scenario}" if self._is_whole else None
 
 
 def _why_unmatched(entry: Entry, result: Result) -> str | None:

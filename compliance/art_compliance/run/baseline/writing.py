@@ -54,7 +54,7 @@ def _entries_for(reports: Sequence[Report]) -> Iterator[Entry]:
 
 def _stops_the_run(result: Result) -> bool:
     """Whether nothing else was judged: no baseline has such a failure."""
-    return CHECKS[result.check].stage.stops_the_run
+    return result.check in CHECKS and CHECKS[result.check].stage.stops_the_run
 
 
 def _entry_of(result: Result) -> Iterator[Entry]:

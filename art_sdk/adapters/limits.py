@@ -64,7 +64,7 @@ class ProviderLimits:
         self.refuse(f"{lack}; give at least one user message")
 
     def parse_options(self, options: object) -> CallOptions:
-        """The options as a value. Options that encode to the same bytes as the last ones are parsed once.
+        """The options as a value. Options that are exactly the same as the last ones are parsed once.
 
         Raises InvalidConfig.
         """
@@ -76,9 +76,11 @@ class ProviderLimits:
             return parse_options(options)
         try:
             given = _encode(options)
+            # the bytes tell 1 from true, but not NaN from null, nor a date from its text
+            is_same = last is not None and last.given == given and last.options == options
         except Exception:  # noqa: BLE001 - whatever a value's own methods raise
             return parse_options(options)
-        if last is None or last.given != given:
+        if last is None or not is_same:
             last = self._parsed = _Parsed(given, parse_options(options), options)
         elif not is_known:
             self._parsed = last._replace(source=options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import httpx2
@@ -182,3 +183,15 @@ def test_provider_fields_go_into_the_payload_and_not_into_the_caller_s_schema(
     payload = adapter.translate(parse_prompt([USER]), options)
     assert '"extra": {"y": 2, "x": 1}' in json.dumps(payload)
     assert options == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(None, float("nan")), ("YWJj", b"abc"), ("2031-05-17", date(2031, 5, 17))],
+    ids=["NaN after null", "bytes after text", "a date after text"],
+)
+def test_options_that_json_would_write_alike_are_not_taken_for_those_before(first: object, second: object) -> None:
+    adapter = OpenAIAdapter(api_key="k")
+    adapter.parse_options(CallOptions(thread_id="t", provider={"openai-chat": {"seed": first}}))
+    with pytest.raises(InvalidConfig):
+        adapter.parse_options(CallOptions(thread_id="t", provider={"openai-chat": {"seed": second}}))

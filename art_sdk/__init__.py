@@ -5,7 +5,7 @@ from __future__ import annotations
 from art_sdk.adapters import BUILT_IN
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, Piece, Text, Thinking, Usage
 from art_sdk.adapters.anthropic.adapter import AnthropicAdapter
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.bedrock.adapter import BedrockConverseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, LOSSES, REPAIRS, Capability, Loss, Repair
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
@@ -23,6 +23,7 @@ from art_sdk.adapters.cohere.adapter import CohereChatAdapter
 from art_sdk.adapters.gemini.adapter import GeminiAdapter
 from art_sdk.adapters.ollama.adapter import OllamaChatAdapter
 from art_sdk.adapters.openai_responses.adapter import OpenAIResponsesAdapter
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream, ErrorInStream, Prepared, StoppedEarly
 from art_sdk.adapters.rules import CallIdRule, CountRule, NameRule, RangeRule, RootRule
 from art_sdk.arguments import parse_arguments

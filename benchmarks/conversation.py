@@ -48,6 +48,12 @@ def make_prompt(messages: int) -> list[Message]:
     return [*prompt, {"role": "user", "content": "That was all I wanted to know. What shall we look at tomorrow?"}]
 
 
+def last_turn(prompt: list[Message]) -> int:
+    """Where the last turn begins: with the assistant's answer to the last question before the prompt's own."""
+    questions = [at for at, message in enumerate(prompt) if message["role"] == "user"]
+    return questions[-2] + 1
+
+
 def make_options() -> CallOptions:
     """The options of every call: a model and three tools."""
     return parse_options({"thread_id": "benchmark", "model": MODEL, "tools": TOOLS})

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from art_sdk import parse_prompt
 from benchmarks.conftest import Note
-from benchmarks.conversation import LONGEST, SIZES, make_options, make_prompt
+from benchmarks.conversation import LONGEST, SIZES, Message, last_turn, make_options, make_prompt
 from benchmarks.floors import CONTESTS, FAMILY
-from benchmarks.measure import Pair, Work, compare
+from benchmarks.measure import ROUNDS, Pair, Work, compare
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -47,6 +50,25 @@ def test_growth(note: Note, provider: str):
     note(f"{what} of the floor", f"{long.floor / short.floor:.1f}")
     note(f"{what} of ours", f"{long.ours / short.ours:.1f}")
     note(f"{provider}, {LONGEST} messages: CPU", f"{long.ratio:.2f}")
+
+
+@pytest.mark.parametrize("parse", [parse_prompt, list], ids=["typed", "data"])
+@pytest.mark.parametrize("messages", [100, 1_000])
+@pytest.mark.parametrize("provider", CONTESTS)
+def test_a_turn_more(note: Note, provider: str, messages: int, parse: Callable[[list[Message]], Any]):
+    """A prompt of which all but the last turn was sent before, against the floor of the whole prompt."""
+    data, options, contest = make_prompt(messages), make_options(), CONTESTS[provider]
+    prompt = parse(data)
+    before = prompt[: last_turn(data)]
+    body, times = contest.adapter.prepare(prompt, options).request.body, []
+    for _ in range(ROUNDS):
+        contest.adapter.prepare(before, options)
+        start = time.process_time()
+        again = contest.adapter.prepare(prompt, options).request.body
+        times.append(time.process_time() - start)
+        assert again == body
+    floor = compare(lambda: contest.floor(data), lambda: None).floor
+    note(f"{provider}, {messages} messages, a turn more, {parse.__name__}: CPU", f"{median(times) / floor:.2f}")
 
 
 def _pair(provider: str, messages: int) -> Pair:

@@ -12,14 +12,15 @@ import abc
 import os
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
-
-import msgspec
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from art_sdk.adapters.answers import CallInfo
 from art_sdk.adapters.capabilities import Loss
 from art_sdk.adapters.failures import FailureReader
+from art_sdk.adapters.history import KnownHistories
+from art_sdk.adapters.history_keeper import HistoryKeeper
 from art_sdk.adapters.limits import ProviderLimits
+from art_sdk.adapters.payload import Payload, encode_payload
 from art_sdk.adapters.reading import AnswerReader, Prepared
 from art_sdk.adapters.refusals import name_role
 from art_sdk.adapters.settings import (
@@ -43,22 +44,16 @@ from art_sdk.http.secret import hide_values
 from art_sdk.http.size_limits import SizeLimits
 from art_sdk.http.time_limits import Timeouts
 from art_sdk.http.transport import HttpRequest, Transport
-from art_sdk.json_data import as_plain_data
 from art_sdk.messages import ArtStandardPrompt
 from art_sdk.options import CallOptions, LateSystem
 from art_sdk.stream import Completion, StreamEvent, fold
-from art_sdk.validation import is_encodable, parse_prompt, parse_prompt_to_encode
+from art_sdk.validation import is_encodable, parse_prompt
 
 if TYPE_CHECKING:
     import httpx2
 
-Payload = dict[str, Any]
-"""A request body as JSON data."""
 
-_encode: Final = msgspec.json.Encoder(enc_hook=as_plain_data).encode
-
-
-class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
+class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
     """One provider's adapter, and the factory that the conformance suite takes.
 
     `base_url` replaces `default_base_url`, version path included; `model` is the default of calls
@@ -127,6 +122,7 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         self._headers = hide_values(require_headers({} if headers is None else headers, provider))
         limits = require_timeouts(Timeouts() if timeouts is None else timeouts, provider)
         self.size_limits = require_size_limits(SizeLimits() if size_limits is None else size_limits, provider)
+        self._histories = KnownHistories(self.most_history_bytes)
         client = require_client(http_client, provider)
         self._transport = Transport(provider, timeouts=limits, size_limits=self.size_limits, http_client=client)
         self._exchange = Exchange(self._transport, require_retries(retries, provider))
@@ -171,7 +167,7 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         accept = {"accept": self.stream_type} if options.stream else {}
         written = {**self.protocol_headers, **accept, **self._headers, **hide_values(self.auth_headers())}
         headers = {name.lower(): value for name, value in written.items()}
-        return HttpRequest("POST", self.base_url + self.endpoint(options), headers, _encode(payload))
+        return HttpRequest("POST", self.base_url + self.endpoint(options), headers, encode_payload(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
         """Everything before the I/O. `prompt` and `options` are typed values, or JSON data.
@@ -179,9 +175,10 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
         """
         parsed = self.parse_options(options)
-        typed = parse_prompt_to_encode(prompt)
+        read = self._parse_going_on(prompt, parsed)
+        typed = read.prompt
         try:
-            request = self.request(self.translate(typed, parsed), parsed)
+            request = self.request(self._translate_going_on(read, parsed), parsed)
         except PromptTranslationFailed as error:
             name_role(error, typed)
             raise
@@ -215,11 +212,13 @@ class BaseAdapter(ProviderLimits, AnswerReader, abc.ABC):
         return fold(self.call_sync(prompt, options))
 
     def close(self) -> None:
-        """Closes the connections of synchronous calls."""
+        """Closes the connections of synchronous calls, and forgets what was sent."""
+        self._histories.clear()
         self._transport.close()
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Closes all connections, and forgets what was sent."""
+        self._histories.clear()
         await self._transport.aclose()
 
     @property

@@ -15,6 +15,7 @@ from art_sdk.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from art_sdk.options import CallOptions
 
 _ROLES: Final[Mapping[type[object], str]] = {
     SystemMessage: "system",
@@ -34,12 +35,12 @@ def refusal(**facts: Any) -> PromptTranslationFailed:
 
 
 def naming_roles(method: _Method) -> _Method:
-    """Decorates a method whose first argument is a prompt, as `translate`: a refusal of a message names its role."""
+    """Decorates a method of a prompt and options, as `translate`: a refusal of a message names its role."""
 
     @wraps(method)
-    def named(self: object, prompt: ArtStandardPrompt, *options: Any, **named_options: Any) -> Any:
+    def named(self: object, prompt: ArtStandardPrompt, options: CallOptions) -> Any:
         try:
-            return method(self, prompt, *options, **named_options)
+            return method(self, prompt, options)
         except PromptTranslationFailed as error:
             name_role(error, prompt)
             raise

@@ -21,10 +21,11 @@ from typing import Any, ClassVar, Final
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.anthropic.answers import parse_message
 from art_sdk.adapters.anthropic.schemas import find_open_object
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule, RootRule
@@ -70,6 +71,7 @@ class AnthropicAdapter(BaseAdapter):
     }
     request_id_header = "request-id"
     capabilities = CAPABILITIES - {"late_system"}
+    history_field = "messages"
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "anthropic.tool-name-pattern")
     call_ids = CallIdRule(re.compile(r"[a-zA-Z0-9_-]+"), "anthropic.tool-id-pattern")
     ranges: ClassVar[Mapping[str, RangeRule]] = {

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.bedrock import models
 from art_sdk.adapters.bedrock.answers import DIALECT, kind_of, parse_converse
 from art_sdk.adapters.bedrock.credentials import DEFAULT_REGION, Signer, find_access, find_region
@@ -31,6 +31,7 @@ from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.failures import FailureReader
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule
@@ -59,6 +60,7 @@ class BedrockConverseAdapter(BaseAdapter):
     request_id_header = "x-amzn-requestid"
     stream_type = "application/vnd.amazon.eventstream"
     capabilities = CAPABILITIES - {"late_system"}
+    history_field = "messages"
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), "bedrock.tool-id-pattern")
     call_ids = CallIdRule(re.compile(r"[a-zA-Z0-9_.:-]{1,64}"), "bedrock.tool-id-pattern")
     ranges: ClassVar[Mapping[str, RangeRule]] = {

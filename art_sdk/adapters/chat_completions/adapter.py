@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import Capability
 from art_sdk.adapters.chat_completions.answers import parse_completion
 from art_sdk.adapters.chat_completions.provider import ChatProvider
 from art_sdk.adapters.chat_completions.schemas import find_array_without_items
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CountRule, NameRule, RangeRule
@@ -33,6 +34,7 @@ from art_sdk.messages import (
     TextPart,
     ToolCall,
     ToolSchema,
+    UserMessage,
 )
 from art_sdk.options import CallOptions
 
@@ -41,6 +43,7 @@ class ChatCompletionsAdapter(BaseAdapter):
     """An adapter of the family. A provider's own class has data only."""
 
     provider: ChatProvider = ChatProvider()
+    history_field = "messages"
     tool_names: ClassVar[NameRule | None] = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,64}"))
     ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0), "top_p": RangeRule(0.0, 1.0)}
     forced_choice_fields: ClassVar[Mapping[str, Any]] = {}
@@ -70,7 +73,7 @@ class ChatCompletionsAdapter(BaseAdapter):
             reason = "it is empty; give at least one message"
             self.refuse(reason, rule=self.provider.rules.messages_nonempty)  # openai.messages-nonempty
         if self.provider.image_count is not None:
-            self._count_images(conversation, self.provider.image_count)
+            self._check_images(prompt, self.provider.image_count)
         if self.provider.rules.assistant_nonempty is not None:
             self._require_answers(conversation, self.provider.rules.assistant_nonempty)
         messages = self._messages(conversation, hoists="hoists_late_system" in self.repairs)
@@ -83,6 +86,9 @@ class ChatCompletionsAdapter(BaseAdapter):
             payload |= self._stream(options)
         return self.merge_provider_fields(payload, options)
 
+    def keeps_history(self, prompt: ArtStandardPrompt) -> bool:
+        return self.provider.image_count is None or not _count_images(prompt)
+
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         request_id = head.headers.get(self.request_id_header)
         return parse_completion(body, info, self.provider, dialect=self.dialect, request_id=request_id)
@@ -94,9 +100,8 @@ class ChatCompletionsAdapter(BaseAdapter):
         is_own_host = is_host_of(self.base_url, self.own_url or self.default_base_url)
         return ChatStream(info, self.provider, dialect=self.dialect, request_id=request_id, is_own_host=is_own_host)
 
-    def _count_images(self, conversation: Conversation, limit: CountRule) -> None:
-        contents = [turn.message.content for turn in conversation.turns if type(turn) is UserTurn]
-        count = sum(isinstance(part, ImagePart) for parts in contents if not isinstance(parts, str) for part in parts)
+    def _check_images(self, prompt: ArtStandardPrompt, limit: CountRule) -> None:
+        count = _count_images(prompt)
         if count > limit.most:
             self.refuse(f"it has {count} images; {limit.most} are allowed", rule=limit.rule)
 
@@ -116,7 +121,9 @@ class ChatCompletionsAdapter(BaseAdapter):
             if type(turn) is AssistantTurn:
                 self._append_assistant(messages, turn, ids)
             elif type(turn) is UserTurn:
-                messages.append(self._user(turn))
+                said = turn.message
+                is_plain = type(said.content) is str and said.content and said.name is None
+                messages.append({"role": "user", "content": said.content} if is_plain else self._user(turn))
             elif type(turn) is SystemTurn:
                 systems.append(self._system(turn, hoists=hoists))
         mark = self.provider.prefill_mark
@@ -173,11 +180,11 @@ class ChatCompletionsAdapter(BaseAdapter):
 
     def _append_assistant(self, messages: list[Payload], turn: AssistantTurn, ids: Mapping[str, str]) -> None:
         """The assistant's message, and one tool message for each of its calls."""
-        message, calls = turn.message, turn.calls
-        if message.content is None and not calls:  # openai.content-not-null
+        message, calls, content = turn.message, turn.calls, turn.message.content
+        if content is None and not calls:  # openai.content-not-null
             reason = "it has neither text nor calls; leave the message out"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.content_not_null)
-        written: Payload = {"role": "assistant", "content": message.content}
+        written: Payload = {"role": "assistant", "content": content}
         messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))
         if message.extensions and self.dialect in message.extensions:
             self._put_back(written, turn, message.extensions[self.dialect])
@@ -274,6 +281,11 @@ class ChatCompletionsAdapter(BaseAdapter):
 
 
 _FREE_CHOICES: Final = (None, "auto", "none")
+
+
+def _count_images(prompt: ArtStandardPrompt) -> int:
+    contents = [message.content for message in prompt if isinstance(message, UserMessage)]
+    return sum(isinstance(part, ImagePart) for parts in contents if not isinstance(parts, str) for part in parts)
 
 
 def _audio(extension: Mapping[str, Any]) -> Payload:

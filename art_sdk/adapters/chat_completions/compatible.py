@@ -33,6 +33,7 @@ class OpenAICompatibleAdapter(ChatCompletionsAdapter):
     tool_names = None
     ranges = {}  # noqa: RUF012 - a class attribute of the base, which nobody changes
     repairs = frozenset()
+    history_field = "messages"
 
     @hides_settings
     def __init__(

@@ -28,6 +28,7 @@ class DatedAdapter(ChatCompletionsAdapter):
     """An adapter to both APIs: with `api_version` it calls the dated one."""
 
     dated: ClassVar[DatedAPI]
+    history_field = "messages"
 
     @hides_settings
     def __init__(self, *, api_version: str | None = None, **settings: Any) -> None:

@@ -20,12 +20,13 @@ from typing import Any, Final
 import msgspec
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.cohere.answers import parse_chat
 from art_sdk.adapters.cohere.schemas import find_loose_object, find_odd_schema
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.kept_blocks import put_back
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CountRule, NameRule, RangeRule, RootRule
@@ -50,6 +51,7 @@ class CohereChatAdapter(BaseAdapter):
     default_base_url = "https://api.cohere.com/v2"
     capabilities = CAPABILITIES - {"prefill"}  # no recorded conversation ends with the assistant
     image_types = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})  # docs.cohere.com/docs/image-inputs
+    history_field = "messages"
     tool_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "cohere.tool-name")
     ranges = {  # noqa: RUF012 - a ClassVar of the base
         "temperature": RangeRule(0.0, 1.0, "cohere.temperature"),

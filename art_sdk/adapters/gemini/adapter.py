@@ -19,11 +19,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.gemini.answers import parse_generated
 from art_sdk.adapters.gemini.kept import put_back, read_kept
 from art_sdk.adapters.images import ANY_IMAGE, standard_base64
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CountRule, NameRule, RangeRule
@@ -53,6 +54,7 @@ class GeminiAdapter(BaseAdapter):
     default_base_url = "https://generativelanguage.googleapis.com/v1beta"
     capabilities = CAPABILITIES - {"late_system"}
     image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "heic", "heif"))
+    history_field = "contents"
     tool_names = NameRule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), "gemini.function-name")
     ranges: ClassVar[Mapping[str, RangeRule]] = {"temperature": RangeRule(0.0, 2.0, "gemini.temperature")}
     # the error's text: continuedev/continue#7849

@@ -14,11 +14,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.ollama.answers import parse_chat
 from art_sdk.adapters.ollama.schemas import find_odd_schema
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
@@ -40,6 +41,7 @@ class OllamaChatAdapter(BaseAdapter):
     stream_type = "application/x-ndjson"
     capabilities = CAPABILITIES - {"tool_choice", "prefill"}  # ollama.unknown-ignored; templates may not continue
     image_types = frozenset({"image/png", "image/jpeg", "image/webp"})
+    history_field = "messages"
     losses = frozenset(
         {
             "message_name",

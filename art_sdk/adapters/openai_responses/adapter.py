@@ -22,11 +22,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.base import BaseAdapter, Payload
+from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES
 from art_sdk.adapters.images import standard_base64
 from art_sdk.adapters.openai_responses.answers import parse_response
 from art_sdk.adapters.openai_responses.kept import put_back
+from art_sdk.adapters.payload import Payload
 from art_sdk.adapters.reading import AnswerStream
 from art_sdk.adapters.refusals import naming_roles
 from art_sdk.adapters.rules import CallIdRule, NameRule, RangeRule
@@ -57,6 +58,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
     default_base_url = "https://api.openai.com/v1"
     capabilities = CAPABILITIES - {"stop"}
     image_types = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "gif"))
+    history_field = "input"
     tool_names = NameRule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), "responses.tool-name")
     call_ids = CallIdRule(re.compile(r"(?s).{1,64}"), "responses.call-id-len64")
     ranges: ClassVar[Mapping[str, RangeRule]] = {

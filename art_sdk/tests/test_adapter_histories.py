@@ -1,0 +1,374 @@
+"""A conversation that goes on is sent as if nothing were known of it, whoever changed what meanwhile."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from art_sdk import (
+    BUILT_IN,
+    ARTError,
+    ArtStandardPrompt,
+    AssistantMessage,
+    BaseAdapter,
+    CallOptions,
+    OpenAIAdapter,
+    PromptTranslationFailed,
+    PromptValidationFailed,
+    TextPart,
+    ToolSchema,
+    UserMessage,
+    parse_prompt,
+)
+from art_sdk.adapters.history import Key, KnownHistories, KnownHistory
+from built_in import adapter_of
+
+pytestmark = pytest.mark.once
+
+Message = dict[str, Any]
+
+TOOL = ToolSchema("look", "d", {"type": "object", "properties": {"a": {"type": "integer"}}})
+OPTIONS = CallOptions(thread_id="t", tools=(TOOL,))
+OTHER_OPTIONS = (
+    CallOptions(thread_id="t", trace_id="other", tools=(TOOL,), stream=True),
+    CallOptions(thread_id="t", tools=(TOOL,), temperature=0.5),
+    CallOptions(thread_id="t", late_system="hoist", tools=(TOOL,)),
+    CallOptions(thread_id="t"),
+)
+
+
+def _outcome(adapter: BaseAdapter, prompt: Any, options: CallOptions) -> object:
+    try:
+        return adapter.prepare(prompt, options).request.body
+    except ARTError as error:
+        return type(error), error.message, error.details
+
+
+def _mostly(usual: Any, *rare: Any) -> st.SearchStrategy[Any]:
+    """The usual value, and now and then one that may be refused."""
+    return st.sampled_from([usual] * 12 + [*rare])
+
+
+TEXTS = _mostly("hello", "", " ", "\u2028\U0001f600")
+NUMBERS = st.sampled_from([1, True, 1.0, 0, False, 0.0, -0.0, None])
+IDS = st.uuids().map(str) | _mostly("a", "b", "c d", "e" * 70)
+IMAGE = {"type": "image", "mime_type": "image/png", "data": "aGk="}
+
+
+@st.composite
+def _free(draw: st.DrawFn) -> Message:
+    """Extensions of some dialect: most adapters ignore it."""
+    dialect = draw(st.sampled_from(["anthropic-messages", "gemini-generate", "openrouter-chat", "bedrock-converse"]))
+    block = {"type": "thinking", "thinking": "hm", "signature": "s", "n": draw(NUMBERS)}
+    return {dialect: {"blocks": [{"at": 0, "block": block}]}}
+
+
+@st.composite
+def _question(draw: st.DrawFn) -> list[Message]:
+    parts = [{"type": "text", "text": "see"}, *draw(_mostly([], [IMAGE]))]
+    asked = {"role": "user", "content": draw(TEXTS | st.just(parts))}
+    late = draw(_mostly([], [{"role": "system", "content": "Be brief."}]))
+    return [asked, *late] if draw(st.booleans()) else [*late, asked]
+
+
+@st.composite
+def _answer(draw: st.DrawFn) -> list[Message]:
+    message: Message = {"role": "assistant", "content": draw(TEXTS)}
+    message |= {"extensions": draw(_free())} if draw(st.integers(0, 3)) == 0 else {}
+    return [message, *draw(_question())]
+
+
+@st.composite
+def _lookup(draw: st.DrawFn) -> list[Message]:
+    ids = draw(st.lists(IDS, min_size=1, max_size=3))
+    arguments = draw(_mostly('{"a": 1}', "", "[]"))
+    calls = [{"id": one, "type": "function", "function": {"name": "look", "arguments": arguments}} for one in ids]
+    results = [{"role": "tool_result", "tool_call_id": one, "content": "found"} for one in draw(st.permutations(ids))]
+    if draw(st.integers(0, 3)):
+        return [{"role": "assistant", "content": draw(_mostly(None, "", "I look.")), "tool_calls": calls}, *results]
+    content = {"id": ids[0], "name": "look", "arguments": {"a": draw(NUMBERS)}}
+    begun: Message = {"role": "assistant", "content": "I look."}
+    return [begun, {"role": "tool_request", "content": content}, results[0] | {"tool_call_id": ids[0]}]
+
+
+STEPS = st.lists(_answer() | _lookup(), min_size=3, max_size=6)
+
+
+def _change_a_text(prompt: list[Message], place: int) -> None:
+    message = prompt[place % len(prompt)]
+    if isinstance(message["content"], str):
+        message["content"] += "!"
+
+
+def _change_free_json(prompt: list[Message], place: int) -> None:
+    """In place, to an equal value."""
+    del place
+    equal = {"1": True, "true": 1.0, "1.0": 1, "0.0": -0.0, "-0.0": 0}
+    for message in prompt:
+        for extension in (message.get("extensions") or {}).values():
+            block = extension["blocks"][0]["block"]
+            block["n"] = equal.get(json.dumps(block["n"]), block["n"])
+        content = message["content"]
+        if message["role"] == "tool_request" and isinstance(content["arguments"], dict):
+            content["arguments"] = {"a": equal.get(json.dumps(content["arguments"]["a"]), 7)}
+
+
+def _drop(prompt: list[Message], place: int) -> None:
+    if len(prompt) > 2:
+        del prompt[place % len(prompt)]
+
+
+CHANGES: tuple[Callable[[list[Message], int], None], ...] = (
+    *[lambda prompt, place: None] * 12,
+    _change_a_text,
+    _change_free_json,
+    _drop,
+)
+
+
+def _keeping(name: str) -> BaseAdapter:
+    """The adapter, which keeps short conversations, too."""
+    kind = type(adapter_of(name))
+    kept = type(kind.__name__, (kind,), {"shortest_history": 1})
+    found = copy.copy(adapter_of(name))
+    found.__class__ = kept
+    return found
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_is_known_is_sent_as_if_it_were_not(name: str, data: st.DataObject) -> None:
+    kept, fresh = _keeping(name), adapter_of(name)
+    prompt: list[Message] = [*data.draw(st.sampled_from([[], [{"role": "system", "content": "s"}]]))]
+    prompt += [{"role": "user", "content": "hello"}]
+    typed: ArtStandardPrompt = ()
+    for step in data.draw(STEPS):
+        options = data.draw(st.sampled_from([OPTIONS] * 12 + [*OTHER_OPTIONS]))
+        data.draw(st.sampled_from(CHANGES))(prompt, data.draw(st.integers(0, 20)))
+        form = data.draw(st.sampled_from(["data", "typed", "same values"]))
+        given_prompt: Any = prompt
+        if form != "data":
+            parsed = parse_prompt(prompt)
+            known = typed if form == "same values" and parsed[: len(typed)] == typed else ()
+            given_prompt = typed = known + parsed[len(known) :]
+        assert _outcome(kept, given_prompt, options) == _outcome(fresh, copy.deepcopy(given_prompt), options)
+        prompt = [*prompt, *copy.deepcopy(step)]
+
+
+class Watched(OpenAIAdapter):
+    """Counts the messages that it translates."""
+
+    history_field = "messages"
+    shortest_history: ClassVar[int] = 3
+
+    def __init__(self, **given: Any) -> None:
+        self._seen: list[int] = []
+        super().__init__(api_key="k", **given)
+
+    @property
+    def seen(self) -> list[int]:
+        return self._seen
+
+    def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> dict[str, Any]:
+        self._seen.append(len(prompt))
+        return super().translate(prompt, options)
+
+
+def _talk(length: int, *, first: str = "q0") -> list[Message]:
+    """Questions and answers, and a last question."""
+    rounds = [({"role": "user", "content": f"q{n}"}, {"role": "assistant", "content": f"a{n}"}) for n in range(length)]
+    talk = [message for one in rounds for message in one]
+    return [talk[0] | {"content": first}, *talk[1:-1]]
+
+
+@pytest.mark.parametrize("parse", [list, parse_prompt], ids=["data", "typed"])
+def test_only_what_is_new_is_translated(parse: Callable[[list[Message]], Any]) -> None:
+    adapter, prompt = Watched(), parse(_talk(10))
+    adapter.prepare(prompt[:-2], OPTIONS)
+    adapter.prepare(prompt, OPTIONS)
+    assert adapter.seen == [17, 3]  # a question in place of 17 messages, an answer, and a question
+
+
+def test_typed_messages_are_not_validated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter, prompt = Watched(), parse_prompt(_talk(10))
+    adapter.prepare(prompt[:-2], OPTIONS)
+    lengths: list[int] = []
+
+    def parse(data: Any) -> ArtStandardPrompt:
+        lengths.append(len(data))
+        return parse_prompt(data)
+
+    monkeypatch.setattr("art_sdk.adapters.history_keeper.parse_prompt_to_encode", parse)
+    adapter.prepare(prompt, OPTIONS)
+    assert lengths == [2]
+
+
+def test_a_changed_prompt_or_setting_is_translated_whole() -> None:
+    adapter, prompt = Watched(), _talk(10)
+    adapter.prepare(prompt[:-2], OPTIONS)
+    adapter.prepare([prompt[0], prompt[1] | {"content": "other"}, *prompt[2:]], OPTIONS)
+    adapter.prepare(prompt[:-2], OPTIONS)
+    adapter.prepare(prompt, CallOptions(thread_id="t", temperature=1.0))
+    adapter.model = "other"
+    adapter.prepare(prompt, OPTIONS)
+    assert adapter.seen == [17, 19, 17, 19, 19]
+
+
+def test_free_json_is_compared_exactly() -> None:
+    def talk(number: object) -> list[Message]:
+        request = {"role": "tool_request", "content": {"id": "c", "name": "look", "arguments": {"a": number}}}
+        return [*_talk(1)[:1], request, {"role": "tool_result", "tool_call_id": "c", "content": "r"}, *_talk(8)[1:]]
+
+    adapter = Watched()
+    for number in (1, True, 1.0, 0.0, -0.0):
+        adapter.prepare(talk(1)[:-2], OPTIONS)
+        body = adapter.prepare(talk(number), OPTIONS).request.body
+        assert body == OpenAIAdapter(api_key="k").prepare(talk(number), OPTIONS).request.body
+    assert adapter.seen == [15, 3, 15, 17, 15, 17, 15, 17, 15, 17]
+
+
+def test_a_typed_prompt_of_other_values_is_translated_whole() -> None:
+    adapter, prompt = Watched(), parse_prompt(_talk(10))
+    adapter.prepare(prompt[:-2], OPTIONS)
+    other = (*prompt[:4], UserMessage("other"), *prompt[5:])
+    assert _outcome(adapter, other, OPTIONS) == _outcome(adapter_of("openai"), other, OPTIONS)
+    assert adapter.seen == [17, 19]
+
+
+PARTS: Any = [TextPart("p")]
+CALLS: Any = []
+EXTENSIONS: Any = {"x": {}}
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        (UserMessage(PARTS), lambda: PARTS.append("wrong")),
+        (AssistantMessage("a", tool_calls=CALLS), lambda: CALLS.append("wrong")),
+        (AssistantMessage("a", extensions=EXTENSIONS), lambda: EXTENSIONS.update(x="wrong")),
+    ],
+    ids=["parts", "calls", "extensions"],
+)
+def test_a_typed_message_that_can_be_changed_is_validated_again(message: Any, change: Callable[[], None]) -> None:
+    question, answer = UserMessage("q"), AssistantMessage("a")
+    prompt = [question, answer, message, answer, question] if type(message) is UserMessage else [question, message] * 2
+    adapter, sent = Watched(), [*prompt, question]
+    adapter.prepare(sent, OPTIONS)
+    change()
+    with pytest.raises(PromptValidationFailed):
+        adapter.prepare([*sent, answer, question], OPTIONS)
+
+
+def test_an_error_in_what_is_new_has_its_place_in_the_whole_prompt() -> None:
+    adapter, prompt = Watched(), parse_prompt(_talk(10))
+    adapter.prepare(prompt, OPTIONS)
+    wrong: Any = AssistantMessage(5)  # type: ignore[arg-type] # on purpose
+    with pytest.raises(PromptValidationFailed, match=r"^PROMPT_VALIDATION_FAILED: \$\[19\]\.content"):
+        adapter.prepare((*prompt, wrong), OPTIONS)
+
+
+def _compare_as_it_grows(name: str, prompt: list[Message], options: CallOptions = OPTIONS) -> None:
+    kept, fresh = _keeping(name), adapter_of(name)
+    for length in range(1, len(prompt) + 1):
+        assert _outcome(kept, prompt[:length], options) == _outcome(fresh, prompt[:length], options)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "mistral", "openai"])
+def test_late_system_messages_stay_where_they_were_sent(name: str) -> None:
+    prompt = [*_talk(3), {"role": "system", "content": "Be brief."}, *_talk(4)[1:]]
+    _compare_as_it_grows(name, prompt, CallOptions(thread_id="t", late_system="hoist"))
+
+
+@pytest.mark.parametrize("name", ["bedrock", "gemini", "mistral"])
+def test_an_answer_that_is_continued_is_no_question(name: str) -> None:
+    _compare_as_it_grows(name, [*_talk(3), {"role": "assistant", "content": "And"}, *_talk(4)[1:]])
+
+
+def test_images_are_counted_in_the_whole_prompt() -> None:
+    asked = {"role": "user", "content": [IMAGE] * 3}
+    prompt = [*_talk(2), {"role": "assistant", "content": "a"}, asked, {"role": "assistant", "content": "a"}, asked]
+    with pytest.raises(PromptTranslationFailed, match="6 images"):
+        adapter_of("groq").prepare(prompt, OPTIONS)
+    _compare_as_it_grows("groq", prompt)
+
+
+def test_a_call_id_that_is_used_again_is_found() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    lookup = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool_result", "tool_call_id": "c", "content": "found"},
+    ]
+    adapter, prompt = Watched(), [*_talk(4), *lookup]
+    adapter.prepare(prompt, OPTIONS)
+    with pytest.raises(PromptTranslationFailed, match=r"\$\[9\].*used twice"):
+        adapter.prepare([*prompt, *lookup], OPTIONS)
+
+
+def test_a_subclass_keeps_histories_if_it_adds_data_alone_or_says_so() -> None:
+    class Data(Watched):
+        default_model = "other"
+
+    class Numbered(Watched):
+        def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> dict[str, Any]:
+            payload = super().translate(prompt, options)
+            payload["messages"][0]["content"] = f"{len(prompt)} messages"
+            return payload
+
+    data, numbered, prompt = Data(), Numbered(), _talk(10)
+    for adapter in (data, numbered):
+        adapter.prepare(prompt[:-2], OPTIONS)
+        body = json.loads(adapter.prepare(prompt, OPTIONS).request.body)
+    assert data.seen == [17, 3]
+    assert body["messages"][0]["content"] == "19 messages"
+
+
+def test_a_closed_adapter_has_forgotten_what_was_sent() -> None:
+    adapter, prompt = Watched(), _talk(10)
+    adapter.prepare(prompt[:-2], OPTIONS)
+    adapter.close()
+    adapter.prepare(prompt, OPTIONS)
+    assert adapter.seen == [17, 19]
+
+
+def _history(size: int) -> KnownHistory:
+    return KnownHistory((), None, (), b"", frozenset(), bytes(size))
+
+
+def test_the_oldest_histories_go_when_there_are_too_many_bytes() -> None:
+    histories = KnownHistories(1_000)
+    keys = [Key("t", f"{number}", b"") for number in range(6)]
+    for key in keys[:4]:
+        histories.keep(key, _history(250))
+    histories.keep(keys[0], _history(250))  # now it is the newest one
+    histories.keep(keys[4], _history(300))
+    assert [histories.find(key, ()) is not None for key in keys] == [True, False, False, True, True, False]
+    histories.keep(keys[5], _history(1_001))
+    assert [histories.find(key, ()) for key in keys] == [None] * 6
+
+
+def test_threads_share_what_is_known() -> None:
+    adapter, fresh = Watched(), OpenAIAdapter(api_key="k")
+    talks = [_talk(30, first=f"{number % 3}") for number in range(8)]
+    expected = {n: fresh.prepare(talks[0][:n], OPTIONS).request.body for n in range(3, 60, 2)}
+    wrong: list[str] = []
+
+    def talk(messages: list[Message]) -> None:
+        for n, body in expected.items():
+            found = adapter.prepare(messages[:n], OPTIONS).request.body
+            if found != body.replace(b'"0"', f'"{messages[0]["content"]}"'.encode()):
+                wrong.append(f"{n} messages")
+
+    threads = [threading.Thread(target=talk, args=(one,)) for one in talks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -10,8 +10,11 @@ import logging
 import pickle
 import pprint
 import reprlib
+import socket
+import threading
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import httpx2
@@ -21,7 +24,7 @@ from rich.pretty import pretty_repr
 from rich.traceback import Traceback
 
 from art_sdk import BaseAdapter, ErrorEvent, InvalidConfig, LLMProviderError, OpenAIAdapter, Secret
-from networked import BOTH, USER, WAYS, gather, options
+from networked import BOTH, USER, WAYS, Serve, gather, options
 from row_tables import table
 
 KEY = "k3y-" + "0123456789abcdef" * 10
@@ -96,11 +99,22 @@ def test_an_adapter_is_not_pickled(make: type[BaseAdapter], protocol: int) -> No
             pickle.dumps(thing, protocol)
 
 
-def test_a_copy_shares_the_connections_of_its_original(make: type[BaseAdapter]) -> None:
+def _fails(connection: socket.socket, _: threading.Event) -> None:
+    connection.sendall(b"HTTP/1.1 500 -\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}")
+
+
+def test_a_copy_shares_the_connections_of_its_original(make: type[BaseAdapter], serve: Serve) -> None:
+    server = serve(_fails)
+    with closing(make(api_key=KEY, base_url=f"{server.url}v1")) as adapter:
+        for one in (adapter, copy.copy(adapter), copy.deepcopy(adapter)):
+            list(one.call_sync(USER, options(stream=False)))
+    assert (server.connections, server.requests) == (1, 3)
+
+
+def test_a_copy_has_settings_of_its_own(make: type[BaseAdapter]) -> None:
     adapter = make(api_key=KEY)
     for copied in (copy.copy(adapter), copy.deepcopy(adapter)):
         copied.model = "another"
-        assert copied._transport._clients is adapter._transport._clients  # noqa: SLF001 - pyright: no public way
         assert adapter.model == make.default_model
 
 

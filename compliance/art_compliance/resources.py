@@ -7,18 +7,18 @@ from pathlib import Path
 
 from art_compliance.findings import HarnessError
 
-_PACKAGE = Path(__file__).resolve().parent
-_CHECKOUT = _PACKAGE.parents[1]
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parents[1]
 
 
 @cache
 def data_folder(name: str) -> Path:
     """The folder `fixtures` or `cassettes`. Raises HarnessError, which names both places, if it is missing."""
-    installed = _PACKAGE / "_data" / name
+    installed = PACKAGE / "_data" / name
     if installed.is_dir():
         return installed
-    beside = _CHECKOUT / name
-    if (_CHECKOUT / "pyproject.toml").is_file() and beside.is_dir():
+    beside = CHECKOUT / name
+    if (CHECKOUT / "pyproject.toml").is_file() and beside.is_dir():
         return beside
     raise HarnessError(
         f"the folder {name!r} is missing: neither {installed} nor {beside} exists; reinstall art-adapter-sdk"

@@ -92,7 +92,7 @@ def once_at(number: int, act: Any) -> Any:
 
 
 def test_a_scheduler_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("art_compliance.auditing.cluster._PATIENCE", 1)
+    monkeypatch.setattr("art_compliance.auditing.cluster.PATIENCE", 1)
     file = write_lines(tmp_path / "a.jsonl", *some_lines(1))
     with pytest.raises(HarnessError, match="there is no scheduler at tcp:"):
         run(Audit(plan_of(file, 1)), tmp_path, on_cluster("tcp://127.0.0.1:9"))

@@ -114,7 +114,7 @@ def test_a_process_that_is_killed_is_replaced_and_what_it_read_is_read_again(tmp
 
 def test_a_part_that_kills_its_process_is_given_up_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file = write_lines(tmp_path / "a.jsonl", GOOD_LINE, WRONG_LINE)
-    monkeypatch.setattr("art_compliance.auditing.processes._work", _die)
+    monkeypatch.setattr("art_compliance.auditing.processes.work", _die)
     monkeypatch.setattr("art_compliance.auditing.processes.TRIES", 1)
     audit = Audit(plan_of(file, 1))
     report = json.loads(run(audit, tmp_path, in_processes(1)))

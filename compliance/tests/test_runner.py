@@ -293,8 +293,8 @@ def test_a_path_belongs_to_one_dialect():
 
 
 def test_missing_data_is_reported_with_the_places_that_were_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "package")
-    monkeypatch.setattr(resources, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(resources, "PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(resources, "CHECKOUT", tmp_path)
     with pytest.raises(HarnessError, match=r"the folder 'poems' is missing: neither .*_data/poems nor .*poems exists"):
         resources.data_folder.__wrapped__("poems")
     (tmp_path / "package" / "_data" / "poems").mkdir(parents=True)

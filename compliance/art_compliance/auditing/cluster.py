@@ -22,7 +22,7 @@ from art_compliance.cassettes.compression import import_first
 from art_compliance.findings import HarnessError
 from art_compliance.run.identity import suite_version
 
-_PATIENCE: Final = 15
+PATIENCE: Final = 15
 """Seconds for the scheduler to answer."""
 
 _AHEAD: Final = 3
@@ -35,14 +35,14 @@ def on_cluster(address: str) -> Engine:
     def read(plan: Plan, parts: Iterable[Part]) -> Iterator[Read]:
         library = _library()
         try:
-            client: Any = library.Client(address, timeout=_PATIENCE, set_as_default=False)
+            client: Any = library.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise HarnessError(f"there is no scheduler at {address}: {error}") from error
         try:
             _require_workers(client)
             yield from _results(library, client, address, plan, iter(parts))
         finally:
-            client.close(timeout=_PATIENCE)
+            client.close(timeout=PATIENCE)
 
     return read
 
@@ -92,7 +92,7 @@ def _results(library: Any, client: Any, address: str, plan: Plan, parts: Iterato
 
 def _result(library: Any, address: str, future: Any, part: Part) -> Read:
     try:
-        return msgspec.msgpack.decode(future.result(timeout=_PATIENCE), type=Read)
+        return msgspec.msgpack.decode(future.result(timeout=PATIENCE), type=Read)
     except library.KilledWorker as error:
         return Read(part, problem=f"reading the bytes from {part.start:,} to {part.end:,} ended its workers: {error}")
     except (asyncio.CancelledError, concurrent.futures.CancelledError, TimeoutError, OSError) as error:

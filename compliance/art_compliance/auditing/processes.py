@@ -61,7 +61,7 @@ class _Pool:
     def _add(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self._plan), daemon=True)
+        process = context.Process(target=work, args=(theirs, self._plan), daemon=True)
         process.start()
         theirs.close()  # so that ours ends with the process
         self._workers[ours] = _Worker(process, None)
@@ -122,8 +122,8 @@ def _died(part: Part, code: int | None) -> str:
     return f"reading the bytes from {part.start:,} to {part.end:,} ended its process, {TRIES} times (exit code {code})"
 
 
-def _work(connection: Connection, plan: Plan) -> None:
-    """A process: reads the parts that come, until there are no more or the caller is gone."""
+def work(connection: Connection, plan: Plan) -> None:
+    """What each process does: reads the parts that come, until there are no more or the caller is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: the caller ends this process
     gc.freeze()
     gc.set_threshold(_RARELY)

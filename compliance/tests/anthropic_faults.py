@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from semantic_faults import Format, Spoil
+from semantic_faults import OF_MESSAGES, Format, Spoil
 
 _PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
@@ -64,6 +64,7 @@ def _ask_for_schema(body: dict[str, Any]) -> None:
 
 
 _SPOIL: Final[Mapping[str, Spoil]] = {
+    **OF_MESSAGES,
     "unanswered-call": lambda body: body["messages"][2]["content"].pop(),
     "orphan-result": lambda body: body["messages"][4].update(content=[_result("toolu_9", "no")]),
     "doubled-result": lambda body: body["messages"][2]["content"].append(_result("toolu_1", "windy")),
@@ -74,10 +75,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
     "two-tools-of-one-name": lambda body: body["tools"].append(_tool("get_time")),
     "choice-of-unknown-tool": lambda body: body.update(tool_choice={"type": "tool", "name": "get_news"}),
     "choice-without-tools": _drop_tools,
-    "empty-conversation": lambda body: body.update(messages=[]),
-    "unknown-role": lambda body: body["messages"][-1].update(role="narrator"),
-    "absent-user-content": lambda body: body["messages"][-1].pop("content"),
-    "temperature-out-of-range": lambda body: body.update(temperature=5),
     "top-p-out-of-range": lambda body: body.update(top_p=1.5),
     "no-tokens": lambda body: body.update(max_tokens=0),
     "negative-tokens": lambda body: body.update(max_tokens=-1),
@@ -86,7 +83,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
     "arguments-not-json": lambda body: body["messages"][1]["content"][0].update(input="{city: Paris"),
     "invalid-parameters": lambda body: body["tools"][0]["input_schema"]["properties"]["city"].update(type="strin"),
     "answer-schema-without-name": _ask_for_schema,
-    "missing-model": lambda body: body.pop("model"),
 }
 
 _ACCEPTED: Final = {

@@ -15,22 +15,13 @@ from art_compliance.checks.payload import with_model_of
 from art_compliance.resources import data_folder
 from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.snapshots import is_kept
+from art_compliance.subject.factories import find_factory
 from art_sdk import (
-    AnthropicAdapter,
+    BUILT_IN,
     AzureOpenAIAdapter,
     BaseAdapter,
-    BedrockConverseAdapter,
-    CohereChatAdapter,
-    DeepSeekAdapter,
-    GeminiAdapter,
-    GroqAdapter,
-    MistralAdapter,
     OllamaAdapter,
-    OllamaChatAdapter,
-    OpenAIAdapter,
     OpenAICompatibleAdapter,
-    OpenAIResponsesAdapter,
-    OpenRouterAdapter,
     Payload,
     PromptTranslationFailed,
     XAIAdapter,
@@ -38,20 +29,11 @@ from art_sdk import (
     parse_prompt,
 )
 
-_OF_DIALECTS: Final[tuple[type[BaseAdapter], ...]] = (
-    AnthropicAdapter,
-    BedrockConverseAdapter,
-    CohereChatAdapter,
-    DeepSeekAdapter,
-    GeminiAdapter,
-    GroqAdapter,
-    MistralAdapter,
-    OllamaChatAdapter,
-    OpenAIAdapter,
-    OpenAIResponsesAdapter,
-    OpenRouterAdapter,
-)
-ADAPTERS: Final[dict[str, BaseAdapter]] = {adapter.dialect: adapter(api_key="no-key") for adapter in _OF_DIALECTS}
+_SERVICES: Final = ("azure", "ollama", "xai")
+_OF_DIALECTS: Final = [find_factory(name) for name in BUILT_IN if name not in (*_SERVICES, "openai-compatible")]
+ADAPTERS: Final[dict[str, BaseAdapter]] = {
+    adapter.dialect: adapter for adapter in (make(api_key="no-key") for make in _OF_DIALECTS)
+}
 _COMPATIBLE: Final = OpenAICompatibleAdapter(api_key="no-key", base_url="http://127.0.0.1:8000/v1", model="written")
 ADAPTERS[_COMPATIBLE.dialect] = _COMPATIBLE
 SERVICES: Final[tuple[BaseAdapter, ...]] = (

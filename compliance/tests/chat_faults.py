@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from semantic_faults import Format, Spoil
+from semantic_faults import OF_MESSAGES, Format, Spoil
 
 _IMAGE: Final = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -76,6 +76,7 @@ def _answer_without_name(body: dict[str, Any]) -> None:
 
 
 _SPOIL: Final[Mapping[str, Spoil]] = {
+    **OF_MESSAGES,
     "unanswered-call": lambda body: body["messages"].pop(4),
     "orphan-result": lambda body: body["messages"].append(
         {"role": "tool", "tool_call_id": "bbbbbbbb1", "content": "no"}
@@ -90,10 +91,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
         tool_choice={"type": "function", "function": {"name": "get_news"}}
     ),
     "choice-without-tools": _drop_tools,
-    "empty-conversation": lambda body: body.update(messages=[]),
-    "unknown-role": lambda body: body["messages"][-1].update(role="narrator"),
-    "absent-user-content": lambda body: body["messages"][-1].pop("content"),
-    "temperature-out-of-range": lambda body: body.update(temperature=5),
     "top-p-out-of-range": lambda body: body.update(top_p=1.5),
     "no-tokens": lambda body: body.update(max_tokens=0),
     "negative-tokens": lambda body: body.update(max_tokens=-1),
@@ -104,7 +101,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
     ),
     "invalid-parameters": lambda body: _schema_of(body).update(type="strin"),
     "answer-schema-without-name": _answer_without_name,
-    "missing-model": lambda body: body.pop("model"),
 }
 
 

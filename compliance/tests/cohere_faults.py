@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from semantic_faults import PIXEL, Format, Spoil
+from semantic_faults import OF_MESSAGES, PIXEL, Format, Spoil
 
 
 def _call(call_id: str, city: str) -> dict[str, Any]:
@@ -71,6 +71,7 @@ def _ask_for_schema(body: dict[str, Any]) -> None:
 
 
 _SPOIL: Final[Mapping[str, Spoil]] = {
+    **OF_MESSAGES,
     "unanswered-call": lambda body: body["messages"].pop(4),
     "orphan-result": lambda body: body["messages"].append(_result("get_weather_9", "no")),
     "doubled-result": lambda body: body["messages"].insert(4, _result("get_weather_1", "windy")),
@@ -83,10 +84,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
         tool_choice={"type": "function", "function": {"name": "get_news"}}
     ),
     "choice-without-tools": _drop_tools,
-    "empty-conversation": lambda body: body.update(messages=[]),
-    "unknown-role": lambda body: body["messages"][-1].update(role="narrator"),
-    "absent-user-content": lambda body: body["messages"][-1].pop("content"),
-    "temperature-out-of-range": lambda body: body.update(temperature=5),
     "top-p-out-of-range": lambda body: body.update(p=1.5),
     "no-tokens": lambda body: body.update(max_tokens=0),
     "negative-tokens": lambda body: body.update(max_tokens=-1),
@@ -97,7 +94,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
     ),
     "invalid-parameters": lambda body: _function(body, 0)["parameters"]["properties"]["city"].update(type="strin"),
     "answer-schema-without-name": _ask_for_schema,
-    "missing-model": lambda body: body.pop("model"),
 }
 
 _TEXTS: Final = "none of the texts of https://docs.cohere.com/reference/errors is about it, and no thread quotes one"

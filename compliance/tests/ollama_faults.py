@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from semantic_faults import PIXEL, Format, Spoil
+from semantic_faults import OF_MESSAGES, PIXEL, Format, Spoil
 
 
 def _call(city: str) -> dict[str, Any]:
@@ -62,6 +62,7 @@ def _set(**values: Any) -> Spoil:
 
 
 _SPOIL: Final[Mapping[str, Spoil]] = {
+    **OF_MESSAGES,
     "unanswered-call": lambda body: body["messages"].pop(4),
     "orphan-result": lambda body: body["messages"].append(_result("no")),
     "doubled-result": lambda body: body["messages"].insert(4, _result("windy")),
@@ -74,9 +75,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
         tool_choice={"type": "function", "function": {"name": "get_news"}}
     ),
     "choice-without-tools": _drop_tools,
-    "empty-conversation": lambda body: body.update(messages=[]),
-    "unknown-role": lambda body: body["messages"][-1].update(role="narrator"),
-    "absent-user-content": lambda body: body["messages"][-1].pop("content"),
     "temperature-out-of-range": _set(temperature=5),
     "top-p-out-of-range": _set(top_p=1.5),
     "no-tokens": _set(num_predict=0),
@@ -88,7 +86,6 @@ _SPOIL: Final[Mapping[str, Spoil]] = {
     ),
     "invalid-parameters": lambda body: _function(body, 0)["parameters"]["properties"]["city"].update(type="strin"),
     "answer-schema-without-name": lambda body: body.update(format="an object"),
-    "missing-model": lambda body: body.pop("model"),
 }
 
 _PAIRING: Final = (

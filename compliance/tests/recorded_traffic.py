@@ -28,23 +28,14 @@ from art_compliance.dialects import Dialect, find_dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.endpoints import find_spoken
 from art_compliance.judging.exam import SHAPES
+from art_compliance.subject.factories import find_factory
 from art_sdk import (
+    BUILT_IN,
     AnthropicAdapter,
     AzureOpenAIAdapter,
     BaseAdapter,
-    BedrockConverseAdapter,
-    CohereChatAdapter,
-    DeepSeekAdapter,
-    GeminiAdapter,
-    GroqAdapter,
-    MistralAdapter,
-    OllamaAdapter,
-    OllamaChatAdapter,
     OpenAIAdapter,
     OpenAICompatibleAdapter,
-    OpenAIResponsesAdapter,
-    OpenRouterAdapter,
-    XAIAdapter,
     parse_options,
 )
 from art_sdk.adapters.capabilities import CAPABILITIES
@@ -55,15 +46,9 @@ SECOND_FOLDER: Final = FOLDER.with_name("corpus-second")
 ABSENT: Final = f"no recorded traffic: {FOLDER.parent.name}/{FOLDER.name} is not beside the checkout"
 needs_traffic: Final = pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
 
-ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {
-    "openai-chat": OpenAIAdapter,
-    "openai-responses": OpenAIResponsesAdapter,
-    "gemini-generate": GeminiAdapter,
-    "anthropic-messages": AnthropicAdapter,
-    "ollama-chat": OllamaChatAdapter,
-    "bedrock-converse": BedrockConverseAdapter,
-    "cohere-chat-v2": CohereChatAdapter,
-}
+_CLASSES: Final[Mapping[str, Any]] = {name: find_factory(name) for name in BUILT_IN}
+_OF_SHAPES: Final = ("openai", "openai-responses", "gemini", "anthropic", "ollama-chat", "bedrock", "cohere")
+ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {_CLASSES[name].dialect: _CLASSES[name] for name in _OF_SHAPES}
 """By dialect of a recorded shape, who speaks it."""
 
 READERS: Final[Mapping[str, type[BaseAdapter]]] = {shape: ADAPTERS[dialect] for shape, dialect in SHAPES.items()}
@@ -84,16 +69,10 @@ _OTHERS: Final = (
     "zai",
 )
 FAMILY: Final[Mapping[str, type[BaseAdapter]]] = {
-    "azure": AzureOpenAIAdapter,
-    "deepseek": DeepSeekAdapter,
-    "groq": GroqAdapter,
-    "mistral": MistralAdapter,
-    "ollama": OllamaAdapter,
-    "openrouter": OpenRouterAdapter,
-    "xai": XAIAdapter,
+    **{name: _CLASSES[name] for name in ("azure", "deepseek", "groq", "mistral", "ollama", "openrouter", "xai")},
     **dict.fromkeys(_OTHERS, OpenAICompatibleAdapter),
 }
-"""By recorded provider, who speaks chat completions there. A new adapter of the family is one line here."""
+"""By recorded provider, who speaks chat completions there. A new adapter of the family is one name here."""
 
 _OPEN: Final[Mapping[type[BaseAdapter], Mapping[str, Any]]] = {
     AzureOpenAIAdapter: {"base_url": "https://recorded.openai.azure.com/openai/v1", "model": "recorded"},

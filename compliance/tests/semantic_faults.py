@@ -59,6 +59,16 @@ Spoil = Callable[[dict[str, Any]], object]
 """Spoils a copy of a request, in place."""
 
 
+OF_MESSAGES: Final[Mapping[str, Spoil]] = {
+    "empty-conversation": lambda body: body.update(messages=[]),
+    "unknown-role": lambda body: body["messages"][-1].update(role="narrator"),
+    "absent-user-content": lambda body: body["messages"][-1].pop("content"),
+    "temperature-out-of-range": lambda body: body.update(temperature=5),
+    "missing-model": lambda body: body.pop("model"),
+}
+"""How faults look in a format with the fields `messages`, `temperature` and `model`; the last turn is the user's."""
+
+
 class Format(Struct, frozen=True, kw_only=True):
     """One format: a good request and its URL, and how each fault spoils a copy of it, in place."""
 

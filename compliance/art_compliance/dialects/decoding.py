@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
@@ -217,3 +217,35 @@ class Fields:
 def wrong_kind(pointer: str, wanted: str, value: object) -> DecodeFailed:
     """The error for a value of the wrong type."""
     return DecodeFailed(pointer, f"expected {wanted}, got {json_type(value)}")
+
+
+def take_functions(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
+    """The tools of a body that declares each as an object with `type` and `function`."""
+    for index, item in enumerate(body.take_list("tools")):
+        pointer = f"/tools/{index}"
+        with ledger.open(item, pointer) as tool:
+            tool.take("type")
+            ledger.place_tool(pointer)
+            with ledger.open(tool.take("function"), f"{pointer}/function") as function:
+                name, description = function.take_text("name") or "", function.take_text("description") or ""
+                yield ToolSchema(name, description, function.take_object("parameters") or {})
+
+
+def has_more_than_blanks(texts: Iterable[str]) -> bool:
+    """Whether one of the texts is more than white space."""
+    return any(text.strip() for text in texts)
+
+
+def keep_blocks(
+    dialect: str, kept: Iterable[tuple[dict[str, Any], int, bool]], *, has_text: bool
+) -> dict[str, dict[str, Any]] | None:
+    """The extensions of an assistant's message: blocks without a slot, each with its place.
+
+    A block comes with the number of calls before it, and whether a text or call is before it. Its place is the one that
+    it has beside a single block of all text, which comes before the calls.
+    """
+    blocks = [
+        {"at": number + before + (has_text and follows_text), "block": block}
+        for number, (block, before, follows_text) in enumerate(kept)
+    ]
+    return {dialect: {"blocks": blocks}} if blocks else None

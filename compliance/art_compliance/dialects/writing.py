@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Protocol
 
+from msgspec import structs
+
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk.json_data import is_object
 from art_sdk.messages import ToolCall
@@ -35,3 +37,13 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     if not is_object(value):
         raise CannotWrite("the dialect needs arguments that are a JSON object")
     return value
+
+
+def with_object_arguments(answer: WrittenAnswer) -> WrittenAnswer:
+    """The answer with empty objects for arguments that were cut, for a dialect that needs an object."""
+    if answer.finish != "length":
+        return answer
+    calls = tuple(
+        structs.replace(call, function=structs.replace(call.function, arguments="{}")) for call in answer.tool_calls
+    )
+    return structs.replace(answer, tool_calls=calls)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from typing import TYPE_CHECKING, Final
 
 from art_compliance.auditing.counting import UNKNOWN
 from art_compliance.auditing.page.plots import HEIGHT, WIDTH, bars_of, line_of
 from art_compliance.auditing.report import AuditReport
 from art_compliance.auditing.summary import answers_of, percent, where
 from art_compliance.publishing.page.rendering import content_policy
-from art_compliance.quoting import escape
+from art_compliance.publishing.page.templates import templates_in
 from art_compliance.run.writing import writing
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 NAME: Final = "index.html"
 
@@ -59,17 +60,4 @@ def write_page(report: AuditReport, folder: Path) -> None:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    return environment.get_template("template.html.jinja")
-
-
-def _finalize(value: Any) -> Any:
-    """A text with escape sequences for what a reader cannot see, or what changes the order of the others."""
-    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return templates_in(_FOLDER).get_template("template.html.jinja")

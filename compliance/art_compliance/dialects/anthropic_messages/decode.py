@@ -14,7 +14,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.hosted import options_of
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.dialects.decoding import (
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    has_more_than_blanks,
+    keep_blocks,
+)
 from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_object
@@ -99,15 +108,10 @@ class _Messages:
                 self.prompt.place_call(len(calls), block.pointer)
                 calls.append(_call(block))
             else:
-                follows_text = bool(calls) or _has_more_than_blanks(texts)
+                follows_text = bool(calls) or has_more_than_blanks(texts)
                 kept.append(({"type": kind, **block.left}, len(calls), follows_text))
                 block.left.clear()
-        has_text = _has_more_than_blanks(texts)
-        blocks = [
-            {"at": number + before + (has_text and follows_text), "block": block}
-            for number, (block, before, follows_text) in enumerate(kept)
-        ]  # a place is one beside a single block of all text, which comes before the calls
-        extensions = {NAME: {"blocks": blocks}} if blocks else None
+        extensions = keep_blocks(NAME, kept, has_text=has_more_than_blanks(texts))
         message = AssistantMessage("".join(texts) if texts else None, tuple(calls), extensions=extensions)
         self.prompt.add(message, fields.pointer)
 
@@ -124,10 +128,6 @@ class _Messages:
             if kind is None:
                 raise DecodeFailed(f"{block.pointer}/type", "the block has no type")
             yield block, kind
-
-
-def _has_more_than_blanks(texts: list[str]) -> bool:
-    return any(text.strip() for text in texts)
 
 
 def _is_file(block: Fields) -> bool:

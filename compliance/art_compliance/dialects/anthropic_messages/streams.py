@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from art_compliance.dialects.anthropic_messages.answers import write_error, write_response
 from art_compliance.dialects.framing import data_frame, pieces, to_json
+from art_compliance.dialects.writing import with_object_arguments
 from art_compliance.scenarios import WrittenAnswer
 
 UNKNOWN_EVENT: Final = data_frame({"type": "weather_report", "index": 7}, event="weather_report")
@@ -32,7 +31,7 @@ _CLOSING: Final = (
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
     """A streamed answer. Raises CannotWrite as `write_response` does; arguments cut by length may be any text."""
     del payload
-    body = json.loads(write_response(_with_objects(answer)))
+    body = json.loads(write_response(with_object_arguments(answer)))
     return _framed(_events(body, [call.function.arguments for call in answer.tool_calls]))
 
 
@@ -49,17 +48,6 @@ def write_stream_error(status: int, message: str) -> bytes:
     """An error after the status 200."""
     error = json.loads(write_error(status, message))
     return data_frame(error, event="error")
-
-
-def _with_objects(answer: WrittenAnswer) -> WrittenAnswer:
-    """The answer with arguments that `write_response` accepts, where they were cut."""
-    if answer.finish != "length":
-        return answer
-    calls = tuple(
-        msgspec.structs.replace(call, function=msgspec.structs.replace(call.function, arguments="{}"))
-        for call in answer.tool_calls
-    )
-    return msgspec.structs.replace(answer, tool_calls=calls)
 
 
 def _events(body: dict[str, Any], all_arguments: list[str]) -> Iterator[dict[str, Any]]:

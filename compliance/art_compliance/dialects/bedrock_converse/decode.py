@@ -13,7 +13,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.dialects.decoding import (
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    has_more_than_blanks,
+    keep_blocks,
+)
 from art_compliance.dialects.framing import to_json
 from art_compliance.dialects.urls import model_of, path_of
 from art_compliance.quoting import show
@@ -147,14 +156,9 @@ class _Messages:
                 self.prompt.place_call(len(calls), block.pointer)
                 calls.append(self._call(block))
             else:
-                kept.append((dict(block.left), len(calls), bool(calls) or _has_more_than_blanks(texts)))
+                kept.append((dict(block.left), len(calls), bool(calls) or has_more_than_blanks(texts)))
                 block.left.clear()
-        has_text = _has_more_than_blanks(texts)
-        blocks = [
-            {"at": number + before + (has_text and follows_text), "block": block}
-            for number, (block, before, follows_text) in enumerate(kept)
-        ]  # a place is one beside a single block of all text, which comes before the calls
-        extensions = {NAME: {"blocks": blocks}} if blocks else None
+        extensions = keep_blocks(NAME, kept, has_text=has_more_than_blanks(texts))
         message = AssistantMessage("".join(texts) if texts else None, tuple(calls), extensions=extensions)
         self.prompt.add(message, fields.pointer)
 
@@ -165,10 +169,6 @@ class _Messages:
             if arguments is None:
                 raise DecodeFailed(f"{use.pointer}/input", "the call has no input; it must be an object")
             return call_of(call_id, name, json.dumps(arguments, ensure_ascii=False))
-
-
-def _has_more_than_blanks(texts: list[str]) -> bool:
-    return any(text.strip() for text in texts)
 
 
 def _tool_config(ledger: Ledger, body: Fields) -> tuple[tuple[ToolSchema, ...], str | None]:

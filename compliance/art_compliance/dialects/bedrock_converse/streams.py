@@ -9,11 +9,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from art_compliance.dialects.aws_events import write_message
 from art_compliance.dialects.bedrock_converse.answers import name_error, write_response
 from art_compliance.dialects.framing import pieces, to_json
+from art_compliance.dialects.writing import with_object_arguments
 from art_compliance.scenarios import WrittenAnswer
 
 UNKNOWN_EVENT: Final = write_message("weatherReport", {"sun": True})
@@ -34,7 +33,7 @@ _IN_STREAM: Final = frozenset(
 def write_stream(answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
     """A streamed answer. Raises CannotWrite as `write_response` does; arguments cut by length may be any text."""
     del payload
-    body = json.loads(write_response(_with_objects(answer)))
+    body = json.loads(write_response(with_object_arguments(answer)))
     return _framed(body, [call.function.arguments for call in answer.tool_calls])
 
 
@@ -49,17 +48,6 @@ def write_stream_error(status: int, message: str) -> bytes:
     name = name_error(status, message)
     name = name if name in _IN_STREAM else "InternalServerException" if status >= 500 else "ValidationException"
     return write_message(name[0].lower() + name[1:], {"message": message}, kind="exception")
-
-
-def _with_objects(answer: WrittenAnswer) -> WrittenAnswer:
-    """The answer with arguments that `write_response` accepts, where they were cut."""
-    if answer.finish != "length":
-        return answer
-    calls = tuple(
-        msgspec.structs.replace(call, function=msgspec.structs.replace(call.function, arguments="{}"))
-        for call in answer.tool_calls
-    )
-    return msgspec.structs.replace(answer, tool_calls=calls)
 
 
 def _framed(body: dict[str, Any], all_arguments: list[str]) -> tuple[bytes, ...]:

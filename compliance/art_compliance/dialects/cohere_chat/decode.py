@@ -19,11 +19,12 @@ from art_compliance.dialects.decoding import (
     PromptBuilder,
     call_of,
     image_of,
+    take_functions,
     user_message,
     wrong_kind,
 )
 from art_compliance.quoting import show
-from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage
 from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
 
@@ -36,7 +37,7 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
     ledger = Ledger()
     with ledger.open(payload, "") as body:
         prompt = _Messages(ledger).read(body.take_list("messages"))
-        tools = tuple(_tools(ledger, body))
+        tools = tuple(take_functions(ledger, body))
         options = _options(ledger, body, has_tools=bool(tools))
     return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
 
@@ -121,17 +122,6 @@ _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], Iterator[ArtStandardMes
     "assistant": _Messages.assistant,
     "tool": _Messages.tool,
 }
-
-
-def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
-    for index, item in enumerate(body.take_list("tools")):
-        pointer = f"/tools/{index}"
-        with ledger.open(item, pointer) as tool:
-            tool.take("type")
-            ledger.place_tool(pointer)
-            with ledger.open(tool.take("function"), f"{pointer}/function") as function:
-                name, description = function.take_text("name") or "", function.take_text("description") or ""
-                yield ToolSchema(name, description, function.take_object("parameters") or {})
 
 
 _OPTIONS: Final = {

@@ -13,10 +13,18 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.dialects.decoding import (
+    Decoded,
+    DecodeFailed,
+    Fields,
+    Ledger,
+    PromptBuilder,
+    call_of,
+    take_functions,
+)
 from art_compliance.dialects.numbering import OpenCalls
 from art_compliance.quoting import show
-from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import ArtStandardPrompt
 
@@ -28,7 +36,7 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
     with ledger.open(payload, "") as body:
         messages = _Messages(ledger)
         prompt = messages.read(body.take_list("messages"))
-        tools = tuple(_tools(ledger, body))
+        tools = tuple(take_functions(ledger, body))
         options = _options(ledger, body)
     return Decoded(
         prompt=prompt,
@@ -105,17 +113,6 @@ _ROLES: Final[Mapping[str, Callable[[_Messages, Fields], None]]] = {
 
 def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _tools(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
-    for index, item in enumerate(body.take_list("tools")):
-        pointer = f"/tools/{index}"
-        with ledger.open(item, pointer) as tool:
-            tool.take("type")
-            ledger.place_tool(pointer)
-            with ledger.open(tool.take("function"), f"{pointer}/function") as function:
-                name, description = function.take_text("name") or "", function.take_text("description") or ""
-                yield ToolSchema(name, description, function.take_object("parameters") or {})
 
 
 _OPTIONS: Final = {"temperature": "temperature", "top_p": "top_p", "num_predict": "max_tokens"}

@@ -8,16 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from art_compliance.publishing.page.columns import class_totals, column_of, levels_of
 from art_compliance.publishing.page.json_lines import Limits
 from art_compliance.publishing.page.marking import Marker
 from art_compliance.publishing.page.rows import Detail, Gathered, Row, gather, row_of
-from art_compliance.quoting import escape
+from art_compliance.publishing.page.templates import templates_in
 from art_compliance.run.report import Report
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LARGEST: Final = 1_500_000
 """Bytes that the page of ten adapters may have. With more to say, it says less of each failure."""
@@ -159,16 +160,4 @@ def _read(name: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-
-
-def _finalize(value: Any) -> Any:
-    """A text with escape sequences for what a reader cannot see, or what changes the order of the others."""
-    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return templates_in(_FOLDER)

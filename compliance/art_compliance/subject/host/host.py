@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import structs
 
-from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import BridgedAdapter
 from art_compliance.subject.deadlines import run_bounded, start_bounded
@@ -24,7 +23,7 @@ from art_compliance.subject.facts import facts_of
 from art_compliance.subject.host.calling import Caller
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
-from art_compliance.subject.host.siblings import Asking, Runner, Siblings, close_adapter, typed_arguments
+from art_compliance.subject.host.siblings import Asking, Made, Runner, Siblings, close_adapter, typed_arguments
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
@@ -42,22 +41,15 @@ T = TypeVar("T")
 class Host(Siblings, Watch):
     """An adapter that was made. Methods return what they observe, and raise nothing that the adapter raises."""
 
-    def __init__(
-        self,
-        adapter: Any,
-        order: Order,
-        dialect: Dialect | None,
-        portal: anyio.from_thread.BlockingPortal,
-        run: Runner,
-        surroundings: Mapping[str, str],
-    ) -> None:
+    def __init__(self, made: Made, surroundings: Mapping[str, str]) -> None:
         """`surroundings` are as they were before the adapter was made."""
-        Siblings.__init__(self, adapter, order, dialect, portal, run)
+        Siblings.__init__(self, made)
         Watch.__init__(self, surroundings)
-        self._caller = Caller(adapter, portal, order.limit, run)
+        dialect = made.dialect
+        self._caller = Caller(made.adapter, made.portal, made.order.limit, made.run)
         self._kept: list[tuple[Any, dict[str, Any]]] = []
         self._version_header = (dialect and dialect.service.access.version_header) or ""
-        self.facts = facts_of(adapter, order, dialect)
+        self.facts = facts_of(made.adapter, made.order, dialect)
 
     def translate(self, prompt: Any, options: Any) -> Observation:
         """The payload that `translate` returns, with the URL that it would go to, if known."""
@@ -217,4 +209,4 @@ def _make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runn
             close_adapter(adapter, order, portal)
             adapter = make_adapter(order, dialect)
     require_adapter(order, adapter)
-    return Host(adapter, order, dialect, portal, run, surroundings)
+    return Host(Made(adapter, order, dialect, portal, run), surroundings)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
@@ -32,22 +32,22 @@ Runner = Callable[[Callable[[], Any], float], Any]
 """Runs a translation, or begins a call, for at most so many seconds."""
 
 
-class Siblings:
-    """Makes more adapters of the kind of `adapter`, and uses them."""
+class Made(NamedTuple):
+    """An adapter that was made, of what order and dialect, and what runs its calls."""
 
-    def __init__(
-        self,
-        adapter: Any,
-        order: Order,
-        dialect: Dialect | None,
-        portal: anyio.from_thread.BlockingPortal,
-        run: Runner,
-    ) -> None:
-        self.adapter = adapter
-        self._order = order
-        self._portal = portal
-        self._run = run
-        self._base_path = "" if dialect is None else dialect.service.base_path
+    adapter: Any
+    order: Order
+    dialect: Dialect | None
+    portal: anyio.from_thread.BlockingPortal
+    run: Runner
+
+
+class Siblings:
+    """Makes more adapters of the kind of the one that was made, and uses them."""
+
+    def __init__(self, made: Made) -> None:
+        self.adapter, self._order, _, self._portal, self._run = made
+        self._base_path = "" if made.dialect is None else made.dialect.service.base_path
         self._environment = ExitStack()
         self._another: Any = None
 

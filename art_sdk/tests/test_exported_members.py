@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
 from types import ModuleType
@@ -37,6 +39,24 @@ def test_nothing_public_is_missing_from_all() -> None:
         if not name.startswith("_") and not isinstance(value, ModuleType) and name != "annotations"
     }
     assert imported == set(art_sdk.__all__)
+
+
+def test_what_is_imported_later_is_what_the_types_say() -> None:
+    [typed] = [node for node in ast.parse(inspect.getsource(art_sdk)).body if isinstance(node, ast.If)]
+    said = {
+        f"{node.module}:{one.name}" for node in typed.body if isinstance(node, ast.ImportFrom) for one in node.names
+    }
+    code = "import art_sdk; before = {*vars(art_sdk)}; print(*({*art_sdk.__all__} - before))"
+    later = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert {path.partition(":")[2] for path in said} == set(later.stdout.split())
+    assert all(pkgutil.resolve_name(path) is getattr(art_sdk, path.partition(":")[2]) for path in said)
+
+
+def test_a_name_that_does_not_exist_is_named() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'art_sdk' has no attribute 'OpenAiAdapter'$"):
+        art_sdk.OpenAiAdapter  # type: ignore[attr-defined] # noqa: B018 - on purpose
+    with pytest.raises(ImportError, match="cannot import name 'OpenAiAdapter' from 'art_sdk'"):
+        from art_sdk import OpenAiAdapter  # type: ignore[attr-defined] # noqa: F401, PLC0415 - on purpose
 
 
 @table("name", [name for name in art_sdk.__all__ if inspect.isclass(getattr(art_sdk, name))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import runpy
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from art_compliance.run.selection import Selection
 from art_compliance.subject.gateways import PORT, Gateway, read_gateway
 from art_compliance.subject.observations import Refused
 from art_compliance.subject.opening import open_subject
-from art_sdk import AnthropicAdapter, PromptTranslationFailed
+from art_sdk import AnthropicAdapter, ErrorEvent, PromptTranslationFailed, TokenEvent
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gateway.py"
 
@@ -35,15 +35,31 @@ def free_port() -> int:
     return port
 
 
+async def held_back(events: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """The events of a gateway that loses what waits to be sent when the provider's connection breaks."""
+    waiting: list[Any] = []
+    async for event in events:
+        if isinstance(event, TokenEvent):
+            waiting.append(event)
+            continue
+        for one in () if isinstance(event, ErrorEvent) else waiting:
+            yield one
+        waiting = []
+        yield event
+
+
 @contextmanager
-def gateway(change: Callable[[list[Any]], list[Any]] = list) -> Generator[str]:
-    """The name of the example gateway, which sends on what `change` makes of the messages."""
+def gateway(
+    change: Callable[[list[Any]], list[Any]] = list, answer: Callable[[Any], Any] | None = None
+) -> Generator[str]:
+    """The name of the example gateway, which sends on what `change` makes of messages, and `answer` of events."""
     port = free_port()
     adapter = AnthropicAdapter(api_key="any", base_url=f"http://127.0.0.1:{port}/v1")
 
     class Changing:
         def call(self, prompt: list[Any], options: Any) -> Any:
-            return adapter.call(change(prompt), options)
+            events = adapter.call(change(prompt), options)
+            return events if answer is None else answer(events)
 
     attend = partial(runpy.run_path(str(EXAMPLE))["attend"], Changing())
 
@@ -161,3 +177,10 @@ def test_a_gateway_s_name_says_all_of_it():
     plain = Gateway(url="http://box", speaks="openai-chat", to="openai-chat")
     assert str(plain) == "http://box#speaks=openai-chat&to=openai-chat"
     assert read_gateway(str(plain)) == plain
+
+
+def test_a_gateway_may_lose_what_waits_when_the_providers_connection_breaks():
+    selection = Selection(checks=("stream.cut-short-is-an-error",), scenarios=("answer-text",))
+    with gateway(answer=held_back) as name:
+        report = certify(name, selection=selection, seed=1, isolated=False)
+    assert {one.check: one.verdict for one in report.results}["stream.cut-short-is-an-error"] == "pass"

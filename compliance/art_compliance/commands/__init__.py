@@ -2,75 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, cast
 
 import typer
+from typer.core import TyperGroup
 
-from art_compliance.commands.agents import agent_command
-from art_compliance.commands.audits import audit_command
-from art_compliance.commands.board import board_command
 from art_compliance.commands.bridge import TakesBridge
-from art_compliance.commands.browser import browser_prompt_command
-from art_compliance.commands.cassettes import corpus_command, doctor_command, record_command, replay_command
-from art_compliance.commands.catalogue import checks_command, scenarios_command
-from art_compliance.commands.certificates import verify_command
-from art_compliance.commands.certify import certify_command
-from art_compliance.commands.console import Command, reports_errors
-from art_compliance.commands.judges import exam_command, judge_command, rebuild_command
-from art_compliance.commands.lists import (
-    explain_command,
-    requirements_command,
-    schema_command,
-    version_command,
-)
-from art_compliance.commands.merging import merge_command
-from art_compliance.commands.new import new_command
-from art_compliance.commands.reports import diff_command
-from art_compliance.commands.serve import serve_command
-from art_compliance.commands.slot_maps import map_command
+from art_compliance.commands.console import reports_errors
 
-COMMANDS: Final[Mapping[str, Command]] = {
-    "new": new_command,
-    "certify": certify_command,
-    "verify": verify_command,
-    "merge": merge_command,
-    "diff": diff_command,
-    "board": board_command,
-    "record": record_command,
-    "replay": replay_command,
-    "doctor": doctor_command,
-    "corpus": corpus_command,
-    "judge": judge_command,
-    "audit": audit_command,
-    "serve": serve_command,
-    "browser-prompt": browser_prompt_command,
-    "exam": exam_command,
-    "checks": checks_command,
-    "scenarios": scenarios_command,
-    "requirements": requirements_command,
-    "map": map_command,
-    "schema": schema_command,
-    "explain": explain_command,
-    "agent": agent_command,
-    "version": version_command,
+COMMANDS: Final[Mapping[str, str]] = {
+    "new": "new:new_command",
+    "certify": "certify:certify_command",
+    "verify": "certificates:verify_command",
+    "merge": "merging:merge_command",
+    "diff": "reports:diff_command",
+    "board": "board:board_command",
+    "record": "cassettes:record_command",
+    "replay": "cassettes:replay_command",
+    "doctor": "cassettes:doctor_command",
+    "corpus": "cassettes:corpus_command",
+    "judge": "judges:judge_command",
+    "audit": "audits:audit_command",
+    "serve": "serve:serve_command",
+    "browser-prompt": "browser:browser_prompt_command",
+    "exam": "judges:exam_command",
+    "checks": "catalogue:checks_command",
+    "scenarios": "catalogue:scenarios_command",
+    "requirements": "lists:requirements_command",
+    "map": "slot_maps:map_command",
+    "schema": "lists:schema_command",
+    "explain": "lists:explain_command",
+    "agent": "agents:agent_command",
+    "version": "lists:version_command",
+    "wire": "judges:wire",
 }
-"""The commands by name, in the order of `art --help`."""
+"""For each command, in the order of `art --help`, its place: module in this folder, and name there."""
 
 _OF_ADAPTERS: Final = frozenset({"certify", "record", "replay"})
 """Those that take the names of adapters."""
 
 
-def _assemble() -> typer.Typer:
-    art = typer.Typer(no_args_is_help=True, add_completion=False, help="Certify LLM provider adapters, offline.")
-    for name, command in COMMANDS.items():
-        art.command(name, cls=TakesBridge if name in _OF_ADAPTERS else None)(reports_errors(command))
-    wire = typer.Typer(no_args_is_help=True, help="Work on the schemas that are made from the providers' own types.")
-    wire.command("rebuild")(reports_errors(rebuild_command))
-    art.add_typer(wire, name="wire")
-    return art
+class LazyCommands(Mapping[str, Any]):
+    """The commands by name. A module is imported when its command is asked for: all of them take most of a second."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _load(name, COMMANDS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
-app: Final = _assemble()
+class LazyGroup(TyperGroup):
+    """`art` itself."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = cast("Any", LazyCommands())  # nobody adds to it
+
+
+@cache
+def _load(name: str, place: str) -> Any:
+    """The command that a function of this folder is, or the group of them that a Typer application is."""
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    art = typer.Typer()
+    if isinstance(found, typer.Typer):
+        art.add_typer(found, name=name)
+    else:
+        art.command(name, cls=TakesBridge if name in _OF_ADAPTERS else None)(reports_errors(found))
+    return typer.main.get_group(art).commands[name]
+
+
+app: Final = typer.Typer(
+    cls=LazyGroup, no_args_is_help=True, add_completion=False, help="Certify LLM provider adapters, offline."
+)
+app.callback()(lambda: None)
 
 __all__ = ["COMMANDS", "app"]

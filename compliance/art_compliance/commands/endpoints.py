@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from art_compliance.dialects import find_dialect
 from art_compliance.examining.examination import Server
 from art_compliance.findings import HarnessError
-from art_compliance.run.recorder import require_key
-from art_compliance.subject.access import TEST_KEY
+from art_compliance.subject.access import TEST_KEY, require_key
 from art_compliance.subject.gateways import read_headers, require_capabilities
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from art_compliance.commands.console import FAILS, say
+from art_compliance.commands.console import FAILS, reports_errors, say
 from art_compliance.commands.judgements import as_json_text, describe_judgements, exit_code
 from art_compliance.findings import HarnessError
 from art_compliance.judging import exam
@@ -78,6 +78,10 @@ def rebuild_command(
         if lines and not check:
             rebuild.write(one, made)
     raise typer.Exit(int(check and changed))
+
+
+wire: Final = typer.Typer(no_args_is_help=True, help="Work on the schemas that are made from the providers' own types.")
+wire.command("rebuild")(reports_errors(rebuild_command))
 
 
 def known_dialect(dialect: str) -> str:

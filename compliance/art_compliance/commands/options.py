@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from art_compliance.findings import HarnessError
-from art_compliance.run.recorder import require_key
 from art_compliance.run.settings import Settings
-from art_compliance.subject.access import Access
+from art_compliance.subject.access import Access, require_key
 from art_sdk import BUILT_IN
 
 Adapters = Annotated[list[str] | None, typer.Argument(help="module:Class, or the name of an installed adapter.")]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from art_compliance.cassettes import BadCassette
 from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.options import cassettes_of, dialect_of, folder_option, option
-from art_compliance.run.recorder import Order, choose, record, require_key
+from art_compliance.run.recorder import Order, choose, record
 from art_compliance.run.selection import FOLDER
-from art_compliance.subject.access import Access
+from art_compliance.subject.access import Access, require_key
 from art_compliance.subject.factories import Factory
 
 if TYPE_CHECKING:

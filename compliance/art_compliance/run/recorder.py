@@ -236,10 +236,3 @@ _CLIENTS: Final[Mapping[str, str]] = {
     "mistralai": "mistralai",
 }
 """HTTP clients and provider SDKs, by package: besides the adapter, they shape the request."""
-
-
-def require_key(value: str | None, name: str) -> str:
-    """The key from the environment variable `name`. Raises HarnessError if it is missing or blank."""
-    if not value or not value.strip():
-        raise HarnessError(f"the environment variable {name} is not set or is blank: a real provider needs a key")
-    return value

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from art_compliance.findings import HarnessError
+
 TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
 """The key for every adapter that calls the loopback provider. It opens nothing."""
 
@@ -33,3 +35,10 @@ class Access(Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:  # msgspec's own shows every field to rich
         return [("base_url", self.base_url), ("model", self.model)]
+
+
+def require_key(value: str | None, name: str) -> str:
+    """The key from the environment variable `name`. Raises HarnessError if it is missing or blank."""
+    if not value or not value.strip():
+        raise HarnessError(f"the environment variable {name} is not set or is blank: a real provider needs a key")
+    return value

@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again others bench payloads cassettes record-local mutants torture subjects bridges clean python
+.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again compiled others bench payloads cassettes record-local mutants torture subjects bridges clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -24,7 +24,14 @@ certify: $(VENV)/certify
 test: static pytest
 
 static: $(VENV)/test
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy lint docs
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy lint docs compiled $(BESIDE)
+
+# What else runs beside the static checks.
+BESIDE ?=
+
+# Byte code of all that the tests import: otherwise each worker compiles everything, all at the same time.
+compiled:
+	@$(BIN)/python -m pytest --collect-only --quiet --quiet >/dev/null || true # what is wrong, the tests will say
 
 mypy: $(VENV)/test
 	$(BIN)/mypy
@@ -63,13 +70,14 @@ thorough: $(VENV)/test
 
 installed-again: $(VENV)/pytest
 
-# What some tests want beside their environment, or in place of a part of it: they are skipped without it.
-others: $(VENV)/others/pytest-9.0 $(VENV)/others/pytest-asyncio $(VENV)/cluster
+# What some tests want in place of a part of their environment: they are skipped without it.
+others: $(VENV)/others/pytest-9.0 $(VENV)/others/pytest-asyncio
 
 $(VENV)/others/pytest-9.0: WANTED = pytest==9.0.0
 $(VENV)/others/pytest-asyncio: WANTED = pytest-asyncio==1.5.0
 $(VENV)/others/%: | $(BIN)/python
-	$(subst PIP_CONSTRAINT=constraints.txt,,$(PIP)) --no-deps --target $@ $(WANTED)
+	@$(subst PIP_CONSTRAINT=constraints.txt,,$(PIP)) --no-deps --target $@ $(WANTED) || \
+	  echo "--- $(WANTED) cannot be installed: the tests that want it are skipped"
 
 bench: $(VENV)/test
 	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
@@ -117,12 +125,10 @@ $(VENV)/certify: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[compliance]'
 	@touch $@
 
+# make test EXTRAS=dev,cluster runs the tests with a Dask cluster, too.
+EXTRAS ?= dev
 $(VENV)/test: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable '.[dev]'
-	@touch $@
-
-$(VENV)/cluster: $(VENV)/test
-	$(PIP) --editable '.[cluster]'
+	$(PIP) --editable '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/pytest: pyproject.toml constraints.txt | $(BIN)/python

@@ -31,11 +31,17 @@ MEASURED = pytest.StashKey[bool]()
 """Whether coverage measures a test: it is the first row of its table, or of a sample of the others."""
 
 
+TOGETHER = "/test_corpus_"
+"""Files that read the same recordings, which are unpacked once in each worker."""
+
+
 class ByFile(LoadScopeScheduling):
     """Keeps the tests of a file on one worker, as their fixtures are shared, except those of `SPREAD`."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
+        if TOGETHER in file:
+            return TOGETHER
         return f"{file}[{test.partition('[')[2]}" if file.endswith(SPREAD) else file
 
 

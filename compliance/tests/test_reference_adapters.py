@@ -69,7 +69,7 @@ ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""
 
 
-OF_A_FAMILY = ("deepseek", "groq", "openrouter")
+OF_A_FAMILY = ("deepseek", "groq", "mistral", "openrouter")
 """Their code is OpenAI's adapter's, with other data: `make test` certifies them in part, `make thorough` whole."""
 
 

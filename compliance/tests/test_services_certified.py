@@ -16,7 +16,7 @@ from art_sdk.adapters.chat_completions.provider import ChatProvider
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
 
-SERVERS = ("azure", "deepseek", "groq", "ollama", "openai-compatible", "openrouter", "xai")
+SERVERS = ("azure", "deepseek", "groq", "mistral", "ollama", "openai-compatible", "openrouter", "xai")
 """Certified in part: their code is the adapter's to OpenAI, which is certified whole by other tests, and other tests
 compare what they send for every scenario with the canonical payloads."""
 

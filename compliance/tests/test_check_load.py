@@ -165,19 +165,19 @@ class Keeps:
 @pytest.mark.parametrize(
     ("size", "until", "is_found", "calls"),
     [
-        (0, 0, False, 60 + 60),
-        (100, 10**6, False, 60 + 60),
-        (600, 10**6, True, 60 + 10 * 60 + 1),  # one more shows what the finding was made on
-        (600, 60, False, 60 + 60),
-        (600, 60 + 60, False, 60 + 2 * 60),
-        (600, 60 + 9 * 60, False, 60 + 10 * 60),
+        (0, 0, False, 30 + 40),
+        (100, 10**6, False, 30 + 40),
+        (600, 10**6, True, 30 + 15 * 40 + 1),  # one more shows what the finding was made on
+        (600, 30, False, 30 + 40),
+        (600, 30 + 40, False, 30 + 2 * 40),
+        (600, 30 + 14 * 40, False, 30 + 15 * 40),
     ],
-    ids=["nothing", "little", "much", "while it warms up", "once", "nine times"],
+    ids=["nothing", "little", "much", "while it warms up", "once", "fourteen times"],
 )
 def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: int, is_found: bool, calls: int):  # noqa: FBT001
     keeps = Keeps()
     found = messages_of(FLAT, scripted(lambda *_: keeps.call(size, until)))
-    assert_each_has(found, ["bytes behind, measured over 60 calls"] if is_found else [])
+    assert_each_has(found, ["bytes behind, measured over 40 calls"] if is_found else [])
     assert all(600 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 900 for one in found)
     assert keeps.calls == calls
 

@@ -168,9 +168,9 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
         yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row")
 
 
-_WARM_UP: Final = 30
-_MEASURED: Final = 60
-_ROUNDS: Final = 10
+_WARM_UP: Final = 15
+_MEASURED: Final = 40
+_ROUNDS: Final = 15
 """As many as may be needed: an adapter that keeps nothing is done after the first that a cache leaves alone."""
 
 _MOST_A_CALL: Final = 300

@@ -16,7 +16,7 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again compiled others bench payloads cassettes record-local mutants torture subjects bridges clean python
+.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again compiled others bench payloads pages cassettes record-local mutants torture subjects bridges clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
@@ -88,6 +88,10 @@ payloads: $(VENV)/certify
 	PYTHONPATH=art_sdk/tests $(BIN)/python compliance/tests/agent_scenarios.py
 	$(BIN)/python compliance/tests/browser_scenarios.py
 	$(BIN)/python compliance/tests/canonical_payloads.py
+
+# What the documentation says of code and data: the tables of adapters, losses and repairs, docs/rules.md, docs/slot-maps.md.
+pages: $(VENV)/certify
+	$(BIN)/python compliance/tests/generated_pages.py
 
 cassettes: $(VENV)/certify
 	$(BIN)/art record --built-in --from-strict-provider --into cassettes

@@ -17,7 +17,6 @@ from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.snapshots import is_kept
 from art_compliance.subject.factories import find_factory
 from art_sdk import (
-    BUILT_IN,
     AzureOpenAIAdapter,
     BaseAdapter,
     OllamaAdapter,
@@ -29,10 +28,21 @@ from art_sdk import (
     parse_prompt,
 )
 
-_SERVICES: Final = ("azure", "ollama", "xai")
-_OF_DIALECTS: Final = [find_factory(name) for name in BUILT_IN if name not in (*_SERVICES, "openai-compatible")]
+_OF_DIALECTS: Final = (
+    "anthropic",
+    "bedrock",
+    "cohere",
+    "deepseek",
+    "gemini",
+    "groq",
+    "mistral",
+    "ollama-chat",
+    "openai",
+    "openai-responses",
+    "openrouter",
+)
 ADAPTERS: Final[dict[str, BaseAdapter]] = {
-    adapter.dialect: adapter for adapter in (make(api_key="no-key") for make in _OF_DIALECTS)
+    adapter.dialect: adapter for adapter in (find_factory(name)(api_key="no-key") for name in _OF_DIALECTS)
 }
 _COMPATIBLE: Final = OpenAICompatibleAdapter(api_key="no-key", base_url="http://127.0.0.1:8000/v1", model="written")
 ADAPTERS[_COMPATIBLE.dialect] = _COMPATIBLE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -14,19 +13,14 @@ from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
 from art_compliance.pointers import look_up
 from art_compliance.publishing.pieces import pieces_of
-from art_compliance.publishing.slot_pages import ON_THE_PAGE, slot_maps_page
+from art_compliance.publishing.slot_pages import ON_THE_PAGE
 from art_compliance.publishing.slots import find_value, slot_map
 from art_compliance.scenarios import load_scenarios
 from row_tables import table
 from trials import suite_scenario
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "slot-maps.md"
 SAMPLE = sorted({*ON_THE_PAGE, *(one.id for one in load_scenarios()[::9])})
 HAVE_NO_IDS = {"ollama-chat"}
-
-
-def test_the_page_is_current():
-    assert (PAGE.read_text(encoding="utf-8") == slot_maps_page()) is True, "run: art map --page > docs/slot-maps.md"
 
 
 @table("name", SAMPLE)

@@ -35,6 +35,27 @@ def test_a_long_history_keeps_the_first_step_and_the_last_ones_and_counts_all():
     assert "do thing 0 [click] SUCCESS: because of 0\n[16 steps omitted]\n- step 18" in text(prompt)
 
 
+def test_steps_that_are_not_shown_are_counted_too():
+    prompt = act(after(8), action(8, prompt_options={"includeExecutionHistory": False}))
+    history = prompt.content.context_section.execution_history
+    assert (history.previous_steps, history.successful_actions, history.failed_actions) == ((), 6, 2)
+
+
+@pytest.mark.parametrize(("known", "total", "expected"), [(5, None, 5), (0, None, 3), (5, 9, 9), (5, 1, 3)])
+def test_the_number_of_steps_is_the_context_s_or_that_of_the_steps_that_are_known(
+    known: int, total: int | None, expected: int
+):
+    session = {} if total is None else {"total_steps": total}
+    assert act(after(known, **session), action(2)).content.context_section.current_step.total_steps == expected
+
+
+def test_events_of_one_moment_are_in_the_order_of_their_steps_then_as_they_came():
+    now = event(0)["timestamp"]
+    given = [event(2, "c", timestamp=now), event(1, "a", timestamp=now), event(1, "b", timestamp=now)]
+    shown = act(after(3, events=given)).content.context_section.execution_history.chronological_events
+    assert [one.outcome for one in shown] == ["a", "b", "c"]
+
+
 def test_events_are_in_order_and_bounded():
     events = [event(2), event(0), event(1, outcome="Error: " + "x" * 400), event(0)]
     contexts = after(1, events=events)
@@ -45,10 +66,12 @@ def test_events_are_in_order_and_bounded():
     assert "[1 events omitted]" in text(prompt)
 
 
-def test_long_reasonings_are_cut():
-    contexts = after(1)
+def test_long_reasonings_and_outcomes_are_cut():
+    contexts = after(1, events=[event(0, "z" * 600)])
     contexts.steps = [step(0, reasoning="y" * 600)]
-    assert len(act(contexts).content.context_section.execution_history.previous_steps[0].reasoning) == 500
+    history = act(contexts).content.context_section.execution_history
+    assert len(history.previous_steps[0].reasoning) == 500
+    assert len(history.chronological_events[0].outcome) == 300
 
 
 def test_times_are_left_out_if_not_wanted():
@@ -110,6 +133,11 @@ def test_position_tabs_and_requests_are_shown():
     assert facts[-2:] == ["[2 more tabs]", "requests under way: 2"]
 
 
+def test_long_addresses_are_cut():
+    address, tab = page_facts({"url": "u" * 300, "tabs": [{"title": "t", "url": "v" * 300}]})
+    assert (len(address), len(tab)) == (len("url: ") + 200, len("tab 1: t ") + 200)
+
+
 @pytest.mark.parametrize(
     "metadata", [{"tabs": 5, "position": [], "pendingRequests": "x"}, {"position": {"scrollTop": "a"}}]
 )
@@ -129,6 +157,11 @@ def test_a_repeated_action_is_pointed_out(many: int, words: str):
     shown = text(act(after(1, events=[event(0) for _ in range(many)])))
     assert ("The same action (click) was done" in shown) == bool(words)
     assert words in shown
+
+
+def test_only_the_last_twenty_actions_are_searched_for_repeats():
+    others = [event(at, executorMethod="fill") for at in range(1, 17)]
+    assert "The same action" not in text(act(after(1, events=[*[event(0) for _ in range(5)], *others])))
 
 
 def test_a_page_that_does_not_change_is_pointed_out():

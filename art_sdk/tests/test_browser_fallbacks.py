@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -137,6 +138,9 @@ def test_a_page_beyond_the_limit_is_compressed_then_truncated():
 def test_a_page_beyond_the_parsing_bound_is_cut_first():
     prompt = act(Contexts(LARGE), config={"contextConfig": {"maxDomSize": 100}})
     assert fallbacks(prompt) == ["cut_current_page", "truncated_page"]
+    twenty_times = {"contextConfig": {"maxDomSize": len(LARGE) // 20}}
+    assert "cut_current_page" in fallbacks(act(Contexts(f"{LARGE}{'x' * 30}"), config=twenty_times))
+    assert "cut_current_page" not in fallbacks(act(Contexts(LARGE[:-30]), config=twenty_times))
 
 
 def test_a_page_that_is_nested_too_deep_is_flattened_with_a_warning():
@@ -176,6 +180,13 @@ def test_entries_that_go_back_are_left_out():
     late = step(1)
     prompt = act(after([late, step(0), step(2, timestamp=step(0)["timestamp"]), step(3)]), action(4))
     assert [one.step_index for one in prompt.content.context_section.execution_history.previous_steps] == [1, 3]
+
+
+def test_a_clock_may_go_back_by_a_second():
+    first = step(0)["timestamp"]
+    steps = [step(at, timestamp=first - timedelta(seconds=late)) for at, late in enumerate((0, 1, 3))]
+    prompt = act(after(steps), action(3))
+    assert [one.step_index for one in prompt.content.context_section.execution_history.previous_steps] == [0, 1]
 
 
 def test_a_history_without_one_good_entry_is_an_error():

@@ -135,10 +135,17 @@ def test_the_outline_of_a_small_limit_is_shortened_then_cut_between_lines():
     assert [one.stage for one in stages] == ["whole", "shortened", "truncated"]
     assert all(len(one.text) <= limit for one, limit in zip(stages, (100_000, 6_000, 700), strict=True))
     assert "… more <li> like these" in stages[1].text
+    rows = [line for line in stages[1].text.split("\n") if line.startswith("<li")]
+    assert [len(rows), *{len(line.partition(">")[2]) for line in rows}] == [10, 300]
     assert stages[2].text.split("\n")[-2:] == [
         "<button>Go",
         f"[truncated: {stages[2].left_out} of 31 elements left out]",
     ]
+
+
+def test_long_values_are_cut_also_where_there_is_room():
+    made = outline(page(f'<a href="/{"x" * 300}">y</a>').elements, 10_000)
+    assert len(made.text.split('"')[1]) == 100
 
 
 def test_new_and_relevant_elements_are_marked():
@@ -157,7 +164,19 @@ def test_relevant_elements_share_words_with_the_step():
 
 def test_a_changed_element_is_relevant_without_a_word():
     read = page("<p>one</p><p>two</p>")
-    assert [one.element.text for one in find_relevant(read, "go", frozenset({id(read.elements[1])}))] == ["two"]
+    [found] = find_relevant(read, "go", frozenset({id(read.elements[1])}))
+    assert (found.element.text, found.score) == ("two", 0.15)
+
+
+def test_the_twenty_most_relevant_elements_are_listed_in_the_order_of_the_page():
+    read = page("".join(f"<p>delete {at}</p>" for at in range(25)))
+    assert [one.element.text for one in find_relevant(read, "delete")] == [f"delete {at}" for at in range(20)]
+
+
+@pytest.mark.parametrize(("step", "found"), [("pay", ["pay"]), ("cart", ["cartel"]), ("cartel", ["cartel"])])
+def test_words_are_alike_from_four_characters_on(step: str, found: list[str]):
+    read = page("<p>pay</p><p>payment</p><p>cartel</p><p>car</p>")
+    assert [one.element.text for one in find_relevant(read, step)] == found
 
 
 @pytest.mark.once

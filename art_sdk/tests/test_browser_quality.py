@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from sys import getsizeof
 from typing import Any
 
 import pytest
@@ -73,6 +74,20 @@ def test_relevance_is_the_share_of_the_step_s_words_on_the_page():
     assert scores[2] == 0
 
 
+def test_the_scores_have_their_weights():
+    clear = PromptValidator().assess_prompt_quality(with_instruction(prompt_of(), "Open it."))
+    assert (clear.clarity_score, clear.overall_score) == (0.8, 0.95)
+    whole = PromptValidator().assess_prompt_quality(without(prompt_of("Delete accounts"), "system_message"))
+    assert (whole.completeness_score, whole.context_relevance_score, whole.overall_score) == (0.75, 0, 0.725)
+
+
+def test_a_prompt_without_the_text_of_its_schema_is_not_aligned_with_it():
+    prompt = prompt_of()
+    sections = [structs.replace(one, text='reasoning, action, parameters: "type"') for one in prompt.sections]
+    changed = structs.replace(prompt, sections=tuple(sections))
+    assert PromptValidator().assess_prompt_quality(changed).schema_alignment_score == 0.7
+
+
 def test_a_decision_that_the_schema_lacks_is_a_mismatch():
     prompt = reflected()
     bare = structs.replace(prompt.schema, json_schema={"type": "object"})
@@ -84,7 +99,7 @@ def test_a_decision_that_the_schema_lacks_is_a_mismatch():
 
 
 @pytest.mark.parametrize(
-    ("schema", "score"), [({"type": "nonsense"}, 0.3), ({"type": "object", "required": ["nowhere_in_the_prompt"]}, 0.9)]
+    ("schema", "score"), [({"type": "nonsense"}, 0.3), ({"type": "object", "required": ["nowhere_in_the_prompt"]}, 0.6)]
 )
 def test_a_schema_that_does_not_fit_costs_alignment(schema: dict[str, Any], score: float):
     prompt = prompt_of()
@@ -115,5 +130,5 @@ def test_sizes_and_tokens_are_in_the_metadata():
     assert metadata["promptChars"] == sum(len(one.text) for one in prompt.sections)
     assert metadata["estTokens"]["schema"] == -(-len(prompt.sections[1].text) // 4)
     assert metadata["sizes"]["current_html"] == len(HOME)
-    assert len(HOME) < metadata["sizes"]["current_bytes"] < 100 * len(HOME)
+    assert getsizeof(HOME) < metadata["sizes"]["current_bytes"] < 100 * len(HOME)
     assert metadata["quality"] == 1.0

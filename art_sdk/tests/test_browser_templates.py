@@ -53,6 +53,24 @@ def test_a_custom_template_takes_the_place_of_the_default():
     assert new.last_modified.isoformat() == "2026-05-04T12:00:00+00:00"
 
 
+def test_a_changed_template_makes_all_cached_prompts_forgotten():
+    made = manager()
+    text_of(made)
+    assert repr(made) == "AIPromptManager(1 cached prompts)"
+    made.update_prompt_template("schema", custom(made, "My schema: " + ALL))
+    assert repr(made) == "AIPromptManager(0 cached prompts)"
+
+
+def test_the_template_before_takes_the_place_of_one_that_fails():
+    made = manager()
+    made.update_prompt_template("schema", custom(made, "My schema: " + ALL))
+    broken = msgspec.to_builtins(custom(made, "{{mine}}")) | {"variables": [variable("mine", "string")]}
+    made.update_prompt_template("schema", broken | {"version": "1.0.2"})
+    prompt = asyncio.run(made.generate_action_prompt(action()))
+    assert (prompt.metadata or {})["fallbacks"] == ["previous_template:schema"]
+    assert prompt.sections[1].text.startswith("My schema: Answer with")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -142,7 +142,7 @@ def test_a_page_of_10_mb_is_cut_and_said_to_be(tmp_path: Path):
 def test_a_step_that_says_nothing_is_an_error(tmp_path: Path):
     (tmp_path / "page.html").write_text(PAGE, "utf-8")
     result = CliRunner().invoke(app, ["browser-prompt", str(tmp_path / "page.html"), "--step", " "])
-    assert (result.exit_code, result.stderr) == (2, "art: current_step_content must not be empty\n")
+    assert (result.exit_code, result.stderr) == (2, "art: --step must say what the agent should do\n")
 
 
 def test_on_a_terminal_no_line_is_longer_than_it_is_wide(tmp_path: Path):

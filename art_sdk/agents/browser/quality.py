@@ -14,7 +14,7 @@ from art_sdk.agents.browser.errors import TemplateRenderingFailed
 from art_sdk.agents.browser.models import GeneratedPrompt, Model, PromptType
 from art_sdk.agents.browser.options import QUALITY_THRESHOLDS, PromptTemplate
 from art_sdk.agents.browser.pages.relevant import Relevance
-from art_sdk.agents.browser.schema import explain_schema, violations
+from art_sdk.agents.browser.schema import explain_schema, schema_text, violations
 from art_sdk.agents.browser.templates import check_values
 
 
@@ -199,7 +199,7 @@ def _alignment(prompt: GeneratedPrompt) -> float:
     outputs = [] if examples is None else [one.output for one in examples.examples]
     return (
         0.4
-        + 0.3 * ('"type"' in text)
+        + 0.3 * (schema_text(prompt.schema) in text)
         + 0.2 * all(not violations(msgspec.json.decode(one), prompt.schema) for one in outputs)
         + 0.1 * all(str(name) in text for name in schema.get("required", ()))
     )

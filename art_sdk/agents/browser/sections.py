@@ -221,9 +221,9 @@ class Sections:
         return section
 
     def _render(self, template_id: str, values: Mapping[str, Any]) -> str:
-        text, is_default = self.tools.templates.render(template_id, values)
-        if is_default:
-            self.trace.fall_back(f"default_template:{template_id}")
+        text, fallback = self.tools.templates.render(template_id, values)
+        if fallback is not None:
+            self.trace.fall_back(fallback)
         return text.strip("\n")
 
     def _add(self, name: str, text: str, *, role: Any = "user") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from datetime import datetime
 from types import MappingProxyType
@@ -54,6 +55,7 @@ class TemplateStore:
         self._config = config
         self._clock = clock
         self._live = dict(DEFAULT_TEMPLATES)
+        self._before: dict[str, PromptTemplate] = {}
         self._compiled: dict[str, Blueprint] = {}
         self._manager = PromptManager({})
 
@@ -89,22 +91,26 @@ class TemplateStore:
         if self._config.template_validation_enabled:
             check_template(template)
         new = structs.replace(deepcopy(template), last_modified=self._clock())
+        self._before[template_id] = old
         self._live[template_id] = new
         self._compiled.pop(template_id, None)
         return new
 
-    def render(self, template_id: str, values: Mapping[str, Any]) -> tuple[str, bool]:
-        """The text of a template, and whether the default took its place.
+    def render(self, template_id: str, values: Mapping[str, Any]) -> tuple[str, str | None]:
+        """The text of a template, and the fallback that was used, if any: the template before it, or the default.
 
         Raises TemplateRenderingFailed for a custom template if `fallback_to_default` is off, and for a default one.
         """
         try:
-            return self._render(self.get(template_id), values, self._blueprint(template_id)), False
+            return self._render(self.get(template_id), values, self._blueprint(template_id)), None
         except (TemplateRenderingFailed, PromptAssemblyFailed) as error:
             if not (self._config.fallback_to_default and self.is_custom(template_id)):
                 raise _failed(template_id, error) from error
-        default = DEFAULT_TEMPLATES[template_id]
-        return self._render(default, values, compile_template(default)), True
+        before, default = self._before[template_id], DEFAULT_TEMPLATES[template_id]
+        if before is not default:
+            with suppress(TemplateRenderingFailed, PromptAssemblyFailed):
+                return self._render(before, values, compile_template(before)), f"previous_template:{template_id}"
+        return self._render(default, values, compile_template(default)), f"default_template:{template_id}"
 
     def _blueprint(self, template_id: str) -> Blueprint:
         if not self._config.template_cache_enabled:

@@ -32,6 +32,8 @@ def browser_prompt_command(
     ] = None,
 ) -> None:
     """Build the prompt of a browser agent for a page, and print it with what was left out and how large it is."""
+    if not step.strip():
+        raise HarnessError("--step must say what the agent should do")
     files = [read_html(one) for one in (page, previous) if one is not None]
     pages = _Pages(*(one.html for one in files))
     manager = _manager(pages, secrets)

@@ -177,6 +177,8 @@ def test_the_command_prints_what_is_wrong_and_writes_a_report_as_of_an_adapter(t
     page = (tmp_path / "index.html").read_text()
     assert "endpoint.stream-is-of-its-format" in page
     assert "A stream has events" in page
+    assert "curl, to ask the server" in page
+    assert f"curl {server.url}/v1/chat/completions" in page
 
 
 def failing_on_bad_json(request: Request) -> Response:
@@ -192,6 +194,7 @@ def test_the_command_that_a_report_prints_asks_the_same_again(tmp_path: Path):
         again = shlex.split(report.rerun.command("endpoint.bad-request-is-refused", "not-json"))
         assert again[-2:] == ["--scenario", "not-json"]
         assert "x-provider: one" in again
+        assert "-H &#39;x-provider: one&#39;" in (tmp_path / "index.html").read_text()
         code, shown = run(*again[2:], "--report", str(tmp_path))
     assert (code, "malformed          0 right     1 wrong" in shown) == (1, True)
 

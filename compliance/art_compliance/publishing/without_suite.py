@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pprint import pformat
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.findings import Example, Finding, WireExchange
 from art_compliance.run.exchanges import LONGEST
-from art_compliance.run.report import Report
+from art_compliance.run.report import ENDPOINT, Report
 from art_compliance.run.results import Result
 from art_compliance.subject.factories import is_command, place_of
 from art_compliance.subject.gateways import is_gateway
@@ -82,20 +83,36 @@ def _why_none(report: Report, exchanges: Sequence[WireExchange]) -> str:
 
 
 def _request(report: Report, found: Finding, example: Example | None, exchanges: Sequence[WireExchange]) -> list[Alone]:
-    """The request for the provider itself, which shows what it would say."""
+    """The request for the provider itself, or for the server that was examined: it shows what that says."""
     dialect = DIALECTS.get(report.adapter.dialect or "")
     sent = next((one for one in exchanges if len(one.body.encode()) == one.body_bytes), None)
     payload = example.payload if example else None
-    if found.finding_class != "refused" or dialect is None or not (sent or is_object(payload)):
+    is_server = report.adapter.kind == ENDPOINT
+    if not (is_server or found.finding_class == "refused") or dialect is None or not (sent or is_object(payload)):
         return []
     body = sent.body if sent else json.dumps(payload)
     target = sent.url if sent else _target(dialect, payload, example)
-    host = f"https://{dialect.service.hosts[0]}" if dialect.service.hosts else ""
+    host = _host_of(report.adapter.title) if is_server else _host(dialect)
     address = shlex.quote(host + target) if host else f'"$BASE_URL"{shlex.quote(target)}'
-    lines = [f"curl {address} \\", *(f'  -H "{one}" \\' for one in _headers(dialect))]
+    headers = [*(f'"{one}"' for one in _headers(dialect)), *map(shlex.quote, report.rerun.headers)]
+    lines = [f"curl {address} \\", *(f"  -H {one} \\" for one in headers)]
     text = body.split("\n")  # not `splitlines`: a JSON text may contain U+2028 as it is
     end = next(word for word in _ENDS if word not in text)
-    return [Alone("curl, to ask the provider", (*lines, f"  --data-binary @- <<'{end}'", *text, end))]
+    return [
+        Alone(
+            f"curl, to ask the {'server' if is_server else 'provider'}",
+            (*lines, f"  --data-binary @- <<'{end}'", *text, end),
+        )
+    ]
+
+
+def _host(dialect: Dialect) -> str:
+    return f"https://{dialect.service.hosts[0]}" if dialect.service.hosts else ""
+
+
+def _host_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 _ENDS: Final = ("JSON", *(f"JSON{number}" for number in range(LONGEST)))

@@ -22,6 +22,7 @@ from art_compliance.run.sharding import ShardOf
 from art_compliance.run.versions import versions_around
 from art_compliance.run.writing import write_json
 from art_compliance.scenarios import Level
+from art_compliance.subject.gateways import is_gateway
 from art_sdk import ART_STANDARD_VERSION
 
 REPORT_VERSION: Final = 3
@@ -53,6 +54,13 @@ class Adapter(Struct, frozen=True, kw_only=True):
     repairs: tuple[str, ...]
     bridged: str | None = None
     speaks: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The name for readers: a bridge's own, without its command; a server's URL, without what follows the `#`."""
+        if self.bridged is not None:
+            return self.bridged.rpartition(" ")[0] or self.bridged
+        return self.name.partition("#")[0] if is_gateway(self.name) else self.name
 
 
 class BaselineUse(Struct, frozen=True, kw_only=True):

@@ -32,6 +32,12 @@ class Rerun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     test: str | None = None
     endpoint: tuple[str, ...] = ()
 
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The headers of each request to a server."""
+        words = zip(self.endpoint, self.endpoint[1:], strict=False)
+        return tuple(value for option, value in words if option == "--header")
+
     def command(self, check: str, scenario: str) -> str:
         """The shell command that runs one check on one scenario again."""
         if self.endpoint:

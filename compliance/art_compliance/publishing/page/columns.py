@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from art_compliance.findings import CLASSES, FindingClass
 from art_compliance.run.counts import LevelCount
@@ -11,6 +12,7 @@ from art_compliance.run.lines import counted
 from art_compliance.run.report import ENDPOINT, Report
 from art_compliance.run.summary import describe_verdict
 from art_compliance.scenarios import Level
+from art_compliance.subject.gateways import is_gateway
 
 LevelState = Literal["pass", "fail", "open", "none"]
 
@@ -30,9 +32,13 @@ class Column(NamedTuple):
     """One adapter."""
 
     name: str
+    title: str
+    """The name for readers: a bridge's own, without the command; a server's URL, without what follows its `#`."""
     kind: str
     dialect: str
     is_certified: bool
+    is_good: bool
+    """Whether nothing is wrong: certified, or examined without a failure."""
     verdict: str
     standing: str
     """How it stands, in two or three words."""
@@ -49,13 +55,13 @@ class Column(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The module of an adapter that is named by its module."""
-        return self.name.rpartition(":")[0]
+        """The module of an adapter that is named by its module; of a server, what it is."""
+        return self.kind if is_gateway(self.name) else self.title.rpartition(":")[0]
 
     @property
     def short(self) -> str:
-        """The name without the module."""
-        return self.name.rpartition(":")[2]
+        """The name without the module, or the server's host."""
+        return urlsplit(self.name).netloc if is_gateway(self.name) else self.title.rpartition(":")[2]
 
 
 def levels_of(reports: Sequence[Report]) -> list[Level]:
@@ -65,11 +71,15 @@ def levels_of(reports: Sequence[Report]) -> list[Level]:
 
 def column_of(report: Report, levels: Sequence[Level]) -> Column:
     """The adapter of a report."""
+    adapter = report.adapter
+    dialect = adapter.dialect or "unknown dialect"
     return Column(
-        name=report.adapter.name,
-        kind=report.adapter.kind,
-        dialect=report.adapter.dialect or "unknown dialect",
+        name=adapter.name,
+        title=adapter.title,
+        kind=adapter.kind,
+        dialect=dialect if adapter.speaks is None else f"{adapter.speaks} to {dialect}",
         is_certified=report.is_certified,
+        is_good=report.is_certified or (adapter.kind == ENDPOINT and not report.is_red),
         verdict=describe_verdict(report).text,
         standing=_standing(report),
         levels=tuple(_cell(level, report.levels[level]) if level in report.levels else None for level in levels),
@@ -120,10 +130,25 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     adapter = report.adapter
     if versions := _versions(report):
         yield "versions", versions
-    yield "capabilities", ", ".join(adapter.capabilities) or "none declared"
-    yield "declared losses", ", ".join(adapter.losses) or "none"
-    yield "declared repairs", ", ".join(adapter.repairs) or "none"
-    yield "requirement set", f"{report.requirements}{', and newer checks' if report.is_preview else ''}"
+    if adapter.name != adapter.title:
+        yield "named", adapter.name
+    if adapter.kind != ENDPOINT:
+        yield from _declared(report)
+    yield from _apart(report)
+    if report.recordings:
+        yield "replayed answers", ", ".join(f"{count} by {name}" for name, count in report.recordings.items())
+    if report.stopped:
+        yield "stopped", report.stopped
+    if report.in_process:
+        yield "judged in the suite's own process", report.in_process
+    if adapter.kind != ENDPOINT:
+        yield "seed", str(report.seed)
+        yield "profile", report.rerun.profile
+    yield "seconds", f"{report.seconds:.1f}"
+
+
+def _apart(report: Report) -> Iterator[tuple[str, str]]:
+    """What else the verdict depends on."""
     if report.shard:
         yield "shard", str(report.shard)
     if report.baseline:
@@ -135,12 +160,11 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "provisional failures", ", ".join(dict.fromkeys(result.check for result in report.provisional))
     if report.unseen:
         yield "declared, but shown by no scenario", ", ".join(report.unseen)
-    if report.recordings:
-        yield "replayed answers", ", ".join(f"{count} by {name}" for name, count in report.recordings.items())
-    if report.stopped:
-        yield "stopped", report.stopped
-    if report.in_process:
-        yield "judged in the suite's own process", report.in_process
-    yield "seed", str(report.seed)
-    yield "profile", report.rerun.profile
-    yield "seconds", f"{report.seconds:.1f}"
+
+
+def _declared(report: Report) -> Iterator[tuple[str, str]]:
+    adapter = report.adapter
+    yield "capabilities", ", ".join(adapter.capabilities) or "none declared"
+    yield "declared losses", ", ".join(adapter.losses) or "none"
+    yield "declared repairs", ", ".join(adapter.repairs) or "none"
+    yield "requirement set", f"{report.requirements}{', and newer checks' if report.is_preview else ''}"

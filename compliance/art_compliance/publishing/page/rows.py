@@ -270,7 +270,7 @@ def _trouble(report: Report, cause: Cause, detail: Detail) -> Trouble:
     finding_class = cause.example.finding_class
     shown, others = cause.results[: detail.scenarios], cause.results[detail.scenarios :]
     return Trouble(
-        adapter=report.adapter.name,
+        adapter=report.adapter.title,
         finding_class=finding_class,
         class_name=CLASSES[finding_class],
         verdict=cause.results[0].verdict,

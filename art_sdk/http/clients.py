@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
+    import ssl
     from weakref import WeakKeyDictionary
 
     import httpx2
@@ -61,11 +63,25 @@ class Clients:
         return self._own
 
 
-def _limits() -> httpx2.Limits:
-    """As the clients of OpenAI and Anthropic set them: answers take minutes, and httpx2's 100 connections are few."""
+def _settings() -> dict[str, Any]:
+    """Those of every client.
+
+    The limits are as the clients of OpenAI and Anthropic set them: answers take minutes, and httpx2's 100 connections
+    are few.
+    """
     import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
-    return httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+    certificates = (os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+    return {"limits": limits, "verify": _ssl_context(*certificates)}
+
+
+@lru_cache(maxsize=4)
+def _ssl_context(*_certificates: str | None) -> ssl.SSLContext:
+    """One for all clients: reading the system's certificates takes 20 ms. httpx2 finds them by these variables."""
+    import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
+
+    return httpx2.create_ssl_context()
 
 
 class _LoopClient(NamedTuple):
@@ -90,7 +106,7 @@ class _OwnClients:
             if self._sync is None:
                 import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
-                self._sync = httpx2.Client(limits=_limits())
+                self._sync = httpx2.Client(**_settings())
             return self._sync
 
     async def of_this_loop(self) -> httpx2.AsyncClient:
@@ -102,7 +118,7 @@ class _OwnClients:
     async def _open(self, loop: Any) -> httpx2.AsyncClient:
         import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
-        client = httpx2.AsyncClient(limits=_limits())
+        client = httpx2.AsyncClient(**_settings())
         until_closed = _close_at_the_end(client)
         with self._lock:
             self._of_loops[loop] = _LoopClient(client, until_closed)

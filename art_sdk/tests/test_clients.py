@@ -6,16 +6,20 @@ import asyncio
 import gc
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import anyio
+import certifi
 import httpx2
 import pytest
 
 from art_sdk import OpenAIAdapter, Timeouts, TokenEvent
+from art_sdk.http.clients import Clients
 from art_sdk.http.time_limits import CallClock
 from conftest import ScriptServer
 from networked import FINISH, IGNORES_GENERATORS_OF_HTTPX2, USER, Serve, adapter_to, options, says
@@ -147,3 +151,22 @@ def test_a_forked_process_uses_connections_of_its_own(server: ScriptServer) -> N
         assert number_of_sync(adapter) == "0"
         os.close(reads)
         os.close(writes)
+
+
+def test_clients_share_the_certificates_of_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    make = httpx2.create_ssl_context
+
+    def create() -> ssl.SSLContext:
+        read.append(os.environ["SSL_CERT_FILE"])
+        return make()
+
+    monkeypatch.setattr(httpx2, "create_ssl_context", create)
+    one, two = (str(tmp_path / name) for name in ("one.pem", "two.pem"))
+    for path in (one, one, two, one):
+        Path(path).write_bytes(Path(certifi.where()).read_bytes())
+        monkeypatch.setenv("SSL_CERT_FILE", path)
+        clients = Clients()
+        clients.sync()
+        clients.close()
+    assert read == [one, two]

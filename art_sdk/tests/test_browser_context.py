@@ -10,7 +10,7 @@ from art_sdk.agents.browser.errors import ValidationFailed
 from art_sdk.agents.browser.models import ValidationCriteria
 from art_sdk.agents.browser.progress import page_facts
 from art_sdk.agents.browser.validation_section import INDICATORS, check_criteria, validation_section
-from browser_agent import HOME, LOGIN, Contexts, Executor, action, event, manager, reflection, step
+from browser_agent import FAILED, HOME, LOGIN, Contexts, Executor, action, event, manager, reflection, step
 
 
 def act(contexts: Contexts, request: Any = None, **more: Any) -> GeneratedPrompt:
@@ -244,6 +244,22 @@ def test_signs_depend_on_the_method_and_can_be_replaced():
     )
     assert other.last_action_validation.success_indicators != INDICATORS["fill"].success
     assert other.last_action_validation.expected_outcome == "z"
+
+
+def test_the_state_after_an_action_says_what_changed_where_it_is_and_what_went_wrong():
+    contexts = Contexts(FAILED, LOGIN, metadata={"url": "http://x/login"})
+    contexts.steps = [step(0)]
+    made = manager(contexts, executor=Executor("Element not clickable"))
+    section = asyncio.run(made.generate_reflection_prompt(reflection(0, 0))).content.validation_section
+    assert section is not None
+    first, *others = section.last_action_validation.actual_state.split("\n")
+    assert first.startswith("1 added, 0 removed, 0 modified")
+    assert others == [
+        "title: Log in",
+        "url: http://x/login",
+        "new message: Wrong password",
+        "the executor's error: Element not clickable",
+    ]
 
 
 def test_a_rule_adds_criteria_whose_weights_are_scaled():

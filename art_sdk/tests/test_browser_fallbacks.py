@@ -209,6 +209,12 @@ def test_optional_parts_are_dropped_when_the_time_is_over():
     assert (context.execution_history.previous_steps, context.page_states.dom_comparison) == ((), None)
     assert context.page_states.current_page_dom
     assert context.execution_history.successful_actions == 1
+    assert context.page_states.relevant_elements is None
+    request = reflection(prompt_options={"includeExamples": True})
+    content = asyncio.run(manager(contexts, timer=timer).generate_reflection_prompt(request)).content
+    assert content.examples_section is None
+    assert content.validation_section is not None
+    assert content.validation_section.result_analysis is None
 
 
 class Refusing:

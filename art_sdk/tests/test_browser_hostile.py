@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from art_sdk.agents.browser import AuditEvent, GeneratedPrompt
 from art_sdk.json_data import is_utf8
-from browser_agent import Contexts, action, event, manager, reflection, step
+from browser_agent import Contexts, Executor, action, event, manager, reflection, step
 from row_tables import table
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
@@ -122,18 +122,25 @@ canaries = st.text(
 def test_a_secret_stands_in_no_prompt_audit_entry_error_or_repr(canary: str):
     entries: list[AuditEvent] = []
     page = f"<title>{canary}</title><p>a {canary} b</p><input value='{canary}'><a href='/?q={canary}'>x</a>"
-    contexts = Contexts(page, CLEAN, metadata={"url": f"http://x/{canary}", "plan": [{"text": canary}]})
-    contexts.steps = [step(0, reasoning=canary, stepName=canary, executorMethod=canary)]
+    shown = {"url": f"http://x/{canary}", "plan": [{"text": canary}], "tabs": [{"title": canary, "url": canary}]}
+    contexts = Contexts(page, CLEAN, metadata=shown | {"extractedContent": f"price {canary}"})
+    contexts.steps = [step(0), step(0), step(0, reasoning=canary, stepName=canary, executorMethod=canary)]
     contexts.session["events"] = [event(0, f"Error: {canary}")]
-    made = manager(contexts, audit=entries.append, secrets={"pin": canary})
-    options = {"custom_instructions": f"use {canary}", "validation_mode": "lenient"}
+
+    async def summarize(_: Any) -> str:
+        return f"earlier {canary}"
+
+    services: dict[str, Any] = {"executor": Executor(f"no {canary}"), "summarize": summarize}
+    made = manager(contexts, audit=entries.append, secrets={"pin": canary}, **services)
+    options = {"custom_instructions": f"use {canary}", "validation_mode": "lenient", "max_history_steps": 2}
     request = reflection(content=f"Type {canary}", expected_outcome=f"{canary} is typed", prompt_options=options)
     prompt = asyncio.run(made.generate_reflection_prompt(request))
     template = "\n".join(one.template for one in _templates(made))
     if canary not in template and canary not in "untrusted_content":
         assert canary not in json.dumps(_data(prompt), ensure_ascii=False) + text_of(prompt)
         assert canary not in repr((entries, made, prompt))
-    assert text_of(prompt).count("<secret>pin</secret>") >= 10
+    assert text_of(prompt).count("<secret>pin</secret>") >= 16
+    assert "earlier <secret>" in text_of(prompt)
 
 
 def _templates(made: Any) -> list[Any]:

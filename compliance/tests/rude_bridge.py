@@ -57,7 +57,7 @@ def good_call(number: int, message: Any) -> None:
 
 
 def exits_at_start(_: int, __: Any) -> None:
-    sys.stderr.write("Error: Cannot find module './adapter.js'\n")
+    sys.stderr.write("Error: Cannot find module './adapter.js'\n    at require (node:internal)\n\nNode.js v24.19.0\n")
     os._exit(3)
 
 

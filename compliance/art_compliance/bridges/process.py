@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,10 @@ _LAST_WORDS: Final = 2000
 
 _END: Final = 1.0
 """Seconds that the process may take to end, and to have its last words read."""
+
+
+_BEHIND: Final = re.compile(r"\s|$|Node\.js v")
+"""What Node writes behind the error that ends it: the stack, and its version."""
 
 
 class BridgeProcess:
@@ -69,7 +74,8 @@ class BridgeProcess:
     def last_words(self) -> str:
         """The last line that it wrote to its standard error, after a colon; empty if there is none."""
         lines = self._said.decode("utf-8", "replace").strip().splitlines()
-        return f"; its last output: {self._quoted(lines[-1])}" if lines else ""
+        said = [line for line in lines if not _BEHIND.match(line)] or lines
+        return f"; its last output: {self._quoted(said[-1])}" if said else ""
 
     def _quoted(self, text: str) -> str:
         """What the bridge wrote, without the keys that it was given."""

@@ -6,7 +6,6 @@ import { pathToFileURL } from "node:url";
 import { parseExactly } from "./exact.ts";
 
 type Json = any;
-
 interface Adapter {
   translate?(prompt: Json[], options: Json): Json;
   call(prompt: Json[], options: Json, signal: AbortSignal): AsyncIterable<Json>;
@@ -15,7 +14,8 @@ interface Adapter {
 console.log = console.info = console.debug = console.error; // standard output is for messages
 
 const [, file, name] = process.argv[2].match(/^(.*):(\w+)$/) as string[];
-const Made: { new (settings: Json): Adapter; declared: object } = (await import(pathToFileURL(resolve(file)).href))[name];
+const module = await import(pathToFileURL(resolve(file)).href);
+const Made: { new (settings: Json): Adapter; declared: object } = module[name];
 const adapters = new Map<number, Adapter>();
 const calls = new Map<number, AbortController>();
 

@@ -9,8 +9,13 @@ import { declare, type Json, readArguments, type Request, Subject, theEnd, toolO
 
 const { version } = about;
 
-const REFUSALS = ["MissingToolResultsError", "InvalidPromptError", "InvalidArgumentError", "InvalidMessageRoleError",
-  "UnsupportedFunctionalityError"].map((name) => `AI_${name}`); // prettier-ignore
+const REFUSALS = [
+  "AI_InvalidArgumentError",
+  "AI_InvalidMessageRoleError",
+  "AI_InvalidPromptError",
+  "AI_MissingToolResultsError",
+  "AI_UnsupportedFunctionalityError",
+];
 
 abstract class AISDK extends Subject {
   static renamed = { max_tokens: "maxOutputTokens", top_p: "topP", stop: "stopSequences" };
@@ -23,8 +28,9 @@ abstract class AISDK extends Subject {
   async *answer(request: Request, signal: AbortSignal): AsyncGenerator<string | Json> {
     const { choice, schema, tools } = request;
     const isPlain = choice === undefined || ["auto", "none", "required"].includes(choice);
-    const made = tools.map(({ name, description, inputSchema }) => [
-      name, tool({ description, inputSchema: jsonSchema(inputSchema) })]); // prettier-ignore
+    const made = tools.map(({ name, description, inputSchema }) => {
+      return [name, tool({ description, inputSchema: jsonSchema(inputSchema) })];
+    });
     const asked: Json = {
       model: this.model(request.model),
       messages: request.messages.map((chat) => {
@@ -56,8 +62,8 @@ abstract class AISDK extends Subject {
     if (end?.finishReason === "interrupted") throw new Error("the answer was cut off");
     const { inputTokens: input, outputTokens: output, inputTokenDetails, outputTokenDetails } = end?.usage ?? {};
     const counts = { cached: inputTokenDetails?.cacheReadTokens, thinking: outputTokenDetails?.reasoningTokens };
-    const told = calls.map(({ toolCallId, toolName, input }) => ({ id: toolCallId, name: toolName, args: input }));
-    yield* theEnd(told, end?.finishReason, { input, output, ...counts });
+    const given = calls.map(({ toolCallId, toolName, input }) => ({ id: toolCallId, name: toolName, args: input }));
+    yield* theEnd(given, end?.finishReason, { input, output, ...counts });
   }
 }
 
@@ -81,35 +87,40 @@ function readPart({ type, text, data, url, mime_type }: Json): Json {
 }
 
 const REPAIRS = ["marks_failed_result", "drops_blank_text"];
+const OF_OPENAI = ["result_status", "schema_keywords"];
+const OF_OTHERS = ["message_name", "schema_keywords"];
 
 export class OpenAI extends AISDK {
-  static declared = declare("ai-sdk-openai", version, "openai-chat", ["result_status", "schema_keywords"], REPAIRS);
+  static declared = declare("ai-sdk-openai", version, "openai-chat", OF_OPENAI, REPAIRS);
   static model = "gpt-4.1-mini";
   model = (name: string): Json => createOpenAI({ apiKey: this.key, baseURL: this.url }).chat(name);
   own = ({ parallel }: Request) => ({ openai: { parallelToolCalls: parallel } });
-  named = (name: string | undefined): Json => name && { openai: { name } };
+  named(name: string | undefined): Json {
+    return name && { openai: { name } };
+  }
 }
 
 export class Responses extends OpenAI {
-  static declared = declare("ai-sdk-responses", version, "openai-responses",
-    ["result_status", "message_name", "schema_keywords"], [...REPAIRS, "joins_turns"]); // prettier-ignore
+  static losses = [...OF_OPENAI, "message_name"];
+  static declared = declare("ai-sdk-responses", version, "openai-responses", this.losses, [...REPAIRS, "joins_turns"]);
   static missing = ["stop"];
   model = (name: string) => createOpenAI({ apiKey: this.key, baseURL: this.url })(name);
-  named = () => undefined;
+  named() {}
 }
 
 export class Anthropic extends AISDK {
-  static declared = declare("ai-sdk-anthropic", version, "anthropic-messages",
-    ["message_name", "schema_keywords", "sampling_option:top_p"],
-    ["joins_turns", "drops_blank_text", "wraps_arguments", "trims_prefill", "hoists_late_system"]); // prettier-ignore
+  static losses = [...OF_OTHERS, "sampling_option:top_p"];
+  static repairs = ["joins_turns", "drops_blank_text", "wraps_arguments", "trims_prefill", "hoists_late_system"];
+  static declared = declare("ai-sdk-anthropic", version, "anthropic-messages", this.losses, this.repairs);
   static model = "claude-haiku-4-5";
   model = (name: string) => createAnthropic({ apiKey: this.key, baseURL: this.url })(name);
-  own = ({ parallel }: Request) => ({ anthropic: { disableParallelToolUse: parallel === undefined ? parallel : !parallel } });
+  own = ({ parallel }: Request) => ({ anthropic: { disableParallelToolUse: parallel === false || undefined } });
 }
 
 export class Gemini extends AISDK {
-  static declared = without(declare("ai-sdk-gemini", version, "gemini-generate", ["message_name", "schema_keywords"],
-    ["joins_turns", "drops_blank_text", "wraps_result"]), "late_system"); // prettier-ignore
+  static repairs = ["joins_turns", "drops_blank_text", "wraps_result"];
+  static all = declare("ai-sdk-gemini", version, "gemini-generate", OF_OTHERS, this.repairs);
+  static declared = without(this.all, "late_system");
   static model = "gemini-2.5-flash";
   static missing = ["parallel_tool_calls"];
   model = (name: string) => createGoogleGenerativeAI({ apiKey: this.key, baseURL: this.url })(name);

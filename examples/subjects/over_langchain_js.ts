@@ -15,9 +15,7 @@ abstract class LangChain extends Subject {
 
   abstract made(settings: Json): Json;
   abstract structured(schema: Json): Json;
-  choice(choice: string): Json {
-    return choice;
-  }
+  choice = (choice: string): Json => choice;
 
   async *answer(request: Request, signal: AbortSignal): AsyncGenerator<string | Json> {
     const { stop, ...settings } = request.settings;
@@ -43,7 +41,8 @@ abstract class LangChain extends Subject {
       yield answer.text || answer.additional_kwargs.refusal || "";
     }
     const { response_metadata: facts = {}, usage_metadata: used } = answer ?? {};
-    const said = facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? answer?.additional_kwargs.stop_reason;
+    const more = answer?.additional_kwargs ?? {};
+    const said = facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? more.stop_reason;
     const [cached, thinking] = [used?.input_token_details?.cache_read, used?.output_token_details?.reasoning];
     const calls = [...(answer?.tool_calls ?? []), ...(answer?.invalid_tool_calls ?? [])];
     yield* theEnd(calls, said, { input: used?.input_tokens, output: used?.output_tokens, cached, thinking });
@@ -58,24 +57,27 @@ function readMessage({ role, content, name, tool_calls = [], tool_call_id, statu
   const calls = tool_calls.map((call: Json) => ({ id: call.id, name: call.function.name, args: readArguments(call) }));
   const good = calls.filter(({ args }: Json) => typeof args === "object");
   const bad = calls.filter(({ args }: Json) => typeof args === "string");
-  const raw = tool_calls.length ? { tool_calls } : {}; // its own answers have them, too
-  return new AIMessage({ content: content ?? "", name, tool_calls: good, invalid_tool_calls: bad, additional_kwargs: raw });
+  const additional_kwargs = tool_calls.length ? { tool_calls } : {}; // its own answers have them, too
+  return new AIMessage({ content: content ?? "", name, tool_calls: good, invalid_tool_calls: bad, additional_kwargs });
 }
 
 function readPart({ type, text, data, url, mime_type }: Json): Json {
-  return type === "text" ? { type, text } : { type: "image_url", image_url: { url: url ?? `data:${mime_type};base64,${data}` } };
+  if (type === "text") return { type, text };
+  return { type: "image_url", image_url: { url: url ?? `data:${mime_type};base64,${data}` } };
 }
 
 export class OpenAI extends LangChain {
   static declared = declare("langchain-js-openai", version, "openai-chat", ["result_status"], []);
   static model = "gpt-4.1-mini";
   made = (settings: Json) => new ChatOpenAI({ ...settings, apiKey: this.key, configuration: { baseURL: this.url } });
-  structured = (schema: Json) => ({ response_format: { type: "json_schema", json_schema: { name: "answer", schema } } });
+  structured(schema: Json): Json {
+    return { response_format: { type: "json_schema", json_schema: { name: "answer", schema } } };
+  }
 }
 
 export class Anthropic extends LangChain {
-  static declared = declare("langchain-js-anthropic", version, "anthropic-messages", ["message_name", "schema_keywords"],
-    ["joins_turns"]); // prettier-ignore
+  static losses = ["message_name", "schema_keywords"];
+  static declared = declare("langchain-js-anthropic", version, "anthropic-messages", this.losses, ["joins_turns"]);
   static model = "claude-haiku-4-5";
   static adds = "/v1";
   static missing = ["parallel_tool_calls"];
@@ -85,13 +87,15 @@ export class Anthropic extends LangChain {
 }
 
 export class Gemini extends LangChain {
-  static declared = without(declare("langchain-js-gemini", version, "gemini-generate",
-    ["message_name", "call_ids", "schema_keywords"],
-    ["joins_turns", "wraps_result", "marks_failed_result", "drops_blank_text"]), "late_system"); // prettier-ignore
+  static losses = ["message_name", "call_ids", "schema_keywords"];
+  static repairs = ["joins_turns", "wraps_result", "marks_failed_result", "drops_blank_text"];
+  static all = declare("langchain-js-gemini", version, "gemini-generate", this.losses, this.repairs);
+  static declared = without(this.all, "late_system");
   static model = "gemini-2.5-flash";
   static adds = "/v1beta";
   static missing = ["parallel_tool_calls"];
-  static renamed = { max_tokens: "maxOutputTokens", top_p: "topP", stop: "stopSequences" }; // it ignores the call's `stop`
+  // It ignores the `stop` of a call.
+  static renamed = { max_tokens: "maxOutputTokens", top_p: "topP", stop: "stopSequences" };
   made = (settings: Json) => new ChatGoogleGenerativeAI({ ...settings, apiKey: this.key, baseUrl: this.url });
   structured = (schema: Json) => ({ responseSchema: schema });
   choice = (choice: string) => (choice === "required" ? "any" : choice);

@@ -11,14 +11,13 @@ const FINISHES: Record<string, string[]> = {
   stop: ["stop", "end_turn", "stop_sequence", "STOP"],
   length: ["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"],
   tool_calls: ["tool_calls", "tool-calls", "tool_use"],
-  content_filter: ["content_filter", "content-filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
-    "RECITATION", "IMAGE_SAFETY"],
-}; // prettier-ignore
+  content_filter: ["content_filter", "content-filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST"],
+};
 const NOT_SENT = ["thread_id", "trace_id", "session_id", "user_id", "call_context", "late_system", "stream"];
 const SAME = ["temperature", "top_p", "max_tokens", "stop"];
 const ASKED = ["model", "tools", "tool_choice", "parallel_tool_calls", "response_schema"];
-const CAPABILITIES = ["system", "late_system", "tools", "parallel_tools", "tool_choice", "streaming", "images",
-  "stop", "response_schema", "prefill"]; // prettier-ignore
+const TOOLS = ["tools", "parallel_tools", "tool_choice"];
+const CAPABILITIES = [...TOOLS, "system", "late_system", "streaming", "images", "stop", "response_schema", "prefill"];
 
 /** What a subject declares. */
 export function declare(name: string, version: string, dialect: string, losses: string[], repairs: string[]): Json {
@@ -182,13 +181,13 @@ export function readArguments({ function: { arguments: text } }: Json): Json {
 /** The last pieces of an answer: its calls, then metadata. Without a finish reason, the answer was cut off. */
 export function theEnd(calls: Json[], said: Json, { input, output, cached, thinking }: Counts): Json[] {
   if (typeof said !== "string") throw new TypeError("the answer has no finish reason");
-  const told = calls.map(({ id, name, args }) => {
+  const given = calls.map(({ id, name, args }) => {
     const text = typeof args === "string" ? args : JSON.stringify(args);
     return { id, type: "function", function: { name, arguments: text } };
   });
   const reason = Object.keys(FINISHES).find((one) => FINISHES[one].includes(said)) ?? "other";
   const counts = { input_tokens: input, output_tokens: output, cached_tokens: cached, thinking_tokens: thinking };
-  return [...told, { ...counts, stop_reason: told.length && reason === "stop" ? "tool_calls" : reason }];
+  return [...given, { ...counts, stop_reason: given.length && reason === "stop" ? "tool_calls" : reason }];
 }
 
 /** The error of an ERROR event, with the HTTP status where the library's exception has one. */

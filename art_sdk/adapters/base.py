@@ -120,12 +120,18 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
         self.base_url = require_version(require_url(base_url, provider), self.default_base_url, provider)
         self.model = require_model(model, provider)
         self._headers = hide_values(require_headers({} if headers is None else headers, provider))
+        self._fixed_headers = self._without_key(), self._without_key(accept=self.stream_type)
         limits = require_timeouts(Timeouts() if timeouts is None else timeouts, provider)
         self.size_limits = require_size_limits(SizeLimits() if size_limits is None else size_limits, provider)
         self._histories = KnownHistories(self.most_history_bytes)
         client = require_client(http_client, provider)
         self._transport = Transport(provider, timeouts=limits, size_limits=self.size_limits, http_client=client)
         self._exchange = Exchange(self._transport, require_retries(retries, provider))
+
+    def _without_key(self, **accept: str) -> dict[str, str]:
+        """The headers of every request, or of one that asks for a stream: the caller's own come last."""
+        written = {**self.protocol_headers, **accept, **self._headers}
+        return {name.lower(): value for name, value in written.items()}
 
     def __repr__(self) -> str:
         known = ((name, getattr(self, name, None)) for name in ("model", "base_url"))  # it may be half made
@@ -164,9 +170,8 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        accept = {"accept": self.stream_type} if options.stream else {}
-        written = {**self.protocol_headers, **accept, **self._headers, **hide_values(self.auth_headers())}
-        headers = {name.lower(): value for name, value in written.items()}
+        own = {name.lower(): value for name, value in hide_values(self.auth_headers()).items()}
+        headers = {**self._fixed_headers[options.stream], **own}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, encode_payload(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:

@@ -38,6 +38,10 @@ class ParsedPrompt(NamedTuple):
         """The prompt with a question in place of what is known."""
         return (*self.prompt[: self.begin], _QUESTION, *self.prompt[self.end :])
 
+    def without_known(self) -> ParsedPrompt:
+        """The prompt as if nothing of it were known."""
+        return self if self.known is None else self._replace(end=self.begin, known=None)
+
 
 class HistoryKeeper:
     """What `BaseAdapter` does to translate only what is new of a conversation that goes on.
@@ -48,7 +52,7 @@ class HistoryKeeper:
 
     history_field: ClassVar[str | None] = None
     """The payload's list of messages, if nothing that follows a message changes how it is written."""
-    shortest_history: ClassVar[int] = 64
+    shortest_history: ClassVar[int] = 128
     """Messages of a prompt that is worth keeping: a shorter one is translated in little more time than it is found."""
     most_history_bytes: ClassVar[int] = 8 * 2**20
     """How much of the last conversations is kept, as it was sent; their messages take about as much again."""
@@ -105,12 +109,12 @@ class HistoryKeeper:
 
     def _translate_going_on(self, parsed: ParsedPrompt, options: CallOptions) -> Payload:
         """The payload. In its list of messages, those that are known are bytes."""
-        payload, known = self._translate_short(parsed, options), parsed.known
+        key, known = parsed.key, parsed.known
+        if key is None:
+            return self.translate(parsed.prompt, options)
+        payload = None if known is None else self._translate_short(parsed, known, options)
         if payload is None:
-            payload, known = self.translate(parsed.prompt, options), None
-            parsed = parsed._replace(end=parsed.begin)
-        if parsed.key is None:
-            return payload
+            payload, known, parsed = self.translate(parsed.prompt, options), None, parsed.without_known()
         field = cast("str", self._messages_field)
         messages: list[Any] = payload[field]
         begin = _count_system(messages)
@@ -118,15 +122,15 @@ class HistoryKeeper:
         history = self._describe_history(parsed, new)
         if history is not None:
             kept = history if known is None else known.go_on(history)
-            self._histories.keep(parsed.key, kept)
+            self._histories.keep(key, kept)
             payload[field] = [*leading, msgspec.Raw(kept.written)]
         elif known is not None:
             payload[field] = [*leading, msgspec.Raw(known.written), *new]
         return payload
 
-    def _translate_short(self, parsed: ParsedPrompt, options: CallOptions) -> Payload | None:
+    def _translate_short(self, parsed: ParsedPrompt, known: KnownHistory, options: CallOptions) -> Payload | None:
         """The payload with a question in place of what is known; None if only the whole prompt can tell."""
-        if parsed.known is None or not parsed.known.call_ids.isdisjoint(find_call_ids(parsed.prompt[parsed.end :])):
+        if not known.call_ids.isdisjoint(find_call_ids(parsed.prompt[parsed.end :])):
             return None
         try:
             return self.translate(parsed.short, options)

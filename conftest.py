@@ -6,11 +6,14 @@ import gc
 import importlib
 import os
 import pkgutil
+import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 from zlib import crc32
 
+import httpcore2
 import pytest
 from coverage import Coverage
 from hypothesis import settings
@@ -50,6 +53,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
     """Take the place of `--dist loadfile`."""
     return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
+
+# Tests make clients by the thousand, and each would read the system's certificates again, which takes 20 ms.
+# httpcore2 must be imported before any test, anyway: `pytester` unloads what a run inside this process imported first,
+# and httpx2 does not know the exceptions of a second copy.
+httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
+ssl.create_default_context = cache(ssl.create_default_context)  # httpx and urllib3
 
 # A machine that is busy with something else is no failure. CI tries the same examples each time, everybody else others.
 settings.register_profile("busy machines", deadline=None, derandomize="SAME_EXAMPLES" in os.environ)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,10 +15,6 @@ import pytest
 from art_compliance.cassettes.corpus import Found, Package, cache_folder, load_packages, read_package
 from art_compliance.cassettes.package_index import Unreachable
 from art_compliance.provider import LoopbackProvider
-
-# `pytester` unloads the modules that a run inside this process imported first. httpx2 imports httpcore2 when it sends
-# its first request, and does not know the exceptions of a second copy: so it is imported here, before any test.
-import_module("httpcore2")
 
 os.environ.pop("GITHUB_STEP_SUMMARY", None)  # the adapters of tests are nobody's to read about
 

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER
 from art_compliance.subject.access import TEST_KEY
@@ -41,6 +42,7 @@ def cases(*expects: str, streamed: bool = True) -> set[str]:
         for fault in FAULTS.values()
         for kind in fault.on
         if fault.expects in expects
+        and fault.is_for(DIALECTS["openai-chat"])
         and not fault.hangs
         and "gzip" not in fault.id
         and (streamed or kind == "unstreamed")

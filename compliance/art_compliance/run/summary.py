@@ -64,7 +64,7 @@ def describe_counts(report: Report) -> Iterator[Line]:
     if adapter.repairs:
         yield Line(f"  declared repairs: {', '.join(adapter.repairs)}")
     if report.unseen:
-        yield Line(f"  declared, but shown by no scenario: {', '.join(report.unseen)}")
+        yield Line(f"  declared, but never used in this run: {', '.join(report.unseen)}")
     if report.stopped:
         yield Line(f"  stopped: {report.stopped}", "bad")
     yield from _describe_apart(report)

@@ -159,7 +159,7 @@ def _apart(report: Report) -> Iterator[tuple[str, str]]:
     if report.provisional:
         yield "provisional failures", ", ".join(dict.fromkeys(result.check for result in report.provisional))
     if report.unseen:
-        yield "declared, but shown by no scenario", ", ".join(report.unseen)
+        yield "declared, but never used in this run", ", ".join(report.unseen)
 
 
 def _declared(report: Report) -> Iterator[tuple[str, str]]:

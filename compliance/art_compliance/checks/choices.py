@@ -20,7 +20,7 @@ from art_sdk.json_data import is_object
 
 
 def _other_answers_stand_apart(trial: Trial, kind: Kind) -> Iterator[Problem]:
-    """A caller who asks for two answers may get the first, or an error; a mixture is worth nothing."""
+    """A caller who asks for two may get the first, or an error; a mixture (BerriAI/litellm#5236) is worth nothing."""
     several = trial.dialect.answers.several
     if several is None:
         raise NotApplicable(f"no request of {trial.dialect.name} asks for several answers")

@@ -62,19 +62,26 @@ def differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Pro
         found = reply.text if reply.text != answer.content else reply.token_text
         yield Problem(f"the text differs: {describe_change(answer.content or '', found or '')}")
     for what, calls in (("TOOL_CALL", reply.event_calls), ("the message", reply.calls)):
-        if len(calls) != len(answer.tool_calls):
-            yield Problem(f"{what} has {len(calls)} of {len(answer.tool_calls)} calls")
-            continue
-        for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
-            function: dict[str, Any] = call.get("function") or {}
-            arguments = function.get("arguments")
-            if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
-                text = describe_change(wanted.function.arguments, str(arguments))
-                yield Problem(f"the arguments of call {number} differ in {what}: {text}")
-                return
+        if wrong := _wrong_calls(trial, calls, answer):
+            yield Problem(f"{what} has {wrong}")
     for name in ("input_tokens", "output_tokens"):
         wanted, found = getattr(answer, name), reply.metadata.get(name)
         if found and found != wanted:
             yield Problem(f"{name} is {show(found)}, but the answer says {wanted}", finding_class="contract")
     if reply.finish != answer.finish:
         yield Problem(f"END says {show(reply.finish)}, but the answer ended with {show(answer.finish)}")
+
+
+def _wrong_calls(trial: Trial, calls: list[dict[str, Any]], answer: WrittenAnswer) -> str | None:
+    """How these calls are not those of the answer. Their ids may be the adapter's own."""
+    if len(calls) != len(answer.tool_calls):
+        return f"{len(calls)} of {len(answer.tool_calls)} calls"
+    ids = [call.get("id") for call in calls]
+    if not all(ids) or len(set(map(str, ids))) != len(ids):
+        return f"calls with the ids {show(ids)}; each needs one of its own"
+    for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
+        function: dict[str, Any] = call.get("function") or {}
+        arguments = function.get("arguments")
+        if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
+            return f"other arguments of call {number}: {describe_change(wanted.function.arguments, str(arguments))}"
+    return None

@@ -67,6 +67,24 @@ def joins_the_names_of_pieces(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, change))
 
 
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def takes_every_id_for_new(adapter: Any) -> None:
+    """The id of a call is that of its last piece, even if it is empty."""
+    empty: list[bool] = []
+    refeed(adapter, lambda chunk: change_data(chunk, lambda event: _noted(event, empty)))
+    change_streams(adapter, lambda events: _without_ids(events) if empty else events)
+
+
+def _noted(event: Any, empty: list[bool]) -> Any:
+    for choice in event.get("choices") or ():
+        empty += [True for piece in choice["delta"].get("tool_calls") or () if piece.get("id") == ""]
+    return event
+
+
+def _without_ids(events: Events) -> Events:
+    return [{**event, "call": {**event["call"], "id": ""}} if "call" in event else event for event in events]
+
+
 @miniature("stream.other-forms-are-read", around=("anthropic",))
 def reads_deltas_alone(adapter: Any) -> None:
     """What a block of a stream begins with is lost."""

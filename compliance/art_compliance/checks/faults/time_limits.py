@@ -73,8 +73,10 @@ def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
     by_name = {str(one): one for one in waited}
 
     def answer(asked: Asked) -> Response:
-        (found,) = (one for name, one in by_name.items() if name in str(asked.payload))
-        return found.case.fault.make(ANSWER, asked)
+        found = [one for name, one in by_name.items() if name in str(asked.payload)]
+        if len(found) != 1:
+            return Response(500, f"the request has the texts of {len(found)} calls".encode(), "text/plain")
+        return found[0].case.fault.make(ANSWER, asked)
 
     with Lateness() as late:
         replies = trial.subject.call_together(

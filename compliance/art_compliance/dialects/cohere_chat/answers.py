@@ -63,9 +63,13 @@ def _message(answer: WrittenAnswer) -> dict[str, Any]:
 
 
 def _usage(answer: WrittenAnswer) -> dict[str, Any]:
-    """What is billed is less than what is read: without Cohere's own prompt. Thinking is not counted apart."""
+    """What is billed is less than what is read: without Cohere's own prompt. Thinking is not counted apart.
+
+    How much less is our choice.
+    """
     counts = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
-    usage: dict[str, Any] = {"billed_units": counts, "tokens": counts}
+    billed = {name: count // 2 for name, count in counts.items()}
+    usage: dict[str, Any] = {"billed_units": billed, "tokens": counts}
     return usage if answer.cached_tokens is None else {**usage, "cached_tokens": answer.cached_tokens}
 
 

@@ -101,10 +101,14 @@ _EMPTY: Final[dict[str, dict[str, Any]]] = {"message": {"content": []}, "functio
 
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:
-    """An item as it begins: recorded reasoning has no status."""
+    """An item as it begins: recorded reasoning has no status, and what is encrypted comes when it is done.
+
+    Source of that: https://github.com/langchain-ai/langchain/pull/39635.
+    """
     empty: dict[str, Any] = _EMPTY.get(item["type"], {})
     if item["type"] == "reasoning":
         empty = {name: [] for name in ("summary", "content") if name in item}
+        empty |= {"encrypted_content": ""} if "encrypted_content" in item else {}
     status = {"status": "in_progress"} if "status" in item else {}
     return {**item, **status, **empty}
 

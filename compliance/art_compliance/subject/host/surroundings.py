@@ -40,7 +40,7 @@ def look_around() -> dict[str, str]:
         "sys.excepthook": id(sys.excepthook),
         "threading.excepthook": id(threading.excepthook),
         "the import path": sys.path,
-        "the filters of all warnings": [one for one in warnings.filters if one[1] is None and one[3] is None],
+        "the filters of all warnings": list(filter(_is_for_all, warnings.filters)),
         "the event loop policy": _loop_policy(),
         "the verification of certificates": id(getattr(ssl, "_create_default_https_context", None)),
         "json.JSONEncoder.default": id(json.JSONEncoder.default),
@@ -50,6 +50,13 @@ def look_around() -> dict[str, str]:
     environment = {f"the environment variable {name}": value for name, value in os.environ.items()}
     own = {name: value for name, value in environment.items() if not name.endswith(_OF_PYTEST)}
     return {name: repr(value) for name, value in (found | own).items()}
+
+
+def _is_for_all(found: tuple[Any, ...]) -> bool:
+    """Whether a filter of warnings is for no module, message or library: importing one may add filters for its own."""
+    _, message, category, module, _ = found
+    kinds = category if isinstance(category, tuple) else (category,)
+    return message is None and module is None and all(one.__module__ == "builtins" for one in kinds)
 
 
 def _loop_policy() -> str:

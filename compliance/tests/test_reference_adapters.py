@@ -43,27 +43,37 @@ ONE_BY_ONE = "stream.pieces-of-calls-are-told-apart"
 ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-apart"
 ALWAYS_COUNTED = {"response.usage-may-be-missing", "stream.usage-may-be-missing"}
+ONE_ANSWER = {"response.other-answers-stand-apart", "stream.other-answers-stand-apart"}
 NO_NAME_RULE = {"translation.renamed-tools-stay-apart", "response.renamed-tools-come-back"}
 UNSIGNED = "response.signatures-go-back"
 NOT_DRAWN = "properties.order-of-answers-means-nothing"
 SILENT = {
-    "anthropic": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
-    "bedrock": {*NOT_DECLARED, ONE_BY_ONE, *ALWAYS_COUNTED},
-    "cohere": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING, UNSIGNED},
-    "deepseek": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING},
+    "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},
+    "bedrock": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},
+    "cohere": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING, UNSIGNED},
+    "deepseek": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
-    "groq": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
+    "groq": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
     "mistral": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM},
-    "openai": {*NOT_DECLARED, *NO_REASONING, ONE_FORM, "translation.undeclared-use-is-refused"},
-    "ollama-chat": {*NOT_DECLARED, *NO_NAME_RULE, *ALWAYS_COUNTED, ONE_BY_ONE, NO_MAPPING, UNSIGNED, NOT_DRAWN},
-    "openai-responses": {*NOT_DECLARED},
-    "openrouter": {*NOT_DECLARED, ONE_BY_ONE, "translation.undeclared-use-is-refused"},
+    "openai": {*NOT_DECLARED, *NO_REASONING, "translation.undeclared-use-is-refused"},
+    "ollama-chat": {
+        *NOT_DECLARED,
+        *ONE_ANSWER,
+        *NO_NAME_RULE,
+        *ALWAYS_COUNTED,
+        ONE_BY_ONE,
+        NO_MAPPING,
+        UNSIGNED,
+        NOT_DRAWN,
+    },
+    "openai-responses": {*NOT_DECLARED, *ONE_ANSWER},
+    "openrouter": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, "translation.undeclared-use-is-refused"},
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
-Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion has one form,
-but for OpenRouter's, and answers of Anthropic and Bedrock always count their tokens. No limit of DeepSeek's, Gemini's
-and Groq's call ids is known. Ollama takes any name, signs nothing, and of the few prompts of the quick profile none has
-a turn with several results that it takes."""
+Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion of Groq's and Mistral's
+has one form, and answers of Anthropic and Bedrock always count their tokens. OpenAI, Mistral and Gemini alone give
+several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name,
+signs nothing, and of the few prompts of the quick profile none has a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""

@@ -98,6 +98,20 @@ def _emptied(event: Any) -> Any:
     return event
 
 
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai", "deepseek"))
+def knows_no_probabilities(adapter: Any) -> None:
+    """An answer with the probabilities of its tokens has no text."""
+    reread(adapter, _without_probable_texts)
+    refeed(adapter, lambda chunk: change_data(chunk, _without_probable_texts))
+
+
+def _without_probable_texts(body: Any) -> Any:
+    for choice in body.get("choices") or ():
+        if choice.get("logprobs"):
+            choice.get("delta", choice.get("message"))["content"] = None
+    return body
+
+
 @miniature("response.other-forms-are-read", around=("openrouter",))
 def keeps_reasoning_that_it_can_read(adapter: Any) -> None:
     """Encrypted reasoning is not kept."""

@@ -12,6 +12,7 @@ from art_compliance.dialects.deepseek_chat.rules import RULES
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
+from art_compliance.dialects.openai_chat.variations import PROBABILITIES
 
 DEEPSEEK_CHAT: Final = ChatForm(
     name="deepseek-chat",
@@ -29,6 +30,7 @@ DEEPSEEK_CHAT: Final = ChatForm(
     own_fields={"logprobs": False},
     reasoning=reasoning,
     bad_ends=("length", "content_filter", "insufficient_system_resource"),
+    variations=(PROBABILITIES,),
     style=ChatStyle(  # recorded in 2026
         texts=("reasoning_content", "content"),
         usage_at_finish=True,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final
 
-from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.framing import change_data, data_frame
 from art_compliance.dialects.openai_chat.streams import DONE
 from art_compliance.dialects.variations import Events, SeveralAnswers, Variation, in_halves, in_turns, read_data
 from art_sdk.json_data import is_array
@@ -190,6 +190,28 @@ def _split(events: Events) -> tuple[list[Chunk], list[Chunk]]:
 
 TWO_CHOICES: Final = SeveralAnswers(fields={"n": 2}, whole=_both_choices, events=_choices_in_turns)
 """Source: `n` and `index` in the published types of requests and chunks."""
+
+
+def _with_probabilities(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "choices": [{**choice, "logprobs": _PROBABILITIES} for choice in body["choices"]]}
+
+
+def _chunks_with_probabilities(events: Events) -> Events:
+    return tuple(
+        change_data(event, lambda chunk: _with_probabilities(chunk) if chunk.get("choices") else chunk)
+        for event in events
+    )
+
+
+_PROBABILITIES: Final = {
+    "content": [{"token": "This", "logprob": -0.25, "bytes": [84, 104, 105, 115], "top_logprobs": []}],
+    "refusal": None,
+}
+
+PROBABILITIES: Final = Variation(
+    words="the probabilities of its tokens", whole=_with_probabilities, events=_chunks_with_probabilities
+)
+"""Source: `ChoiceLogprobs` in openai 3.54, for requests with `logprobs`."""
 
 WITHOUT_END_MARK: Final = Variation(
     words="no [DONE] after the finish", events=lambda events: tuple(one for one in events if one != DONE)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
+from art_compliance.dialects.openai_chat.variations import PROBABILITIES
 from art_compliance.dialects.variations import Events, Variation
 
 Entry = dict[str, Any]
@@ -41,6 +42,7 @@ def _with_empty_id(_: Entry, entry: Entry) -> Entry:
 
 
 VARIATIONS: Final = (
+    PROBABILITIES,
     Variation(words="a call's name in each of its pieces", events=_later_pieces(_named_again)),
     Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
 )

@@ -55,7 +55,7 @@ def look_around() -> dict[str, str]:
 def _is_for_all(found: tuple[Any, ...]) -> bool:
     """Whether a filter of warnings is for no module, message or library: importing one may add filters for its own."""
     _, message, category, module, _ = found
-    kinds = category if isinstance(category, tuple) else (category,)
+    kinds: list[type] = [*category] if is_array(category) else [category]
     return message is None and module is None and all(one.__module__ == "builtins" for one in kinds)
 
 

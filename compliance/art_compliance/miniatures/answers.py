@@ -130,7 +130,7 @@ def takes_cut_arguments_for_none(adapter: Any) -> None:
 @miniature("response.calls-are-whole")
 def gives_every_call_one_id(adapter: Any) -> None:
     """All calls of an answer have the id `call_0`."""
-    change_events(adapter, lambda events: _with_calls(events, lambda call: {**call, "id": "call_0"}))
+    change_events(adapter, lambda events: with_calls(events, lambda call: {**call, "id": "call_0"}))
 
 
 @miniature("response.calls-are-whole")
@@ -272,7 +272,8 @@ def _twice(event: dict[str, Any]) -> Events:
     return [event, event] if event["type"] == "TOKEN" else [event]
 
 
-def _with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+def with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+    """The events of an answer with every call changed."""
     changed = [{**event, "call": change(event["call"])} if event["type"] == "TOOL_CALL" else event for event in events]
     return _with_message(
         changed, lambda message: {**message, "tool_calls": [change(call) for call in message.get("tool_calls", ())]}
@@ -284,7 +285,7 @@ def _with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
         function = call["function"]
         return {**call, "function": {**function, "arguments": change(function["arguments"])}}
 
-    return _with_calls(events, changed)
+    return with_calls(events, changed)
 
 
 def _first_call_alone(events: Events) -> Events:

@@ -8,6 +8,7 @@ from itertools import count, groupby
 from typing import Any
 
 from art_compliance.dialects.framing import change_data
+from art_compliance.miniatures.answers import with_calls
 from art_compliance.miniatures.base import Events, change_events, change_payload, miniature
 from art_compliance.miniatures.forms import reread
 from art_compliance.miniatures.streams import refeed
@@ -113,17 +114,7 @@ def numbers_every_answer_from_one(adapter: Any) -> None:
 def _renumbered(events: Events) -> Events:
     numbers = count(1)
     renamed = {event["call"]["id"]: f"call_{next(numbers)}" for event in events if "call" in event}
-
-    def changed(call: dict[str, Any]) -> dict[str, Any]:
-        return {**call, "id": renamed.get(call["id"], call["id"])}
-
-    def with_message(event: dict[str, Any]) -> dict[str, Any]:
-        message = event.get("message")
-        if not is_object(message) or not message.get("tool_calls"):
-            return event
-        return {**event, "message": {**message, "tool_calls": [*map(changed, message["tool_calls"])]}}
-
-    return [with_message({**event, "call": changed(event["call"])} if "call" in event else event) for event in events]
+    return with_calls(events, lambda call: {**call, "id": renamed[call["id"]]})
 
 
 @miniature("stream.other-forms-are-read", around=("ollama-chat",))
@@ -152,17 +143,6 @@ def sends_no_arguments_as_an_empty_text(adapter: Any) -> None:
     change_payload(
         adapter, lambda payload: json.loads(json.dumps(payload).replace('"arguments": "{}"', '"arguments": ""'))
     )
-
-
-@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("cohere",))
-def takes_a_stop_sequence_for_an_unknown_end(adapter: Any) -> None:
-    """`STOP_SEQUENCE` ends an answer with `other`."""
-    change_events(adapter, _without_stop_sequences)
-
-
-def _without_stop_sequences(events: Events) -> Events:
-    raw = {event["metadata"].get("rawStopReason") for event in events if is_object(event.get("metadata"))}
-    return [{**event, "finish": "other"} if "finish" in event and "STOP_SEQUENCE" in raw else event for event in events]
 
 
 @miniature("response.calls-are-whole", "stream.calls-are-whole", around=("openai-responses",))

@@ -125,7 +125,7 @@ def _without_encrypted(body: Any) -> Any:
     return body
 
 
-@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("anthropic",))
+@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("anthropic", "cohere"))
 def knows_one_good_end(adapter: Any) -> None:
     """An answer that met a stop sequence ends with `other`."""
     change_events(adapter, _without_other_ends)
@@ -133,7 +133,8 @@ def knows_one_good_end(adapter: Any) -> None:
 
 def _without_other_ends(events: Events) -> Events:
     raw = {event["metadata"].get("rawStopReason") for event in events if is_object(event.get("metadata"))}
-    return [{**event, "finish": "other"} if "finish" in event and "stop_sequence" in raw else event for event in events]
+    is_other = not raw.isdisjoint({"stop_sequence", "STOP_SEQUENCE"})
+    return [{**event, "finish": "other"} if "finish" in event and is_other else event for event in events]
 
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read")

@@ -28,7 +28,8 @@ class AnyLLM(Subject):
                 {"stream_options": {"include_usage": True}} if self.provider == "openai" else {}
             )
         answer = await self.library.acompletion(**asked)
-        async for piece in read_chat(answer, is_streamed=request.is_streamed):
+        has_refusals = self.provider == "openai"  # elsewhere: "Response blocked by ... content filtering."
+        async for piece in read_chat(answer, is_streamed=request.is_streamed, has_refusals=has_refusals):
             yield piece
 
 

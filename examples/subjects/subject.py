@@ -248,15 +248,22 @@ class Loose(dict[str, Any]):
         return json.loads(json.dumps(value), object_hook=Loose)
 
 
-async def read_chat(answer: Any, *, is_streamed: bool) -> AsyncGenerator[Any]:
-    """The pieces of an answer in the types of chat completions, or of a stream of their chunks."""
+async def read_chat(answer: Any, *, is_streamed: bool, has_refusals: bool = True) -> AsyncGenerator[Any]:
+    """The pieces of an answer in the types of chat completions, or of a stream of their chunks.
+
+    `has_refusals`: what stands in `refusal` is the model's text, and not the library's own words about it.
+    """
+
+    def text_of(said: Any) -> str:
+        return said.content or (has_refusals and getattr(said, "refusal", None)) or ""
+
     if is_streamed:
         usage, reason, calls = None, None, dict[int, list[str]]()
         async for chunk in answer:
             usage = chunk.usage or usage
             for choice in chunk.choices:
                 reason = choice.finish_reason or reason
-                yield choice.delta.content or getattr(choice.delta, "refusal", None) or ""
+                yield text_of(choice.delta)
                 for part in choice.delta.tool_calls or ():
                     call = calls.setdefault(part.index, ["", "", ""])
                     said = part.function and (part.id, part.function.name, part.function.arguments)
@@ -264,7 +271,7 @@ async def read_chat(answer: Any, *, is_streamed: bool) -> AsyncGenerator[Any]:
         told = list(calls.values())
     else:
         message, reason, usage = answer.choices[0].message, answer.choices[0].finish_reason, answer.usage
-        yield message.content or getattr(message, "refusal", None) or ""
+        yield text_of(message)
         told = [[call.id, call.function.name, call.function.arguments] for call in message.tool_calls or ()]
     cached, thinking = getattr(usage, "prompt_tokens_details", None), getattr(usage, "completion_tokens_details", None)
     counted = (usage and usage.prompt_tokens, usage and usage.completion_tokens)

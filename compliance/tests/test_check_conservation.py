@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -195,7 +196,9 @@ def test_a_repair_that_is_not_declared_is_found(make: Any, fragments: list[str])
     ("translate", "fragments"),
     [
         (lambda *_: {"a": 1}, []),
-        (lambda *_: {"a": float("nan")}, ["not JSON data"]),
+        (lambda *_: {"a": float("nan")}, ["cannot be sent as JSON: $.a: "]),
+        (lambda *_: {"a": "\ud800"}, ["cannot be sent as JSON: $.a: a lone surrogate"]),
+        (lambda *_: json.loads("[" * 300 + "]" * 300), []),
         (lambda *_: int("no"), ["ValueError"]),
         (refuse, ["X"]),
     ],

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks import wire
 from art_compliance.checks.base import Check, check, leave_to
-from art_compliance.checks.requirements import NotApplicable, is_json
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Comparison, Difference, Slot
 from art_compliance.dialects import Decoded
@@ -17,6 +17,7 @@ from art_compliance.pointers import leaves
 from art_compliance.quoting import show
 from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_sdk import ArtStandardPrompt, ToolResultMessage, parse_prompt
+from art_sdk.sendable import find_unsendable
 
 
 @check(
@@ -31,8 +32,8 @@ def is_total(trial: Trial) -> Iterator[Problem]:
         yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
         yield Problem(f"raised {seen.code} for a well-formed prompt: {seen.message}")
-    elif isinstance(seen, Sent) and not is_json(seen.payload):
-        yield Problem("the payload is not JSON data, or has NaN or infinity")
+    elif isinstance(seen, Sent) and (found := find_unsendable(seen.payload)) and not found.is_too_deep:
+        yield Problem(f"the payload cannot be sent as JSON: {found.path}: {found.reason}")
 
 
 _REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})

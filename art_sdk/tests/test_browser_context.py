@@ -75,8 +75,9 @@ def test_long_reasonings_and_outcomes_are_cut():
 
 
 def test_times_are_left_out_if_not_wanted():
-    assert "at 2026-05-04T12:00:00" in text(act(after(1)))
-    assert "2026" not in text(act(after(1), config={"contextConfig": {"includeTimestamps": False}}))
+    contexts = after(1, events=[event(0)])
+    assert text(act(contexts)).count("at 2026-05-04T12:00:00") == 2
+    assert "2026" not in text(act(contexts, config={"contextConfig": {"includeTimestamps": False}}))
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,14 @@ def test_no_previous_page_means_no_comparison():
     contexts.previous = None
     states = act(contexts).content.context_section.page_states
     assert (states.previous_page_dom, states.dom_comparison) == (None, None)
+
+
+def test_the_page_before_has_a_tenth_of_the_room():
+    contexts = Contexts(HOME, "<ul>" + "<li>an entry of the list</li>" * 50)
+    contexts.steps = [step(0)]
+    states = act(contexts, config={"contextConfig": {"maxDomSize": 1_000}}).content.context_section.page_states
+    assert states.previous_page_dom is not None
+    assert len(states.previous_page_dom) <= 100
 
 
 def test_the_same_page_again_is_no_change():

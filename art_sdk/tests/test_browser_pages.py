@@ -58,6 +58,7 @@ def test_elements_have_their_text_state_and_depth():
         '<input type="hidden" value="x">',
         "<dialog>x</dialog>",
         "<script>x</script><style>x</style><template>x</template><noscript>x</noscript><svg><text>x</text></svg>",
+        "<iframe>x</iframe><object>x</object><canvas>x</canvas><audio>x</audio><video>x</video><math><mi>x</mi></math>",
         "<!-- x -->",
         "<!--><!-- x -->",
     ],

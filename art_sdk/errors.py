@@ -79,7 +79,7 @@ class PromptValidationFailed(ARTError):
 
 
 class PromptAssemblyFailed(ARTError):
-    """A blueprint that is malformed, or that does not make an `ArtStandardPrompt` of this context.
+    """A blueprint that is malformed, or that does not render to an `ArtStandardPrompt` with this context.
 
     `details` has, as far as they apply, `blueprint`, `tag`, `line` (from 1), `within` (the partial, or the text of an
     object blueprint, in which the line is counted), `index` (of the message) and `violations` (as in
@@ -91,7 +91,7 @@ class PromptAssemblyFailed(ARTError):
 
 
 class PromptTranslationFailed(ARTError):
-    """A well-formed prompt that this adapter's provider cannot take.
+    """A well-formed prompt that this adapter's provider does not accept.
 
     `details` has `adapter` (the class), `provider` (its name), `reason` (what is wrong, and what to do) and, as far as
     they apply, `index` and `role` of the message, `call_id`, and `rule` (the provider's rule that forbids it).

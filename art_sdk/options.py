@@ -27,9 +27,9 @@ class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
     `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are the caller's own: they appear in the events
     and are not sent. `tool_choice` is `auto`, `none`, `required` or a tool's name. `late_system` says what to do with
-    a system message in mid-conversation if the provider has no place for it; without it, the adapter's own setting
-    holds. `provider` adds, per dialect, fields of
-    the provider's request for which this format has no slot; those of other dialects are ignored.
+    a system message in mid-conversation if the provider has no place for it; by default, what the adapter's own setting
+    says. `provider` adds, per dialect, fields of the provider's request for which this format has no slot; those of
+    other dialects are ignored.
     """
 
     thread_id: str

@@ -102,7 +102,7 @@ AFTER: Final[Mapping[tuple[State, type[StreamEvent]], State]] = {
 
 
 class OutOfOrder(ValueError):
-    """Events in an order that no adapter may give."""
+    """Events in an order that no adapter may yield."""
 
 
 class Completion(Struct, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 def fold(events: Iterable[StreamEvent]) -> Completion:
-    """One answer, made of its events.
+    """Folds the events of one call into its answer.
 
     Raises the error of an ERROR event, and OutOfOrder for events that break the order above.
     """

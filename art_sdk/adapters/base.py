@@ -59,9 +59,9 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
     `base_url` replaces `default_base_url`, version path included; `model` is the default of calls
     that name none; `headers` go with every request; `http_client` is an httpx2 client of either kind.
     `timeouts` bound the time of a call, `size_limits` the bytes of its answer.
-    `retries` is how often a call is tried again if that may help and no part of an answer came yet:
+    `retries` is how many times a failed call is retried, if that may help and no part of the answer has arrived:
     after the provider's `Retry-After`, or after 0.5 s, 1 s, 2 s, up to 8 s.
-    `late_system` is the default of calls that do not say what to do with a system message in mid-conversation.
+    `late_system` is the default for calls that do not set this option.
     Raises InvalidConfig for an unusable key, URL, model, header, client, number of retries, time limit, size limit or
     late_system.
 

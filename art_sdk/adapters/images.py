@@ -1,4 +1,4 @@
-"""Images: which ones a provider takes, and their data as base64."""
+"""Images: which ones a provider accepts, and their data as base64."""
 
 from __future__ import annotations
 

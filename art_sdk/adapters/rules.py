@@ -1,4 +1,4 @@
-"""What a provider takes, as data: names, ids, numbers, counts and schemas. Each has the id of the provider's rule."""
+"""What a provider accepts, as data: names, ids, numbers, counts and schemas. Each has the id of the provider's rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class NameRule(NamedTuple):
-    """The names that a provider takes, the id of its rule, and how another one is sent.
+    """The names that a provider accepts, the id of its rule, and how other names are sent.
 
     A renamed tool keeps what is readable of its name, before digits of its SHA-256. Names that look like renamed ones
     are renamed too, so that a given name never equals one. Two tools share a name only if these digits are equal.
@@ -43,7 +43,7 @@ def _rename(name: str) -> str:
 
 
 class RangeRule(NamedTuple):
-    """The numbers that a provider takes for an option, both ends included."""
+    """The numbers that a provider accepts for an option, both ends included."""
 
     low: float
     high: float
@@ -51,7 +51,7 @@ class RangeRule(NamedTuple):
 
 
 class CountRule(NamedTuple):
-    """How many of something a provider takes."""
+    """How many of something a provider accepts."""
 
     most: int
     rule: str | None = None
@@ -66,7 +66,7 @@ class RootRule(NamedTuple):
 
 
 class CallIdRule(NamedTuple):
-    """The call ids that a provider takes, and how another one is sent: a lead, and digits of its SHA-256.
+    """The call ids that a provider accepts, and how others are sent: as a prefix, and digits of their SHA-256.
 
     Ids that look like mapped ones are mapped too, so that a given id never equals a mapped one. Two mapped
     ids are equal only if `digits` hexadecimal digits of their hashes are.

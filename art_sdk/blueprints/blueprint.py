@@ -32,7 +32,7 @@ SourceKind = Literal["text", "object"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Blueprint:
-    """A compiled blueprint, made by `compile`. It holds no data, so threads may share it."""
+    """A compiled blueprint, made by `compile`. It contains no data of a context, so threads may share it."""
 
     name: str | None
     limits: BlueprintLimits

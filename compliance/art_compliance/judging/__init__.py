@@ -17,9 +17,9 @@ def judge(
     `payload` is JSON data; what cannot be sent as JSON is one finding. `model` and `url` help where the payload lacks
     them, and `version` is the version of the API that a header names (`anthropic-version`): what a service accepts
     depends on all three.
-    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it ignores it) or `note`. Nothing is a
-    refusal where the URL is that of another format, where the body is no request of this one and the host is not
-    known, and where a recorder has masked the value. Raises HarnessError for an unknown dialect.
+    `Finding.severity` is `reject` (the provider would refuse it), `ignored` (it ignores it) or `note`. A finding is a
+    note at most if the URL belongs to another format, if the host is unknown and the body is not a request of this
+    format, or if a recorder has masked the value. Raises HarnessError for an unknown dialect.
     """
     found = judge_wire(dialect, payload, model=model, url=url)
     if not any(finding.path is not None and finding.severity == "reject" for finding in found):  # it cannot be sent

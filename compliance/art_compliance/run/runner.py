@@ -46,11 +46,12 @@ def certify(
 ) -> Report:
     """Judges an adapter, given as a factory or by name, and returns the report.
 
-    The adapter runs in a process of its own, where it can be made in one, unless it is not to be `isolated`.
-    `baseline` is the file of the known failures; without it, none is known.
-    `call_seconds` is what one call may take. `on_result` is called with each result, its number and the total. Where
-    preflight fails, nothing else runs; neither after the adapter did not return, or ended its process, `MOST_STOPS`
-    times, nor after `seconds`. KeyboardInterrupt ends the run, too: the report has what was judged until then.
+    The adapter runs in a process of its own if another process can import its factory, unless `isolated` is False.
+    `baseline` is the file with the known failures; without it, none is known. `seconds` limits the run, `call_seconds`
+    one call. `on_result` is called with each result, its number and the total.
+
+    The run ends early if preflight fails, if the adapter hangs or ends its process `MOST_STOPS` times, after `seconds`,
+    and on KeyboardInterrupt: the report then has what was judged until then.
     Raises HarnessError for what is not the adapter's fault.
     """
     factory = Named(make) if isinstance(make, str) else make

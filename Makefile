@@ -89,7 +89,7 @@ payloads: $(VENV)/certify
 	$(BIN)/python compliance/tests/browser_scenarios.py
 	$(BIN)/python compliance/tests/canonical_payloads.py
 
-# What the documentation says of code and data: the tables of adapters, losses and repairs, docs/rules.md, docs/slot-maps.md.
+# What is made of code and data: tables of adapters, losses and repairs, docs/rules.md, docs/slot-maps.md, JSON Schemas.
 pages: $(VENV)/certify
 	$(BIN)/python compliance/tests/generated_pages.py
 

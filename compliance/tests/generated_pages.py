@@ -1,14 +1,17 @@
-"""Writes the parts of the documentation that are made of code and data: `make pages`. A test says when that is due."""
+"""Writes what is made of code and data, documentation and schemas: `make pages`. A test says when that is due."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from art_compliance.auditing.schema import audit_schema
 from art_compliance.judging.explaining import rules_page
+from art_compliance.publishing.report_schema import report_schema
 from art_compliance.publishing.slot_pages import slot_maps_page
+from art_compliance.schemas import SCHEMAS, published
 from art_compliance.subject.factories import find_factory
 from art_compliance.subject.meanings import describe_meanings
 from art_sdk import BUILT_IN, BaseAdapter
@@ -47,11 +50,20 @@ def with_meanings(guide: str) -> str:
     return re.sub(tables, lambda _: describe_meanings(), guide, flags=re.MULTILINE | re.DOTALL)
 
 
+_SCHEMAS: Final[Mapping[str, Callable[[], Any]]] = {**SCHEMAS, "report": report_schema, "audit": audit_schema}
+
+
+def _schema_page(name: str) -> tuple[str, Callable[[str], str]]:
+    file = "art-standard-prompt" if name == "prompt" else name
+    return f"fixtures/schemas/{file}.schema.json", lambda _: f"{published(name, _SCHEMAS)}\n"
+
+
 PAGES: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/adapters.md": with_adapters,
     "docs/rules.md": lambda _: f"{rules_page().rstrip()}\n",
     "docs/slot-maps.md": lambda _: slot_maps_page(),
     "compliance/README.md": with_meanings,
+    **dict(map(_schema_page, _SCHEMAS)),
 }
 """By file, what its text becomes."""
 

@@ -31,6 +31,11 @@ def branches(schema: dict[str, Any]) -> dict[str, Any]:
     return {one["properties"]["action"]["const"]: one["properties"]["parameters"] for one in schema["oneOf"]}
 
 
+def test_the_version_of_the_schema_is_the_one_that_its_manager_gives():
+    prompt = asyncio.run(manager().generate_action_prompt(action()))
+    assert (prompt.content.schema_section.schema_version, prompt.schema.version) == ("7", "2.1.0")
+
+
 def test_only_the_commands_that_are_asked_for_are_branches():
     assert [*branches(read())] == ["click", "fill"]
     assert [*branches(read("fill"))] == ["fill"]

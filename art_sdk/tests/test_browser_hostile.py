@@ -143,6 +143,16 @@ def test_a_secret_stands_in_no_prompt_audit_entry_error_or_repr(canary: str):
     assert "earlier <secret>" in text_of(prompt)
 
 
+def test_no_half_of_a_secret_is_left_where_a_text_is_cut():
+    secret = "hunter22" * 4
+    contexts = Contexts(CLEAN, CLEAN, metadata={"extractedContent": "p" * 9_990 + secret})
+    contexts.steps = [step(0, reasoning="r" * 490 + secret)]
+    contexts.session["events"] = [event(0, "o" * 290 + secret)]
+    made = manager(contexts, executor=Executor("e" * 90 + secret + "e" * 300), secrets={"pin": secret})
+    prompt = asyncio.run(made.generate_reflection_prompt(reflection()))
+    assert "hunt" not in json.dumps(_data(prompt)) + text_of(prompt)
+
+
 def _templates(made: Any) -> list[Any]:
     collection = made.get_prompt_templates()
     return [getattr(collection, name) for name in collection.__struct_fields__]

@@ -123,7 +123,7 @@ def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
 
 
 def describe(
-    messages: ArtStandardPrompt, given: Sequence[object], settings: tuple[object, ...], written: memoryview
+    messages: ArtStandardPrompt, given: tuple[object, ...], settings: tuple[object, ...], written: memoryview
 ) -> KnownHistory | None:
     """The history of messages that were sent, of which those were given. None if it must not be kept.
 
@@ -138,7 +138,7 @@ def describe(
     else:
         ids = [call.id for one in assistants if one.tool_calls for call in one.tool_calls]
         has_free = any(one.extensions for one in assistants)
-    fixed = tuple(given) if type(given[0]) in _FIXED and are_fixed(given) else None
+    fixed = given if type(given[0]) in _FIXED and are_fixed(given) else None
     free = find_free_json(messages) if has_free else b""
     return KnownHistory(messages, fixed, settings, free, frozenset(ids), written)
 

@@ -26,7 +26,7 @@ class ParsedPrompt(NamedTuple):
     `key` is that of its conversation; None if nothing of it is kept.
     """
 
-    given: Sequence[object]
+    given: tuple[object, ...]
     prompt: ArtStandardPrompt
     key: Key | None
     begin: int = 0
@@ -81,10 +81,10 @@ class HistoryKeeper:
             type(given) in _LISTS and len(cast("list[Any]", given)) >= self.shortest_history and self._messages_field
         ):
             return ParsedPrompt((), parse_prompt_to_encode(given), None)
-        values = cast("Sequence[object]", given)
-        return self._find_given(values, options) or self._find_equal(values, parse_prompt_to_encode(given), options)
+        values = tuple(cast("Sequence[object]", given))  # the caller's list may change meanwhile
+        return self._find_given(values, options) or self._find_equal(values, parse_prompt_to_encode(values), options)
 
-    def _find_given(self, given: Sequence[object], options: CallOptions) -> ParsedPrompt | None:
+    def _find_given(self, given: tuple[object, ...], options: CallOptions) -> ParsedPrompt | None:
         """The prompt, if what is known of it are these very values. Only the others are parsed."""
         begin = _count_leading(given)
         key = self._history_key(given, begin, options)
@@ -93,12 +93,12 @@ class HistoryKeeper:
             return None
         end = begin + len(known.messages)
         try:
-            rest = parse_prompt_to_encode([*given[:begin], *given[end:]])
+            rest = parse_prompt_to_encode(given[:begin] + given[end:])
         except PromptValidationFailed:  # the whole prompt shows why, at the right place
             return None
         return ParsedPrompt(given, rest[:begin] + known.messages + rest[begin:], key, begin, end, known)
 
-    def _find_equal(self, given: Sequence[object], prompt: ArtStandardPrompt, options: CallOptions) -> ParsedPrompt:
+    def _find_equal(self, given: tuple[object, ...], prompt: ArtStandardPrompt, options: CallOptions) -> ParsedPrompt:
         """The prompt, and what is known of it."""
         begin = _count_leading(prompt)
         key = self._history_key(prompt, begin, options)

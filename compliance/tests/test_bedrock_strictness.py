@@ -18,6 +18,7 @@ from art_compliance.cassettes.scrubbing import REDACTED, Scrubber
 from art_compliance.dialects import DIALECTS, decode
 from art_compliance.dialects.aws_events import is_messages, read_messages, write_message
 from art_compliance.dialects.bedrock_converse.access import KEY_ID, SECRET, verify
+from art_compliance.dialects.bedrock_converse.answers import name_error
 from art_compliance.dialects.endpoints import own_endpoint
 from art_compliance.provider import Request, StrictProvider, ask
 from art_compliance.provider.strict import answer_strictly
@@ -271,6 +272,14 @@ def test_botocore_s_client_gets_a_named_error_for_a_wrong_secret(provider: Stric
         client.converse(modelId=MODEL, messages=[{"role": "user", "content": [{"text": "hi"}]}])
     client.close()
     assert raised.value.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+def test_errors_are_named_as_botocore_names_those_of_their_status() -> None:
+    converse = botocore_session().get_service_model("bedrock-runtime").operation_model("Converse")
+    known = [(one.metadata["error"]["httpStatusCode"], one.name) for one in converse.error_shapes]
+    assert len(known) > 6
+    assert {name_error(status, "?") for status, _ in known} <= {name for _, name in known}
+    assert all((status, name_error(status, "?")) in known for status, _ in known)
 
 
 def botocore_session() -> Any:

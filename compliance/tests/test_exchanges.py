@@ -12,6 +12,7 @@ import pytest
 
 from art_compliance import HarnessError, Report, Selection, certify
 from art_compliance.checks import CHECKS
+from art_compliance.checks.additions import NEW_REASON
 from art_compliance.findings import WireExchange
 from art_compliance.miniatures import find_miniature
 from art_compliance.run.failing import describe_failure
@@ -54,6 +55,13 @@ def test_a_finding_has_the_request_and_the_answer_it_was_found_on(report: Report
     assert exchange.content_type == "application/json"
     assert SCENARIO.answer is not None
     assert json.dumps(SCENARIO.answer.content)[1:-1] in exchange.answer
+
+
+def test_a_check_that_asks_again_shows_what_it_asked_last():
+    check = "stream.unknown-end-is-no-stop"
+    make = find_miniature("takes-new-ends-for-stop").of(OpenAIAdapter)
+    (failed,) = certify(make, selection=Selection(checks=(check,)), seed=1, isolated=False).failures
+    assert NEW_REASON in exchange_of(failed).answer
 
 
 @pytest.mark.parametrize(("make", "header"), [(OpenAIAdapter, "authorization"), (AnthropicAdapter, "x-api-key")])

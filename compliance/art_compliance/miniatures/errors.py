@@ -33,7 +33,7 @@ def asks_again_without_money(adapter: Any) -> None:
     change_errors(adapter, lambda error, _: {"is_retryable": True} if error.status == 402 else {})
 
 
-@miniature("response.error-answer-is-an-error", around=("openai", "gemini"))
+@miniature("response.error-answer-is-an-error", around=("bedrock", "openai", "gemini"))
 def has_codes_below_500_alone(adapter: Any) -> None:
     """The error of a provider that failed has no field for the provider's code."""
     own = adapter.read_error

@@ -27,6 +27,8 @@ from art_compliance.subject.observations import Crashed
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
+Headers = tuple[tuple[str, str], ...]
+
 _STATUSES: Final = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529)
 """520 and 524 are Cloudflare's, which stands in front of several providers."""
 
@@ -50,14 +52,15 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
     for status in _STATUSES:
         words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.answers.write_error(status, words)
-        headers = (("retry-after", f"{_WAIT:g}"),) if status == 429 else ()
+        named = trial.dialect.answers.error_headers(status, words)
+        headers = (*named, *((("retry-after", f"{_WAIT:g}"),) if status == 429 else ()))
         reply = trial.call_with(Response(status, body, headers=headers))
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
             error = reply.error or {}
             faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
             faults += _wrong_advice(error, status)
-            if not trial.subject.is_translated and (codes := _codes_in(body)):
+            if not trial.subject.is_translated and (codes := _codes_in(body, named)):
                 coded[status] = "provider_code" in error
                 faults += _wrong_code(error, codes)
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
@@ -89,11 +92,12 @@ def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:
         yield Problem(f"is_retryable is {show(error.get('is_retryable'))}; {advice}")
 
 
-def _codes_in(body: bytes) -> list[str]:
-    """What an error answer says of the kind of error that it is."""
+def _codes_in(body: bytes, headers: Headers) -> list[str]:
+    """What an error answer says of the kind of error that it is: in its body, or, as Amazon's, in a header."""
     said = json.loads(body)
     fault = said["error"] if is_object(said.get("error")) else said
-    return [str(fault[name]) for name in _CODES if fault.get(name) is not None]
+    in_body = [str(fault[name]) for name in _CODES if fault.get(name) is not None]
+    return in_body + [value.partition(":")[0] for _, value in headers]
 
 
 def _wrong_code(error: dict[str, Any], codes: list[str]) -> Iterator[Problem]:

@@ -180,7 +180,7 @@ def reads(text: str, tokens: str) -> Any:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [(WRITTEN_TEXT, "a"), (WRITTEN_TEXT, "z"), ("a", WRITTEN_TEXT), ("z", WRITTEN_TEXT), ("a", "a")],
+    [(WRITTEN_TEXT, "a"), (WRITTEN_TEXT, "z"), ("a", WRITTEN_TEXT), ("A", WRITTEN_TEXT), ("a", "a")],
 )
 def test_every_prompts_answer_is_read_whole_in_tokens_and_message(text: str, tokens: str):
     name = "response.every-prompt-is-answered"

@@ -203,7 +203,8 @@ def seconds(dialect: str, count: int) -> float:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_time_grows_with_the_payload_although_one_id_comes_again_and_again(dialect: str):
     seconds(dialect, 10)  # loads schemas and rules
-    assert min(seconds(dialect, 8_000) for _ in range(2)) < 12 * min(seconds(dialect, 2_000) for _ in range(3))
+    most = 12 * min(seconds(dialect, 2_000) for _ in range(2))
+    assert any(seconds(dialect, 8_000) < most for _ in range(3))  # other processes only ever add
 
 
 def with_schema(dialect: str, schema: Any) -> Any:

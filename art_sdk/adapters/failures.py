@@ -29,12 +29,16 @@ class Words(NamedTuple):
     message: str | None
 
 
+SHORTEST_SECRET: Final = 8
+"""Characters. Servers that take any key are given shorter ones, such as "ollama", which are words of their errors, too."""
+
+
 class FailureReader:
     """Makes errors of one provider's bad answers. No part of them shows the API key, which some providers repeat."""
 
     def __init__(self, provider: str, api_key: str, request_id_header: str) -> None:
         self._provider = provider
-        self._api_key = api_key
+        self._secret = api_key if len(api_key) >= SHORTEST_SECRET else None
         self._request_id_header = request_id_header
 
     def read_refusal(self, head: ResponseHead, body: bytes) -> LLMProviderError:
@@ -135,7 +139,7 @@ class FailureReader:
             provider_code=words.code,
             provider_message=words.message,
             request_id=request_id and self._scrub(request_id),
-            raw_body=body.replace(self._api_key.encode(), SCRUBBED.encode()),
+            raw_body=body if self._secret is None else body.replace(self._secret.encode(), SCRUBBED.encode()),
             **more,
         )
 
@@ -146,11 +150,12 @@ class FailureReader:
         return Words(*(word and self._scrub(word)[:RAW_BODY_LIMIT] for word in words))
 
     def _scrub(self, text: str) -> str:
-        return text.replace(self._api_key, SCRUBBED)
+        return text if self._secret is None else text.replace(self._secret, SCRUBBED)
 
     def _scrub_cause(self, cause: Exception) -> Exception:
         """The exception itself, or its text alone if it shows the key: a UnicodeDecodeError shows all bytes."""
-        return ValueError(self._scrub(str(cause))) if self._api_key in f"{cause} {cause!r}" else cause
+        shows_it = self._secret is not None and self._secret in f"{cause} {cause!r}"
+        return ValueError(self._scrub(str(cause))) if shows_it else cause
 
 
 def _quote(words: Words) -> str:

@@ -247,16 +247,22 @@ class _Renewed(OpenAIAdapter):
 
 def test_a_renewed_key_is_removed_from_errors(head: Heads) -> None:
     adapter = _Renewed(api_key="old")
-    adapter.renew("sk-new")
-    error = adapter.read_error(head(401, x_request_id="r-sk-new"), b'{"error": "bad key: sk-new"}')
+    adapter.renew("sk-renewed")
+    error = adapter.read_error(head(401, x_request_id="r-sk-renewed"), b'{"error": "bad key: sk-renewed"}')
     assert (error.message, error.request_id) == ("openai answered 401: bad key: [api key]", "r-[api key]")
-    assert b"sk-new" not in (error.raw_body or b"")
+    assert b"sk-renewed" not in (error.raw_body or b"")
 
 
 def test_what_of_an_answer_is_not_the_key_is_kept(adapter: BaseAdapter, key: str, head: Heads) -> None:
     error = adapter.read_error(head(401), json.dumps({"error": {"message": f"bad key {key}!"}}).encode())
     assert error.provider_message == "bad key [api key]!"
     assert error.raw_body == b'{"error": {"message": "bad key [api key]!"}}'
+
+
+def test_a_placeholder_for_a_server_that_takes_any_key_is_a_word_like_others(head: Heads) -> None:
+    adapter = OpenAIAdapter(api_key="ollama")
+    error = adapter.read_error(head(404), b'{"error": {"message": "model ollama/llama not found"}}')
+    assert error.provider_message == "model ollama/llama not found"
 
 
 @given(status=st.integers(100, 599), body=st.binary() | st.text().map(str.encode), retry=st.text(), kind=st.text())

@@ -30,7 +30,7 @@ class Words(NamedTuple):
 
 
 SHORTEST_SECRET: Final = 8
-"""Characters. Servers that take any key are given shorter ones, such as "ollama", which are words of their errors, too."""
+"""Characters. A shorter key, such as "ollama", is given to servers that take any, and is a word of their errors, too."""
 
 
 class FailureReader:

@@ -30,7 +30,7 @@ class Words(NamedTuple):
 
 
 SHORTEST_SECRET: Final = 8
-"""Characters. A shorter key, such as "ollama", is given to servers that take any, and is a word of their errors, too."""
+"""Characters. A shorter key, such as "ollama", is for servers that take any, and may be a word of their errors."""
 
 
 class FailureReader:

@@ -79,8 +79,10 @@ $(VENV)/others/%: | $(BIN)/python
 	@$(subst PIP_CONSTRAINT=constraints.txt,,$(PIP)) --no-deps --target $@ $(WANTED) || \
 	  echo "--- $(WANTED) cannot be installed: the tests that want it are skipped"
 
+# Ours, the floors and other libraries, each in an environment of its own, and docs/performance.md:
+# make bench [OPTIONS="--only haystack ..."] (see benchmarks/README.md)
 bench: $(VENV)/test
-	$(BIN)/python -m pytest benchmarks --override-ini testpaths=benchmarks
+	$(BIN)/python -m benchmarks.run $(OPTIONS)
 
 # The scenarios of agents' own prompts, then the canonical payloads, fixtures/payloads: after a scenario is added, changed
 # or deleted, or an agent changed.

@@ -8,8 +8,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from statistics import median
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median, quantiles
 from typing import Final, NamedTuple
 
 Clock = Callable[[], float]
@@ -21,25 +21,54 @@ ROUND_SECONDS: Final = 0.02
 
 
 class Pair(NamedTuple):
-    """Seconds per run of each, and their ratio: medians, or minima for child processes."""
+    """Seconds per run of each, and their ratio: medians, or minima for child processes.
+
+    Half of the rounds had a ratio from `low` to `high`.
+    """
 
     floor: float
     ours: float
     ratio: float
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def spread(self) -> str:
+        """The ratio, and its spread."""
+        return f"{self.ratio:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def spread(ratios: list[float]) -> str:
+    """The median of the ratios, and the range of the middle half of them."""
+    low, _, high = quantiles(ratios, n=4)
+    return f"{median(ratios):.2f} ({low:.2f} to {high:.2f})"
 
 
 def compare(floor: Work, ours: Work, *, clock: Clock = time.process_time, rounds: int = ROUNDS) -> Pair:
     """Measures ours against the floor. They take turns in going first."""
-    repeats = _repeats(floor, clock)
+    return compare_all(floor, {"ours": ours}, clock=clock, rounds=rounds)["ours"]
+
+
+def compare_all(
+    floor: Work, others: Mapping[str, Work], *, clock: Clock = time.process_time, rounds: int = ROUNDS
+) -> dict[str, Pair]:
+    """Measures each against the floor, all in turns: noise hits all of them alike. Each goes first now and then."""
+    works = {"": floor, **others}
+    repeats = {name: _repeats(work, clock) for name, work in works.items()}
     gc.collect()
-    floors: list[float] = []
-    own: list[float] = []
+    times: dict[str, list[float]] = {name: [] for name in works}
+    names = list(works)
     for number in range(rounds):
-        turns = [(floor, floors), (ours, own)]
-        for work, times in turns if number % 2 else reversed(turns):
-            times.append(_time(work, repeats, clock))
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            times[name].append(_time(works[name], repeats[name], clock))
+    return {name: _pair(times[""], times[name]) for name in others}
+
+
+def _pair(floors: list[float], own: list[float]) -> Pair:
     ratios = [mine / theirs for mine, theirs in zip(own, floors, strict=True)]
-    return Pair(median(floors), median(own), median(ratios))
+    low, _, high = quantiles(ratios, n=4)
+    return Pair(median(floors), median(own), median(ratios), low, high)
 
 
 def run_child(arguments: Sequence[str], *, cwd: str | None = None) -> float:
@@ -50,7 +79,7 @@ def run_child(arguments: Sequence[str], *, cwd: str | None = None) -> float:
         check=True,
         cwd=cwd,
         stdout=subprocess.DEVNULL,
-        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))},
+        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "PYTHONDONT"))},
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

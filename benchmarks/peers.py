@@ -1,32 +1,43 @@
-"""The same conversation through other libraries, in one process with ours and the floors.
+"""The same conversation through another library, in one process with ours and the floor, which take turns with it.
 
-    python -m benchmarks.peers
+    python -m benchmarks.peers litellm > litellm.json
 
-Only libraries that are installed are measured. Each starts with the prompt as its users have it in JSON, makes what it
-would pass to the provider's client, and ends with bytes from `json.dumps` (after pydantic's `model_dump`, where it is
-not JSON data yet), which is the least that the clients do. The peers need not translate the tools. Where no public
-function ends there, a private one is called, so a new release may break a measurement; failures are printed.
+`make bench` runs it in an environment per library. A library starts with the prompt as its users have it in JSON, makes
+what it would pass to the provider's client, and ends with bytes from `json.dumps` (after pydantic's `model_dump`, where
+it is not JSON data yet), which is the least that the clients do. It need not translate the tools. Where it has message
+types of its own, the same from those is measured, too. Where no public function ends there, a private one is called, so
+a new release may break a measurement: the page then says so.
 """
-# ruff: noqa: PLC0415, SLF001, T201 - imported only if installed, private functions called, a table printed
+# ruff: noqa: PLC0415, SLF001, T201 - imported only if installed, private functions called, JSON printed
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import time
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
 
 from benchmarks.conversation import MODEL, SIZES, Message, make_options, make_prompt
 from benchmarks.floors import CONTESTS
-from benchmarks.measure import compare
-
-Translator = Callable[[list[Message]], object]
-Translators = Mapping[str, Translator]
+from benchmarks.measure import Work, compare_all
 
 _KEY: Final = "key"
 _GEMINI: Final = "gemini-2.5-flash"
+_CLAUDE: Final = "claude-haiku-4-5"
+ROUNDS: Final = 9
+
+
+class Peer(NamedTuple):
+    """How a library translates. `convert` makes the library's own messages of JSON data, if it has such."""
+
+    translate: Callable[[Any], object]
+    convert: Callable[[list[Message]], Any] | None = None
+
+
+Peers = Mapping[str, Peer]
 
 
 def chat_dicts(prompt: list[Message]) -> list[Message]:
@@ -34,30 +45,42 @@ def chat_dicts(prompt: list[Message]) -> list[Message]:
     return [message | {"role": "tool"} if message["role"] == "tool_result" else dict(message) for message in prompt]
 
 
-def litellm() -> Translators:
+def litellm() -> Peers:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise importing it uses the network
-    from litellm import OpenAIGPTConfig
+    from litellm import AnthropicConfig, OpenAIGPTConfig
     from litellm.llms.vertex_ai.gemini.transformation import (
         _gemini_convert_messages_with_history,
         _transform_system_message,
     )
 
-    config = OpenAIGPTConfig()
+    openai, claude = OpenAIGPTConfig(), AnthropicConfig()
 
     def gemini(chat: list[Message]) -> object:
         system, rest = _transform_system_message(supports_system_message=True, messages=list(chat))
         return system, _gemini_convert_messages_with_history(messages=rest, model=_GEMINI)
 
-    return {"openai": lambda chat: config.transform_request(MODEL, list(chat), {}, {}, {}), "gemini": gemini}
+    def anthropic(chat: list[Message]) -> object:
+        return claude.transform_request(_CLAUDE, list(chat), {"max_tokens": 8192}, {}, {})
+
+    return {
+        "openai": Peer(lambda chat: openai.transform_request(MODEL, list(chat), {}, {}, {})),
+        "anthropic": Peer(anthropic),
+        "gemini": Peer(gemini),
+    }
 
 
-def aisuite() -> Translators:
+def aisuite() -> Peers:
+    from aisuite.providers.anthropic_provider import AnthropicMessageConverter
     from aisuite.providers.message_converter import OpenAICompliantMessageConverter
 
-    return {"openai": OpenAICompliantMessageConverter().convert_request}
+    return {
+        "openai": Peer(OpenAICompliantMessageConverter().convert_request),
+        "anthropic": Peer(AnthropicMessageConverter().convert_request),
+    }
 
 
-def any_llm() -> Translators:
+def any_llm() -> Peers:
+    from any_llm.providers.anthropic.utils import _convert_messages_for_anthropic
     from any_llm.providers.gemini.base import GoogleProvider
     from any_llm.providers.openai.base import BaseOpenAIProvider
     from any_llm.types.completion import CompletionParams
@@ -70,29 +93,34 @@ def any_llm() -> Translators:
         params = CompletionParams(model_id=_GEMINI, messages=chat)
         return GoogleProvider._convert_completion_params(params, provider_name="gemini")
 
-    return {"openai": openai, "gemini": gemini}
+    return {"openai": Peer(openai), "anthropic": Peer(_convert_messages_for_anthropic), "gemini": Peer(gemini)}
 
 
-def pydantic_ai() -> Translators:
+def pydantic_ai() -> Peers:
     from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
     from pydantic_ai.providers.google import GoogleProvider
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    models = {
-        "openai": OpenAIChatModel(MODEL, provider=OpenAIProvider(api_key=_KEY)),
-        "gemini": GoogleModel(_GEMINI, provider=GoogleProvider(api_key=_KEY)),
+    openai = OpenAIChatModel(MODEL, provider=OpenAIProvider(api_key=_KEY))
+    claude = AnthropicModel(_CLAUDE, provider=AnthropicProvider(api_key=_KEY))
+    gemini = GoogleModel(_GEMINI, provider=GoogleProvider(api_key=_KEY))
+    run, none = asyncio.new_event_loop().run_until_complete, ModelRequestParameters()
+    return {
+        "openai": Peer(lambda own: run(openai._map_messages(own, none)), _model_messages),
+        "anthropic": Peer(lambda own: run(claude._map_message(own, none, {})), _model_messages),
+        "gemini": Peer(lambda own: run(gemini._map_messages(own, none)), _model_messages),
     }
-    loop, none = asyncio.new_event_loop(), ModelRequestParameters()
-
-    def translator_of(model: Any) -> Translator:
-        return lambda chat: loop.run_until_complete(model._map_messages(list(_model_messages(chat)), none))
-
-    return {provider: translator_of(model) for provider, model in models.items()}
 
 
-def _model_messages(chat: list[Message]) -> Iterator[object]:
+def _model_messages(chat: list[Message]) -> list[object]:
+    return list(_each_model_message(chat))
+
+
+def _each_model_message(chat: list[Message]) -> Iterator[object]:
     from pydantic_ai import messages as m
 
     for message in chat:
@@ -108,23 +136,27 @@ def _model_messages(chat: list[Message]) -> Iterator[object]:
             yield m.ModelRequest([m.SystemPromptPart(text) if role == "system" else m.UserPromptPart(text)])
 
 
-def langchain() -> Translators:
+def langchain() -> Peers:
+    from langchain_anthropic import ChatAnthropic
     from langchain_core.messages import convert_to_messages
     from langchain_google_genai import ChatGoogleGenerativeAI
     from langchain_openai import ChatOpenAI
 
     openai = ChatOpenAI(model=MODEL, api_key=_KEY)
+    claude = ChatAnthropic(model=_CLAUDE, api_key=_KEY)
     gemini = ChatGoogleGenerativeAI(model=_GEMINI, google_api_key=_KEY)
     return {
-        "openai": lambda chat: openai._get_request_payload(convert_to_messages(chat)),
-        "gemini": lambda chat: gemini._prepare_request(convert_to_messages(chat)),
+        "openai": Peer(openai._get_request_payload, convert_to_messages),
+        "anthropic": Peer(claude._get_request_payload, convert_to_messages),
+        "gemini": Peer(gemini._prepare_request, convert_to_messages),
     }
 
 
-def haystack() -> Translators:
+def haystack() -> Peers:
     from haystack.components.generators.chat import OpenAIChatGenerator
     from haystack.dataclasses import ChatMessage
     from haystack.utils import Secret
+    from haystack_integrations.components.generators.anthropic.chat.utils import _convert_messages_to_anthropic_format
     from haystack_integrations.components.generators.google_genai.chat.utils import (
         _convert_message_to_google_genai_format,
     )
@@ -134,20 +166,44 @@ def haystack() -> Translators:
     def own(chat: list[Message]) -> list[ChatMessage]:
         return [ChatMessage.from_openai_dict_format(message) for message in chat]
 
+    def gemini(own: list[ChatMessage]) -> object:
+        return [_convert_message_to_google_genai_format(message) for message in own if message.role != "system"]
+
     return {
-        "openai": lambda chat: openai._prepare_api_call(messages=own(chat)),
-        "gemini": lambda chat: [_convert_message_to_google_genai_format(m) for m in own(chat) if m.role != "system"],
+        "openai": Peer(lambda own: openai._prepare_api_call(messages=own), own),
+        "anthropic": Peer(_convert_messages_to_anthropic_format, own),
+        "gemini": Peer(gemini, own),
     }
 
 
-PEERS: Final[Mapping[str, Callable[[], Translators]]] = {
+def llama_index() -> Peers:
+    from llama_index.llms.anthropic.utils import messages_to_anthropic_messages
+    from llama_index.llms.openai.utils import from_openai_message_dicts, to_openai_message_dicts
+
+    return {
+        "openai": Peer(lambda own: to_openai_message_dicts(own, model=MODEL), from_openai_message_dicts),
+        "anthropic": Peer(messages_to_anthropic_messages, from_openai_message_dicts),
+    }
+
+
+PEERS: Final[Mapping[str, Callable[[], Peers]]] = {
     "aisuite": aisuite,
-    "any-llm": any_llm,
+    "any_llm": any_llm,
     "haystack": haystack,
     "langchain": langchain,
     "litellm": litellm,
-    "pydantic-ai": pydantic_ai,
+    "llama_index": llama_index,
+    "pydantic_ai": pydantic_ai,
 }
+
+PACKAGES: Final[Mapping[str, str]] = {
+    "any_llm": "any-llm-sdk",
+    "haystack": "haystack-ai",
+    "langchain": "langchain-core",
+    "llama_index": "llama-index-core",
+    "pydantic_ai": "pydantic-ai-slim",
+}
+"""The packages whose versions are named, where they are not called like the library."""
 
 
 def to_bytes(request: object) -> bytes:
@@ -161,43 +217,30 @@ def _plain(value: Any) -> object:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-def ratios(provider: str, name: str, translate: Translator) -> str:
-    """One line: at each size, the peer's CPU time divided by the floor's and by ours."""
-    contest, options = CONTESTS[provider], make_options()
-    cells: list[str] = []
-    for size in SIZES:
-        prompt = make_prompt(size)
-        chat = chat_dicts(prompt)
-
-        def ours(prompt: list[Message] = prompt) -> object:
-            return contest.adapter.prepare(prompt, options).request.body
-
-        def floor(prompt: list[Message] = prompt) -> object:
-            return contest.floor(prompt)
-
-        def peer(chat: list[Message] = chat) -> object:
-            return to_bytes(translate(chat))
-
-        to_floor, to_ours = (compare(base, peer, clock=time.process_time, rounds=7).ratio for base in (floor, ours))
-        cells.append(f"{to_floor:>8.1f} {to_ours:>8.1f}")
-    return f"{provider:<8} {name:<12}" + " |".join(cells)
+def measure(provider: str, peer: Peer, size: int) -> dict[str, str]:
+    """The ratios to the floor, with their spread: ours, the peer's, and the peer's from its own messages."""
+    contest, options, prompt = CONTESTS[provider], make_options(), make_prompt(size)
+    chat, convert, translate = chat_dicts(prompt), peer.convert, peer.translate
+    works: dict[str, Work] = {"ours": lambda: contest.adapter.prepare(prompt, options).request.body}
+    if convert is None:
+        works["theirs"] = lambda: to_bytes(translate(chat))
+    else:
+        own = convert(chat)
+        works |= {"theirs": lambda: to_bytes(translate(convert(chat))), "own types": lambda: to_bytes(translate(own))}
+    pairs = compare_all(lambda: contest.floor(prompt), works, rounds=ROUNDS)
+    return {name: pair.spread for name, pair in pairs.items()}
 
 
-def main() -> None:
-    """Prints a table: for each size, the peer's CPU time divided by the floor's and by ours."""
-    print(f"{'':<21}" + " |".join(f"{f'{size:,} messages':>17}" for size in SIZES) + "   (over the floor, over ours)")
-    for name, load in PEERS.items():
+def main(library: str) -> None:
+    """Prints what was measured of the library, or why it could not be."""
+    found: dict[str, object] = {"library": library, "version": version(PACKAGES.get(library, library))}
+    for provider, peer in PEERS[library]().items():
         try:
-            translators = load()
-        except ImportError as error:
-            print(f"{name}: not measured ({error})")
-            continue
-        for provider, translate in translators.items():
-            try:
-                print(ratios(provider, name, translate))
-            except Exception as error:  # noqa: BLE001 - whatever a foreign library raises
-                print(f"{provider} {name}: it no longer works as measured here ({type(error).__name__}: {error})")
+            found[provider] = {f"{size:,}": measure(provider, peer, size) for size in SIZES}
+        except Exception as error:  # noqa: BLE001 - whatever a foreign library raises
+            found[provider] = f"it no longer works as measured here ({type(error).__name__}: {error})"
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -11,7 +11,7 @@ import pytest
 
 from art_compliance.provider import WRITTEN_TEXT, LoopbackProvider
 from art_sdk import EndEvent, StreamEvent
-from benchmarks.conftest import Note
+from benchmarks.conftest import Cell, Note
 from benchmarks.conversation import MODEL, make_options, make_prompt
 from benchmarks.floors import CONTESTS
 from benchmarks.measure import compare
@@ -60,7 +60,7 @@ def test_whole_call(note: Note, provider_url: str, provider: str):
         assert _text_of(ours()) == WRITTEN_TEXT
         pair = compare(floor, ours, clock=time.thread_time)
     adapter.close()
-    note(f"{provider}, {MESSAGES} messages: whole call, CPU", f"{pair.ratio:.2f}")
+    note(f"{provider}, {MESSAGES} messages: whole call, CPU", pair.spread, Cell("call", provider, "whole call"))
 
 
 def _text_of(events: list[StreamEvent]) -> str | None:

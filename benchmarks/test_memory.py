@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from benchmarks.conftest import Note
+from benchmarks.conftest import Cell, Note
 from benchmarks.conversation import make_options, make_prompt
 from benchmarks.floors import CONTESTS
 from benchmarks.measure import Work
@@ -20,7 +20,7 @@ def test_peak(note: Note, provider: str):
     prompt, options, contest = make_prompt(MESSAGES), make_options(), CONTESTS[provider]
     floor = _peak(lambda: contest.floor(prompt))
     ours = _peak(lambda: contest.adapter.prepare(prompt, options).request.body)
-    note(f"{provider}, {MESSAGES} messages: peak memory", f"{ours / floor:.2f}")
+    note(f"{provider}, {MESSAGES} messages: peak memory", f"{ours / floor:.2f}", Cell("call", provider, "peak memory"))
 
 
 def _peak(work: Work) -> int:

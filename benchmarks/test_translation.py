@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from art_sdk import parse_prompt
-from benchmarks.conftest import Note
+from benchmarks.conftest import Cell, Note
 from benchmarks.conversation import LONGEST, SIZES, Message, last_turn, make_options, make_prompt
 from benchmarks.floors import CONTESTS, FAMILY
-from benchmarks.measure import ROUNDS, Pair, Work, compare
+from benchmarks.measure import ROUNDS, Pair, Work, compare, spread
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -33,13 +32,14 @@ def test_request_body(benchmark: BenchmarkFixture, provider: str, messages: int,
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_ratio_to_the_floor(note: Note, provider: str, messages: int):
     pair = compare(*_both(provider, messages))
-    note(f"{provider}, {messages} messages: CPU", f"{pair.ratio:.2f}")
+    note(f"{provider}, {messages} messages: CPU", pair.spread, Cell("translation", provider, f"{messages:,}"))
 
 
-@pytest.mark.parametrize("messages", [100, 1_000])
+@pytest.mark.parametrize("messages", SIZES)
 @pytest.mark.parametrize("provider", FAMILY)
 def test_ratio_of_a_relative_to_its_floor(note: Note, provider: str, messages: int):
-    note(f"{provider}, {messages} messages: CPU", f"{compare(*_both(provider, messages)).ratio:.2f}")
+    pair = compare(*_both(provider, messages))
+    note(f"{provider}, {messages} messages: CPU", pair.spread, Cell("translation", provider, f"{messages:,}"))
 
 
 @pytest.mark.parametrize("provider", CONTESTS)
@@ -47,28 +47,32 @@ def test_growth(note: Note, provider: str):
     """How much longer ten times as many messages take; ten is linear."""
     short, long = _pair(provider, LONGEST // 10), _pair(provider, LONGEST)
     what = f"{provider}, {LONGEST // 10} to {LONGEST} messages: growth"
-    note(f"{what} of the floor", f"{long.floor / short.floor:.1f}")
-    note(f"{what} of ours", f"{long.ours / short.ours:.1f}")
-    note(f"{provider}, {LONGEST} messages: CPU", f"{long.ratio:.2f}")
+    note(f"{what} of the floor", f"{long.floor / short.floor:.1f}", Cell("growth", provider, "the floor's"))
+    note(f"{what} of ours", f"{long.ours / short.ours:.1f}", Cell("growth", provider, "ours"))
+    note(f"{provider}, {LONGEST} messages: CPU", long.spread, Cell("growth", provider, "ours to the floor, at 10,000"))
 
 
 @pytest.mark.parametrize("parse", [parse_prompt, list], ids=["typed", "data"])
-@pytest.mark.parametrize("messages", [100, 1_000])
+@pytest.mark.parametrize("messages", [200, 1_000])
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_a_turn_more(note: Note, provider: str, messages: int, parse: Callable[[list[Message]], Any]):
     """A prompt of which all but the last turn was sent before, against the floor of the whole prompt."""
     data, options, contest = make_prompt(messages), make_options(), CONTESTS[provider]
     prompt = parse(data)
     before = prompt[: last_turn(data)]
-    body, times = contest.adapter.prepare(prompt, options).request.body, []
+    body = contest.adapter.prepare(prompt, options).request.body
+    ratios: list[float] = []
     for _ in range(ROUNDS):
-        contest.adapter.prepare(before, options)
+        contest.adapter.prepare(before, options)  # each is measured once: the next call finds the whole prompt
         start = time.process_time()
         again = contest.adapter.prepare(prompt, options).request.body
-        times.append(time.process_time() - start)
+        between = time.process_time()
+        contest.floor(data)
+        ratios.append((between - start) / (time.process_time() - between))
         assert again == body
-    floor = compare(lambda: contest.floor(data), lambda: None).floor
-    note(f"{provider}, {messages} messages, a turn more, {parse.__name__}: CPU", f"{median(times) / floor:.2f}")
+    form = "typed values" if parse is parse_prompt else "JSON data"
+    ratio = spread(ratios)
+    note(f"{provider}, {messages} messages, a turn more, {form}: CPU", ratio, Cell(form, provider, f"{messages:,}"))
 
 
 def _pair(provider: str, messages: int) -> Pair:

@@ -77,7 +77,7 @@ def sources() -> Mapping[str, str]:
 
 def pictures() -> Mapping[str, str]:
     """The pictures on the pages: their paths in the repository, and in the site."""
-    names = sorted(path.name for path in (ROOT / "docs" / "pictures").glob("*.png"))
+    names = sorted(path.name for path in (ROOT / "docs" / "pictures").glob("*.*"))
     return {f"docs/pictures/{name}": f"pictures/{name}" for name in names}
 
 

@@ -78,6 +78,12 @@ def test_a_difference_names_its_slot(found: list[dict[str, Any]], slots: list[st
     assert comparison.repairs == frozenset()
 
 
+@pytest.mark.parametrize(("text", "slots"), [("", []), (" ", ["invented"]), ("s", ["invented"])])
+def test_an_empty_system_prompt_is_none(text: str, slots: list[str]):
+    found = compared(TALK[1:], [system(text), *TALK[1:]])
+    assert [difference.slot for difference in found.differences] == slots
+
+
 @pytest.mark.parametrize(
     ("wanted", "found", "repairs"),
     [

@@ -5,6 +5,7 @@ Its models send a temperature of 0.1 by default: it is left out where a call say
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import anthropic
@@ -19,6 +20,10 @@ class LlamaIndex(Subject):
     """What the two have in common. `additional_kwargs` is the place of a result's call, in each of them."""
 
     losses, refusals = (*Subject.losses, "message_name", "result_status"), (ValueError,)
+
+    def __init__(self, **about: Any) -> None:
+        super().__init__(**about)
+        self.model = cache(self.made)  # each has a client, which takes longer to make than a call takes
 
     async def answer(self, request: Request) -> Any:
         messages, names = [], tool_names(request.messages)
@@ -36,7 +41,7 @@ class LlamaIndex(Subject):
                 for call in chat.get("tool_calls", ())
             ]
             messages.append(ChatMessage(role=chat["role"], blocks=[*texts, *calls], additional_kwargs=own))
-        model, asked, answer, said = self.made(request.model), self.given(request), None, None
+        model, asked, answer, said = self.model(request.model), self.given(request), None, None
         if request.is_streamed:
             async for answer in await model.astream_chat(messages, **asked):
                 said = self.said(answer) or said  # OpenAI's is not in the last chunk, which has the usage

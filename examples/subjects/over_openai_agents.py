@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from agents import FunctionTool, ModelSettings, ModelTracing, OpenAIChatCompletionsModel, OpenAIResponsesModel
@@ -15,8 +16,11 @@ class Agents(Subject):
     losses, missing = (*Subject.losses, "message_name", "result_status"), ("stop", "response_schema")
     capabilities = tuple(one for one in Subject.capabilities if one not in {"stop", "response_schema"})
 
+    @cached_property
+    def client(self) -> AsyncOpenAI:
+        return AsyncOpenAI(api_key=self.key, base_url=self.url, max_retries=0)
+
     async def answer(self, request: Request) -> Any:
-        client = AsyncOpenAI(api_key=self.key, base_url=self.url, max_retries=0)
         tools = [
             FunctionTool(one["name"], one["description"], one["parameters"], print, strict_json_schema=False)
             for one in request.functions()
@@ -26,7 +30,7 @@ class Agents(Subject):
         system, items = read_items(request.messages)
         asked = (system, items, settings, tools, None, [], ModelTracing.DISABLED)
         more = {"previous_response_id": None, "conversation_id": None, "prompt": None}
-        model, end = self.model(request.model, client), None
+        model, end = self.model(request.model), None
         if request.is_streamed:
             async for event in model.stream_response(*asked, **more):
                 if event.type in {"response.output_text.delta", "response.refusal.delta"}:
@@ -72,12 +76,12 @@ def read_part(part: dict[str, Any]) -> dict[str, Any]:
 class Chat(Agents):
     dialect, default = "openai-chat", "gpt-4.1-mini"
 
-    def model(self, name: str, client: AsyncOpenAI) -> Any:
-        return OpenAIChatCompletionsModel(name, client)
+    def model(self, name: str) -> Any:
+        return OpenAIChatCompletionsModel(name, self.client)
 
 
 class Responses(Agents):
     dialect, default = "openai-responses", "gpt-4.1-mini"
 
-    def model(self, name: str, client: AsyncOpenAI) -> Any:
-        return OpenAIResponsesModel(name, client)
+    def model(self, name: str) -> Any:
+        return OpenAIResponsesModel(name, self.client)

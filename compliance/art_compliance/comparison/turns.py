@@ -97,7 +97,7 @@ class _TurnComparison:
                 left.remove(twin)
                 self._pair(entry, twin)
         for entry in left:
-            if self._is_moved(entry):
+            if self._is_moved(entry) or _is_empty_system(entry):
                 continue
             shown = entry.texts[0] if entry.texts else ", ".join(call.name for call in entry.calls)
             text = f"{with_article(entry.role)} turn that the prompt does not have: {quote(shown)}"
@@ -278,6 +278,11 @@ class _TurnComparison:
     def _is_parsed(self, wanted: EntryResult, found: EntryResult) -> bool:
         """Whether the result was sent as the JSON value that its text is."""
         return any(is_json_of(wanted.text, value) for value in self._json_results.get(found.path, ()))
+
+
+def _is_empty_system(entry: Entry) -> bool:
+    """Whether it is the empty system prompt that clients send for none. Blanks would be a text."""
+    return entry.role == "system" and not any(entry.texts)
 
 
 def _is_same_call(wanted: EntryCall, found: EntryCall) -> bool:

@@ -38,7 +38,6 @@ _OF_ADAPTERS: Final = (
     "level",
     "shard",
     "sensitivity",
-    "sensitivity",
     "cassettes",
     "seed",
     "profile",

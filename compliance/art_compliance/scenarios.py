@@ -103,14 +103,17 @@ def scenario_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": definitions}
 
 
-@cache
 def load_scenarios(folder: Path | None = None) -> tuple[Scenario, ...]:
     """Every scenario of the folder (by default the suite's own), ordered by group and id.
 
     Raises HarnessError, naming file and field, for a file that violates the schema, a prompt or options that do not
     parse, a missing default outcome, and an id that is used twice.
     """
-    root = folder or data_folder("fixtures") / "scenarios"
+    return _load_all((folder or data_folder("fixtures") / "scenarios").absolute())
+
+
+@cache
+def _load_all(root: Path) -> tuple[Scenario, ...]:
     scenarios = tuple(load_scenario(path, root) for path in sorted(root.rglob("*.json")))
     if not scenarios:
         raise HarnessError(f"there are no scenario files in {root}")

@@ -22,10 +22,15 @@ def severities(dialect: str, payload: Any, url: str | None) -> set[str]:
 @pytest.mark.parametrize(
     ("dialect", "payload", "url", "said"),
     [
-        ("openai-chat", EMBEDDING, "https://api.openai.com/v1/embeddings", "/v1/embeddings is no path of openai-chat"),
-        ("openai-chat", CHAT | {"system": "x"}, ANTHROPIC, "/v1/messages is no path of openai-chat"),
-        ("anthropic-messages", CHAT, OPENAI, "/v1/chat/completions is no path of anthropic-messages"),
-        ("gemini-generate", {}, "https://api.openai.com/v1/images", "/v1/images is no path of gemini-generate"),
+        (
+            "openai-chat",
+            EMBEDDING,
+            "https://api.openai.com/v1/embeddings",
+            "/v1/embeddings is not a path of openai-chat",
+        ),
+        ("openai-chat", CHAT | {"system": "x"}, ANTHROPIC, "/v1/messages is not a path of openai-chat"),
+        ("anthropic-messages", CHAT, OPENAI, "/v1/chat/completions is not a path of anthropic-messages"),
+        ("gemini-generate", {}, "https://api.openai.com/v1/images", "/v1/images is not a path of gemini-generate"),
         ("openai-chat", EMBEDDING, "http://127.0.0.1:8000/v1/chat/completions", "the body has no 'messages'"),
         ("openai-chat", "--boundary", "<API_BASE>/chat/completions", "the body has no 'messages'"),
         ("gemini-generate", CHAT, "https://llm.example.com/models/m:generateContent", "the body has no 'contents'"),

@@ -110,3 +110,17 @@ def test_a_file_name_that_cannot_be_an_id_is_an_error(tmp_path: Path):
     path.write_text(json.dumps(GOOD))
     with pytest.raises(HarnessError, match="the file's name is the scenario's id and must match"):
         load_scenario(path)
+
+
+def test_a_relative_folder_is_that_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("one", "two"):
+        folder = tmp_path / name / "mine"
+        folder.mkdir(parents=True)
+        scenario = {
+            "purpose": "A scenario of mine.",
+            "prompt": [{"role": "user", "content": "hi"}],
+            "outcomes": {"default": ["exact"]},
+        }
+        (folder / f"{name}.json").write_text(json.dumps(scenario))
+        monkeypatch.chdir(tmp_path / name)
+        assert [one.id for one in load_scenarios(Path("mine"))] == [name]

@@ -46,12 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    lines = config.stash.get(_RATIOS, [])
+    lines = config.stash.get(_RATIOS, list[tuple[str, str]]())
     if lines:
         terminalreporter.section("ours to the floor")
     for what, value in lines:
         terminalreporter.write_line(f"{what:<58} {value:>12}")
     path: Path | None = config.getoption("--cells")
     if path is not None:
-        cells = [[*cell, value] for cell, value in config.stash.get(_CELLS, [])]
+        found = config.stash.get(_CELLS, list[tuple[Cell, str]]())
+        cells = [[*cell, value] for cell, value in found]
         path.write_text(json.dumps({"python": platform.python_version(), "cells": cells}, indent=1))

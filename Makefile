@@ -9,9 +9,9 @@ BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-compile
 # Without byte code on disk, every process that a test starts would compile everything again.
 export PYTHONDONTWRITEBYTECODE =
-# One worker more than cores: some tests wait for servers and time limits. A file stays on one worker, as its fixtures
+# Two workers more than cores: some tests wait for servers and time limits. A file stays on one worker, as its fixtures
 # are shared, except some with many long tests. Files with the longest tests begin: see conftest.py.
-WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose

@@ -109,11 +109,13 @@ def load_scenarios(folder: Path | None = None) -> tuple[Scenario, ...]:
     Raises HarnessError, naming file and field, for a file that violates the schema, a prompt or options that do not
     parse, a missing default outcome, and an id that is used twice.
     """
-    return _load_all((folder or data_folder("fixtures") / "scenarios").absolute())
+    root = folder or data_folder("fixtures") / "scenarios"
+    return _load_all(root, None if root.is_absolute() else Path.cwd())
 
 
 @cache
-def _load_all(root: Path) -> tuple[Scenario, ...]:
+def _load_all(root: Path, _beside: Path | None) -> tuple[Scenario, ...]:
+    """The scenarios of a folder, which may be relative to the working directory."""
     scenarios = tuple(load_scenario(path, root) for path in sorted(root.rglob("*.json")))
     if not scenarios:
         raise HarnessError(f"there are no scenario files in {root}")

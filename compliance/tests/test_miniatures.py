@@ -99,8 +99,8 @@ def in_python(results: Iterable[Result]) -> list[str]:
     return [one for one in messages if PYTHON.search(one) and not _QUOTING.search(one)]
 
 
-LONG: Final = ("faults.", "load.")
-"""Checks of these stages make many calls, or wait: their own tests run the same lines."""
+LONG: Final = ("faults.end", "load.calls", "load.closed", "load.memory", "load.slow")
+"""Checks that begin so make many calls, or wait: their own tests run the same lines."""
 
 
 def miniatures_around_adapters():

@@ -52,6 +52,7 @@ def test_every_dialect_has_a_schema():
 
 
 @pytest.mark.once
+@pytest.mark.measured
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_schema_matches_the_pinned_sdk(name):
     modules = [origin.module.split(".")[0] for origin in SOURCES[name].origins]

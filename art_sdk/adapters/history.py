@@ -34,9 +34,6 @@ from art_sdk.messages import (
     UserMessage,
 )
 
-SHORTEST: Final = 32
-"""Messages of a prompt that is worth keeping: a short one is translated in the time that it takes to find it."""
-
 _MOST_CONVERSATIONS: Final = 256
 
 _encode: Final = msgspec.json.Encoder().encode

@@ -1,7 +1,7 @@
 """Items of a response whose pieces are still coming.
 
 The last events of an item repeat all that its pieces said. That is compared, so that no text is given that the pieces
-had otherwise; a checksum tells it without a second copy of the text.
+had otherwise; a checksum shows that without a second copy of the text.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def outside(place: Place, limits: dict[str, tuple[float, float]]) -> Iterator[Br
 def too_many(items: object, pointer: str, what: str, most: int) -> Iterator[Broken]:
     """A list of more items than are allowed; anything else has none to count."""
     if is_array(items) and len(items) > most:
-        yield Broken(pointer, f"there are {len(items)} {what}; {most} are allowed")
+        yield Broken(pointer, f"there are {len(items)} {what}; at most {most} are allowed")
 
 
 def below(place: Place, names: tuple[str, ...], least: int) -> Iterator[Broken]:

@@ -17,7 +17,7 @@ def image_of_user(request: Messages) -> Iterator[Broken]:
     for message in request.messages:
         for block in message.blocks if message.role == "assistant" else ():
             if block.value.get("type") == "image":
-                yield Broken(f"{block.pointer}/type", "an assistant message may not have an image")
+                yield Broken(f"{block.pointer}/type", "an assistant message cannot contain an image")
 
 
 @rule("anthropic.citations-all-or-none")
@@ -27,7 +27,7 @@ def citations_all_or_none(request: Messages) -> Iterator[Broken]:
     if any(map(_is_cited, documents)):
         for document in documents:
             if not _is_cited(document):
-                yield Broken(document.pointer, "other documents have citations enabled, this one has not")
+                yield Broken(document.pointer, "citations are enabled for other documents, but not for this one")
 
 
 @rule("anthropic.citations-or-schema")
@@ -35,7 +35,7 @@ def citations_or_schema(request: Messages) -> Iterator[Broken]:
     """Whatever the schema."""
     wanted = child(child(request.root, "output_config"), "format", "output_format")
     if is_object(wanted.value.get("schema")) and any(map(_is_cited, _documents(request))):
-        yield Broken(wanted.pointer, "a document has citations enabled, so the answer cannot have a schema")
+        yield Broken(wanted.pointer, "citations are enabled for a document, so there cannot be an output schema")
 
 
 def _documents(request: Messages) -> list[Place]:
@@ -56,11 +56,11 @@ def mcp_servers_and_toolsets(request: Messages) -> Iterator[Broken]:
     for toolset in toolsets:
         name = toolset.value.get("mcp_server_name")
         if isinstance(name, str) and name not in [server.value.get("name") for server in servers]:
-            yield Broken(f"{toolset.pointer}/mcp_server_name", f"no server in mcp_servers has the name {show(name)}")
+            yield Broken(f"{toolset.pointer}/mcp_server_name", f"no server in mcp_servers is named {show(name)}")
     for server in servers if toolsets else ():
         name, count = server.value.get("name"), named[str(server.value.get("name"))]
         if isinstance(name, str) and count != 1:
-            yield Broken(f"{server.pointer}/name", f"{count} toolsets name the server {show(name)}; one must")
+            yield Broken(f"{server.pointer}/name", f"{count} toolsets refer to the server {show(name)}; expected one")
 
 
 @rule("anthropic.mcp-server-without-toolset")

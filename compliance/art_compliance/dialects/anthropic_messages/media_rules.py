@@ -29,7 +29,7 @@ def data_left_out(request: Messages) -> Iterator[Broken]:
     """Recordings often leave long data out."""
     for source, data in _sources(request):
         if not _BASE64.fullmatch(data) and is_placeholder(data):
-            yield Broken(f"{source.pointer}/data", f"a placeholder stands for the data: {quote(data)}")
+            yield Broken(f"{source.pointer}/data", f"the data is a placeholder: {quote(data)}")
 
 
 @rule("anthropic.image-nonempty")

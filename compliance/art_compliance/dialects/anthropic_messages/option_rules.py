@@ -31,21 +31,21 @@ def max_tokens_min(request: Messages) -> Iterator[Broken]:
 def version_in_body(request: Messages) -> Iterator[Broken]:
     """At Anthropic itself, it is a header."""
     if is_hosted(request.url) and request.body and request.body.get("anthropic_version") is None:
-        yield Broken("/anthropic_version", "anthropic_version is missing; Bedrock and Vertex AI expect it in the body")
+        yield Broken("/anthropic_version", "anthropic_version is missing; Bedrock and Vertex AI require it in the body")
 
 
 @rule("anthropic.effort-level")
 def effort_level(request: Messages) -> Iterator[Broken]:
     """Later models have a further level."""
     if child(request.root, "output_config").value.get("effort") == "xhigh":
-        yield Broken("/output_config/effort", f"{request.model} does not know the effort 'xhigh'")
+        yield Broken("/output_config/effort", f"{request.model} does not support the effort 'xhigh'")
 
 
 @rule("anthropic.model-nonempty")
 def model_nonempty(request: Messages) -> Iterator[Broken]:
     """A missing model is left to the wire schema."""
     if request.body.get("model") == "":
-        yield Broken("/model", "the model's name is empty")
+        yield Broken("/model", "the model is empty")
 
 
 @rule("anthropic.sampling-number")
@@ -99,7 +99,7 @@ def cache_control_max4(request: Messages) -> Iterator[Broken]:
     count = count_marks(request.body.get("tools")) + count_marks(request.body.get("system"))
     count += sum([message.marks for message in request.messages])
     if count > 4:
-        yield Broken("", f"{count} blocks have cache_control; 4 are allowed")
+        yield Broken("", f"{count} blocks have cache_control; at most 4 are allowed")
 
 
 @rule("anthropic.cache-ttl-order")
@@ -109,7 +109,10 @@ def cache_ttl_order(request: Messages) -> Iterator[Broken]:
     for place in _marked(request):
         ttl = child(place, "cache_control").value.get("ttl") or "5m"
         if ttl == "1h" and is_short:
-            yield Broken(f"{place.pointer}/cache_control/ttl", "a mark of one hour comes after one of five minutes")
+            yield Broken(
+                f"{place.pointer}/cache_control/ttl",
+                "a block cached for one hour comes after one cached for five minutes",
+            )
         is_short = is_short or ttl == "5m"
 
 
@@ -127,7 +130,7 @@ def max_tokens_max(request: Messages) -> Iterator[Broken]:
     """Of the models whose limit is known from a refusal."""
     limit = number(request.body.get("max_tokens"))
     if limit is not None and limit > 64_000:
-        yield Broken("/max_tokens", f"max_tokens is {limit}; {request.model} writes at most 64000")
+        yield Broken("/max_tokens", f"max_tokens is {limit}; {request.model} generates at most 64000")
 
 
 @rule("anthropic.output-schema-closed")
@@ -139,4 +142,4 @@ def output_schema_closed(request: Messages) -> Iterator[Broken]:
     for root in roots:
         for schema in schemas(root):
             if schema.value.get("type") == "object" and schema.value.get("additionalProperties") is not False:
-                yield Broken(schema.pointer, "the schema of an object needs additionalProperties: false")
+                yield Broken(schema.pointer, "an object's schema must have additionalProperties: false")

@@ -49,7 +49,7 @@ def tool_result_has_use(request: Messages) -> Iterator[Broken]:
     for turn in request.turns:
         for result in turn.results:
             if result.id is not None and result.id not in called:
-                yield Broken(result.pointer, f"the turn before has no call {show(result.id)}")
+                yield Broken(result.pointer, f"the turn before it has no call {show(result.id)}")
         called = {call.id for call in turn.calls}
 
 
@@ -59,7 +59,7 @@ def tool_result_first(request: Messages) -> Iterator[Broken]:
     for message in request.messages:
         for block, result in zip(message.blocks, message.results, strict=False):
             if block.at != result.at:
-                yield Broken(result.pointer, "a result follows a block that is not a result")
+                yield Broken(result.pointer, "a tool result comes after another block")
 
 
 @rule("anthropic.tool-use-ids-unique")
@@ -67,7 +67,7 @@ def tool_use_ids_unique(request: Messages) -> Iterator[Broken]:
     """Within the assistant's turn; a later turn may use an id again."""
     for turn in request.turns if len(request.calls) > 1 else ():
         for call in _repeated(turn.calls):
-            yield Broken(f"{call.pointer}/id", f"two calls of this turn have the id {show(call.id)}")
+            yield Broken(f"{call.pointer}/id", f"two calls in this turn have the id {show(call.id)}")
 
 
 @rule("anthropic.tool-results-unique")
@@ -117,7 +117,7 @@ def tools_with_tool_blocks(request: Messages) -> Iterator[Broken]:
     if request.body.get("tools"):
         return
     for call in [call for call in request.calls if call.id is not None][:1]:
-        yield Broken(call.pointer, "the conversation has calls, but the request offers no tools")
+        yield Broken(call.pointer, "the conversation has tool calls, but the request has no tools")
 
 
 RULES: Final = rules_of(

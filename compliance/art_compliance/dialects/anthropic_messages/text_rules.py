@@ -21,14 +21,14 @@ def messages_nonempty(request: Messages) -> Iterator[Broken]:
 def messages_limit(request: Messages) -> Iterator[Broken]:
     """Counted before messages of one role are joined."""
     if len(request.messages) > 100_000:
-        yield Broken("/messages", f"there are {len(request.messages)} messages; 100,000 are allowed")
+        yield Broken("/messages", f"there are {len(request.messages)} messages; at most 100,000 are allowed")
 
 
 @rule("anthropic.first-is-user")
 def first_is_user(request: Messages) -> Iterator[Broken]:
     """System messages aside."""
     if request.turns and request.turns[0].role == "assistant":
-        yield Broken("/messages/0", "the conversation begins with the assistant")
+        yield Broken("/messages/0", "the first message is from the assistant")
 
 
 @rule("anthropic.no-system-role-first")
@@ -36,7 +36,7 @@ def no_system_role_first(request: Messages) -> Iterator[Broken]:
     """At any position but the first, which is another rule's."""
     for message in request.messages[1:]:
         if message.role == "system":
-            yield Broken(f"{message.pointer}/role", "the messages contain a system message")
+            yield Broken(f"{message.pointer}/role", "there is a system message in messages")
 
 
 @rule("anthropic.system-role-not-first")
@@ -44,9 +44,7 @@ def system_role_not_first(request: Messages) -> Iterator[Broken]:
     """One that only gives directions, without content, is accepted anywhere."""
     for message in request.messages[:1]:
         if message.role == "system" and not message.is_empty:
-            yield Broken(
-                f"{message.pointer}/role", "the conversation begins with a system message; it belongs in system"
-            )
+            yield Broken(f"{message.pointer}/role", "the first message is a system message; it belongs in system")
 
 
 @rule("anthropic.nonempty-content")
@@ -73,7 +71,7 @@ def cache_control_not_on_empty(request: Messages) -> Iterator[Broken]:
     """Whatever its kind."""
     for block in _empty_texts(request):
         if block.value.get("cache_control"):
-            yield Broken(f"{block.pointer}/text", "an empty text is marked for the cache")
+            yield Broken(f"{block.pointer}/text", "an empty text block has cache_control")
 
 
 def _empty_texts(request: Messages) -> list[Place]:
@@ -97,7 +95,7 @@ def _blank_among(blocks: tuple[Place, ...], blanks: tuple[Place, ...]) -> Iterat
     if blanks and len(blanks) == sum([block.value.get("type") == "text" for block in blocks]):
         for block in blanks:
             if block.value["text"]:
-                yield Broken(f"{block.pointer}/text", "the text is blank, and there is no other text beside it")
+                yield Broken(f"{block.pointer}/text", "the text is blank, and there is no other text")
 
 
 @rule("anthropic.final-assistant-trailing-ws")
@@ -108,7 +106,7 @@ def final_assistant_trailing_ws(request: Messages) -> Iterator[Broken]:
         text = blocks[-1].value.get("text") if blocks else content
         if isinstance(text, str) and text != text.rstrip() and not text.isspace():
             pointer = f"{blocks[-1].pointer}/text" if blocks else f"{message.pointer}/content"
-            yield Broken(pointer, "the last text ends in whitespace")
+            yield Broken(pointer, "the last text ends with whitespace")
 
 
 @rule("anthropic.prefill-unsupported")
@@ -141,7 +139,8 @@ def thinking_block_first(request: Messages) -> Iterator[Broken]:
     rounds = _rounds_under_way(request) if _thinks(request) else []
     if rounds and not any(turn.blocks[0].value.get("type") in _THINKING for turn in rounds):
         yield Broken(
-            rounds[0].blocks[0].pointer, "thinking is on, but the calls under way do not begin with a thinking block"
+            rounds[0].blocks[0].pointer,
+            "thinking is enabled, but the turn with the last calls does not start with a thinking block",
         )
 
 
@@ -169,11 +168,11 @@ def thinking_budget_min(request: Messages) -> Iterator[Broken]:
     """The upper limit depends on a header, which is not in the body."""
     budget = number(child(request.root, "thinking").value.get("budget_tokens"))
     if _thinks(request) and budget is not None and budget < 1024:
-        yield Broken("/thinking/budget_tokens", f"the budget is {budget}; the minimum is 1024")
+        yield Broken("/thinking/budget_tokens", f"the budget is {budget}; it must be at least 1024")
 
 
 @rule("anthropic.thinking-no-forced-tool")
 def thinking_no_forced_tool(request: Messages) -> Iterator[Broken]:
     """Thinking allows only `auto` and `none`."""
     if _thinks(request) and child(request.root, "tool_choice").value.get("type") in ("any", "tool"):
-        yield Broken("/tool_choice", "thinking is on, but tool_choice forces a call")
+        yield Broken("/tool_choice", "thinking is enabled, but tool_choice forces a call")

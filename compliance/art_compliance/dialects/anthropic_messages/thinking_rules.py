@@ -31,11 +31,11 @@ def thinking_sampling(request: Messages) -> Iterator[Broken]:
         return
     temperature, top_p = (number(request.body.get(name)) for name in ("temperature", "top_p"))
     if temperature is not None and temperature != 1:
-        yield Broken("/temperature", "while thinking is on, the temperature can only be 1")
+        yield Broken("/temperature", "with a thinking budget, temperature must be 1")
     if top_p is not None and top_p < 0.95:
-        yield Broken("/top_p", "while thinking is on, top_p must be at least 0.95")
+        yield Broken("/top_p", "with a thinking budget, top_p must be at least 0.95")
     if request.body.get("top_k") is not None:
-        yield Broken("/top_k", "while thinking is on, top_k cannot be set")
+        yield Broken("/top_k", "with a thinking budget, top_k must be absent")
 
 
 @rule("anthropic.thinking-no-prefill")
@@ -44,14 +44,14 @@ def thinking_no_prefill(request: Messages) -> Iterator[Broken]:
     for turn in request.turns[-1:] if _thinks(request) else ():
         kinds = {str(block.value.get("type")) for block in turn.blocks}
         if turn.role == "assistant" and kinds <= {"text"}:
-            yield Broken(turn.pointer, "the conversation ends with the beginning of an answer, and thinking is on")
+            yield Broken(turn.pointer, "the conversation ends with a prefilled answer, and there is a thinking budget")
 
 
 @rule("anthropic.adaptive-thinking-models")
 def adaptive_thinking_models(request: Messages) -> Iterator[Broken]:
     """Earlier models have a budget instead."""
     if child(request.root, "thinking").value.get("type") == "adaptive":
-        yield Broken("/thinking/type", f"{request.model} does not know adaptive thinking; give it a budget")
+        yield Broken("/thinking/type", f"{request.model} does not support adaptive thinking; set a budget")
 
 
 @rule("anthropic.enabled-thinking-models")
@@ -65,4 +65,4 @@ def enabled_thinking_models(request: Messages) -> Iterator[Broken]:
 def effort_models(request: Messages) -> Iterator[Broken]:
     """Whatever the level."""
     if child(request.root, "output_config").value.get("effort") is not None:
-        yield Broken("/output_config/effort", f"{request.model} does not accept an effort")
+        yield Broken("/output_config/effort", f"{request.model} does not support effort")

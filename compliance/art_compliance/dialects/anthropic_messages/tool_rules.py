@@ -33,7 +33,7 @@ def tool_names_unique(request: Messages) -> Iterator[Broken]:
     names = Counter(tool.value["name"] for tool in tools if isinstance(tool.value.get("name"), str))
     for name, count in names.items():
         if count > 1:
-            yield Broken("/tools", f"{count} tools have the name {show(name)}")
+            yield Broken("/tools", f"{count} tools are named {show(name)}")
 
 
 @rule("anthropic.input-schema-object")
@@ -42,7 +42,7 @@ def input_schema_object(request: Messages) -> Iterator[Broken]:
     for tool in request.tools:
         schema = child(tool, "input_schema")
         if "input_schema" in tool.value and schema.value.get("type") != "object":
-            yield Broken(schema.pointer, 'the root of the tool\'s schema must have the type "object"')
+            yield Broken(schema.pointer, 'the root of the tool\'s schema must have type "object"')
 
 
 @rule("anthropic.input-schema-no-root-union")
@@ -52,7 +52,7 @@ def input_schema_no_root_union(request: Messages) -> Iterator[Broken]:
         schema = child(tool, "input_schema")
         for keyword in ("oneOf", "allOf", "anyOf"):
             if keyword in schema.value:
-                yield Broken(f"{schema.pointer}/{keyword}", f"the root of the tool's schema may not have {keyword}")
+                yield Broken(f"{schema.pointer}/{keyword}", f"the root of the tool's schema cannot have {keyword}")
 
 
 @rule("anthropic.property-key-pattern")
@@ -83,7 +83,7 @@ def tool_choice_known(request: Messages) -> Iterator[Broken]:
     choice = child(request.root, "tool_choice").value
     names = [tool.value.get("name") for tool in objects(request.root, "tools")]
     if choice.get("type") == "tool" and isinstance(choice.get("name"), str) and choice["name"] not in names:
-        yield Broken("/tool_choice/name", f"the tool {show(choice['name'])} is not among the tools")
+        yield Broken("/tool_choice/name", f"the tool {show(choice['name'])} is not in tools")
 
 
 @rule("anthropic.tool-choice-needs-tools")
@@ -116,5 +116,5 @@ def blocks_of_role(request: Messages) -> Iterator[Broken]:
         for block in message.blocks if message.role == "user" else ():
             if block.value.get("type") in ("tool_use", "thinking", "redacted_thinking"):
                 yield Broken(
-                    f"{block.pointer}/type", f"a user message may not have a block {show(block.value['type'])}"
+                    f"{block.pointer}/type", f"a user message cannot contain a {show(block.value['type'])} block"
                 )

@@ -13,7 +13,7 @@ def sampling_removed(request: Messages) -> Iterator[Broken]:
     """Whatever the model and the value."""
     for name in ("temperature", "top_p", "top_k"):
         if request.body.get(name) is not None:
-            yield Broken(f"/{name}", f"this version of the API has no {name}")
+            yield Broken(f"/{name}", f"this version of the API does not accept {name}")
 
 
 @rule("anthropic.document-of-user")
@@ -21,7 +21,7 @@ def document_of_user(request: Messages) -> Iterator[Broken]:
     """One inside the result of a server's tool is not concerned."""
     for block in _blocks_of(request, "assistant"):
         if block.value.get("type") == "document":
-            yield Broken(block.pointer, "an assistant message may not have a document")
+            yield Broken(block.pointer, "an assistant message cannot contain a document")
 
 
 @rule("anthropic.citations-of-assistant")
@@ -31,7 +31,7 @@ def citations_of_assistant(request: Messages) -> Iterator[Broken]:
         texts = objects(block, "content") if block.value.get("type") == "search_result" else (block,)
         for text in texts:
             if text.value.get("type") == "text" and text.value.get("citations"):
-                yield Broken(f"{text.pointer}/citations", "a text of the user's may not have citations")
+                yield Broken(f"{text.pointer}/citations", "text in a user message cannot have citations")
 
 
 def _blocks_of(request: Messages, role: str) -> Iterator[Place]:

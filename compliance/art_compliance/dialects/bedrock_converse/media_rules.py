@@ -26,7 +26,7 @@ def document_needs_text(request: Conversation) -> Iterator[Broken]:
     for turn in request.turns:
         documents = [block for block in turn.blocks if "document" in block.value]
         if documents and not any("text" in block.value for block in turn.blocks):
-            yield Broken(documents[0].pointer, "a document has no text beside it")
+            yield Broken(documents[0].pointer, "the message has a document, but no text")
 
 
 @rule("bedrock.document-name")
@@ -34,7 +34,9 @@ def document_name(request: Conversation) -> Iterator[Broken]:
     """In messages and in results. An underscore is accepted, though no document names it."""
     for place, name in _names(request):
         if not _NAME.fullmatch(name) or _SPACES.search(name):
-            yield Broken(place.pointer, f"the name {show(name)} has other characters, or white space twice in a row")
+            yield Broken(
+                place.pointer, f"the name {show(name)} has a character that is not allowed, or consecutive whitespace"
+            )
 
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_()\[\]\- \t\n\r]+")
@@ -47,7 +49,7 @@ def document_names_unique(request: Conversation) -> Iterator[Broken]:
     seen: set[str] = set()
     for place, name in _names(request):
         if name in seen:
-            yield Broken(place.pointer, f"an earlier document has the name {show(name)}, too")
+            yield Broken(place.pointer, f"an earlier document is also named {show(name)}")
         seen.add(name)
 
 

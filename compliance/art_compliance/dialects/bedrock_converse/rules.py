@@ -34,7 +34,8 @@ def results_not_more(request: Conversation) -> Iterator[Broken]:
     called = 0
     for turn in request.turns:
         if len(turn.results) > called:
-            yield Broken(turn.results[called].pointer, f"the message before has {called} calls for {len(turn.results)}")
+            count = len(turn.results)
+            yield Broken(turn.results[called].pointer, f"{count} results follow a message with {called} calls")
         called = len(turn.calls) if turn.role == "assistant" else 0
 
 
@@ -44,7 +45,7 @@ def alternate(request: Conversation) -> Iterator[Broken]:
     said = [turn for turn in request.turns if turn.role in ("user", "assistant")]
     for turn, after in pairwise(said):
         if turn.role == after.role:
-            yield Broken(f"{after.pointer}/role", f"two messages in a row are of {turn.role}")
+            yield Broken(f"{after.pointer}/role", f"two consecutive messages have the role {turn.role}")
 
 
 @rule("bedrock.start-user")
@@ -52,7 +53,7 @@ def start_user(request: Conversation) -> Iterator[Broken]:
     """The first message that is no system message."""
     first = next((turn for turn in request.turns if turn.role != "system"), None)
     if first is not None and first.role == "assistant":
-        yield Broken(f"{first.pointer}/role", "the first message is the assistant's")
+        yield Broken(f"{first.pointer}/role", "the first message is from the assistant")
     elif request.body.get("messages") == []:
         yield Broken("/messages", "there are no messages")
 
@@ -66,7 +67,7 @@ def ids_unique(request: Conversation) -> Iterator[Broken]:
             for place in places:
                 use = place.value.get("toolUseId")
                 if isinstance(use, str) and use in seen:
-                    yield Broken(f"{place.pointer}/toolUseId", f"the message has the id {show(use)} twice")
+                    yield Broken(f"{place.pointer}/toolUseId", f"the id {show(use)} occurs twice in the message")
                 seen.add(str(use))
 
 
@@ -94,12 +95,12 @@ def toolconfig_with_tool_blocks(request: Conversation) -> Iterator[Broken]:
     if is_object(request.body.get("toolConfig")):
         return
     for place in [place for turn in request.turns for place in (*turn.calls, *turn.results)][:1]:
-        yield Broken(place.pointer, "the conversation has calls or results, but the request has no toolConfig")
+        yield Broken(place.pointer, "the conversation has tool calls or results, but the request has no toolConfig")
 
 
 @rule("bedrock.tool-result-json-object")
 def tool_result_json_object(request: Conversation) -> Iterator[Broken]:
-    """A list, a text or a number belongs into an object."""
+    """A list, a string or a number must be wrapped in an object."""
     for turn in request.turns:
         for result in turn.results:
             for part in objects(result, "content"):
@@ -118,7 +119,7 @@ def tool_input_object(request: Conversation) -> Iterator[Broken]:
 
 @rule("bedrock.error-result-nonempty")
 def error_result_nonempty(request: Conversation) -> Iterator[Broken]:
-    """A list without blocks."""
+    """An empty list of blocks."""
     for turn in request.turns:
         for result in turn.results:
             content = result.value.get("content")
@@ -128,11 +129,11 @@ def error_result_nonempty(request: Conversation) -> Iterator[Broken]:
 
 @rule("bedrock.no-text-with-tool-result")
 def no_text_with_tool_result(request: Conversation) -> Iterator[Broken]:
-    """The results' message."""
+    """Text in the same message as the results."""
     for turn in request.turns:
         for block in turn.blocks if turn.results else ():
             if "text" in block.value:
-                yield Broken(block.pointer, "a text stands in the message of results")
+                yield Broken(block.pointer, "there is text in a message with tool results")
 
 
 @rule("bedrock.tools-nonempty")
@@ -152,7 +153,7 @@ def schema_valid(request: Conversation) -> Iterator[Broken]:
         if not is_object(given.value.get("json", {})):
             yield Broken(root.pointer, f"the schema is {json_type(given.value['json'])}; it must be an object")
         if root.value and root.value.get("type") != "object":
-            yield Broken(root.pointer, f"the type of the schema is {show(root.value.get('type'))}; it must be object")
+            yield Broken(root.pointer, f'the type of the schema is {show(root.value.get("type"))}; it must be "object"')
         for pointer, message in schema_faults(root.value) if root.value.get("type") == "object" else ():
             yield Broken(f"{root.pointer}{pointer}", message)
 
@@ -163,7 +164,7 @@ def response_paths(request: Conversation) -> Iterator[Broken]:
     paths: Any = request.body.get("additionalModelResponseFieldPaths")
     for at, path in enumerate(paths if is_array(paths) else ()):
         if isinstance(path, str) and not _JSON_POINTER.fullmatch(path):
-            yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is not a JSON Pointer, or is empty")
+            yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is not a JSON Pointer, or empty")
 
 
 _JSON_POINTER: Final = re.compile(r"(/([^~/]|~[01])*)+")

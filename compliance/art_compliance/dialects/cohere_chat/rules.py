@@ -80,7 +80,7 @@ def tool_ids_unique(chat: Chat) -> Iterator[Broken]:
         call_id = call.value.get("id")
         if isinstance(call_id, str):
             if call_id in seen:
-                yield Broken(f"{call.pointer}/id", f"an earlier call has the id {show(call_id)}, too")
+                yield Broken(f"{call.pointer}/id", f"an earlier call has the same id, {show(call_id)}")
             seen.add(call_id)
 
 
@@ -145,7 +145,7 @@ def no_text_with_calls(chat: Chat) -> Iterator[Broken]:
     """What an assistant says beside its calls is its plan."""
     for message in chat.messages:
         if message.value.get("tool_calls") and not _is_empty(message.value.get("content")):
-            yield Broken(f"{message.pointer}/content", "a text stands beside calls; `tool_plan` is the place for it")
+            yield Broken(f"{message.pointer}/content", "there is text next to tool calls; it belongs in `tool_plan`")
 
 
 @rule("cohere.token-budget")
@@ -186,7 +186,7 @@ _PENALTIES: Final = ("frequency_penalty", "presence_penalty")
 def penalties_exclusive(chat: Chat) -> Iterator[Broken]:
     """Zero is no penalty."""
     if all(number(chat.body.get(name)) for name in _PENALTIES):
-        yield Broken("/presence_penalty", "there are both a frequency_penalty and a presence_penalty")
+        yield Broken("/presence_penalty", "frequency_penalty and presence_penalty exclude each other")
 
 
 @rule("cohere.stop-max5")
@@ -208,7 +208,7 @@ def schema_object(chat: Chat) -> Iterator[Broken]:
 
 def _root_faults(root: Place) -> Iterator[Broken]:
     if root.value.get("type") != "object":
-        yield Broken(root.pointer, f"the type of the schema is {show(root.value.get('type'))}; it must be object")
+        yield Broken(root.pointer, f'the type of the schema is {show(root.value.get("type"))}; it must be "object"')
 
 
 _TYPED_BY: Final = ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const")
@@ -225,7 +225,7 @@ def _property_faults(schema: Place) -> Iterator[Broken]:
     required: Any = schema.value.get("required")
     for name in required if is_array(required) else ():
         if isinstance(name, str) and name not in properties:
-            yield Broken(f"{schema.pointer}/required", f"{show(name)} is required, and not in properties")
+            yield Broken(f"{schema.pointer}/required", f"{show(name)} is required, but not in properties")
 
 
 @rule("cohere.strict-required")
@@ -233,13 +233,13 @@ def strict_required(chat: Chat) -> Iterator[Broken]:
     """Tools without any property need none."""
     for schema in schemas(chat.answer_schema):
         if schema.value.get("type") == "object" and not schema.value.get("required"):
-            yield Broken(schema.pointer, "an object of the answer's schema requires no property")
+            yield Broken(schema.pointer, "an object in the response schema requires no property")
     if chat.body.get("strict_tools") is not True:
         return
     for function in chat.functions:
         root = child(function, "parameters")
         if root.value.get("properties") and not root.value.get("required"):
-            yield Broken(root.pointer, "a strict tool has optional parameters alone")
+            yield Broken(root.pointer, "a strict tool has only optional parameters")
 
 
 @rule("cohere.format-alone")
@@ -248,14 +248,14 @@ def format_alone(chat: Chat) -> Iterator[Broken]:
     if child(chat.root, "response_format").value.get("type") == "json_object":
         for name in ("tools", "documents"):
             if chat.body.get(name):
-                yield Broken("/response_format", f"response_format stands beside {name}")
+                yield Broken("/response_format", f"response_format and {name} exclude each other")
 
 
 @rule("cohere.tool-choice")
 def tool_choice(chat: Chat) -> Iterator[Broken]:
     """Its values are the wire schema's business."""
     if chat.body.get("tool_choice") == "REQUIRED" and not chat.body.get("tools"):
-        yield Broken("/tool_choice", "tool_choice is REQUIRED, and there are no tools")
+        yield Broken("/tool_choice", "tool_choice is REQUIRED, but there are no tools")
 
 
 RULES: Final = rules_of(sys.modules[__name__])

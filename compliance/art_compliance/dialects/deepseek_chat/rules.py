@@ -37,7 +37,7 @@ def schema_root_object(chat: Chat) -> Iterator[Broken]:
     for function in chat.functions:
         parameters = function.value.get("parameters")
         if is_object(parameters) and parameters.get("type") != "object":
-            yield Broken(f"{function.pointer}/parameters", "the type of a tool's parameters must be object")
+            yield Broken(f"{function.pointer}/parameters", 'the type of the parameters must be "object"')
 
 
 @rule("deepseek.max-tokens-max")
@@ -56,7 +56,7 @@ def sampling_range(chat: Chat) -> Iterator[Broken]:
     """top_p may not be 0."""
     yield from outside(chat.root, _RANGES)
     if number(chat.body.get("top_p")) == 0:
-        yield Broken("/top_p", "top_p is 0; it must be more than 0")
+        yield Broken("/top_p", "top_p is 0; it must be above 0")
 
 
 _RANGES: Final = {
@@ -73,7 +73,7 @@ def assistant_nonempty(chat: Chat) -> Iterator[Broken]:
     """An empty text is content."""
     for message in chat.messages:
         if message.role == "assistant" and message.content is None and not message.calls:
-            yield Broken(message.pointer, "the message has neither content nor calls")
+            yield Broken(message.pointer, "the message has neither content nor tool calls")
 
 
 @rule("deepseek.tool-type")
@@ -82,7 +82,7 @@ def tool_type(chat: Chat) -> Iterator[Broken]:
     for tool in objects(chat.root, "tools"):
         kind = tool.value.get("type")
         if isinstance(kind, str) and kind != "function":
-            yield Broken(f"{tool.pointer}/type", f"DeepSeek knows tools of the type function alone, not {show(kind)}")
+            yield Broken(f"{tool.pointer}/type", f"DeepSeek accepts only tools of type function, not {show(kind)}")
 
 
 @rule("deepseek.stop-max16")
@@ -98,9 +98,7 @@ def text_parts(chat: Chat) -> Iterator[Broken]:
         for part in objects(message, "content"):
             kind = part.value.get("type")
             if isinstance(kind, str) and kind != "text":
-                yield Broken(
-                    f"{part.pointer}/type", f"{chat.model} accepts parts of the type text alone, not {show(kind)}"
-                )
+                yield Broken(f"{part.pointer}/type", f"{chat.model} accepts only text parts, not {show(kind)}")
 
 
 @rule("deepseek.response-format")
@@ -115,7 +113,7 @@ def thinking_tool_choice(chat: Chat) -> Iterator[Broken]:
     """The models think unless the request says otherwise."""
     choice = chat.body.get("tool_choice")
     if (choice == "required" or is_object(choice)) and not _thinking_is_off(chat):
-        yield Broken("/tool_choice", "the choice of a tool cannot be forced while thinking is on")
+        yield Broken("/tool_choice", "tool_choice cannot force a call in thinking mode")
 
 
 @rule("deepseek.reasoning-back")
@@ -125,7 +123,7 @@ def reasoning_back(chat: Chat) -> Iterator[Broken]:
         if message.role == "user":
             return
         if _calls(message) and message.value.get("reasoning_content") is None and not _thinking_is_off(chat):
-            yield Broken(message.pointer, "the message has calls, but no reasoning_content")
+            yield Broken(message.pointer, "the message has tool calls, but no reasoning_content")
 
 
 @rule("deepseek.reasoning-ignored-plain")
@@ -134,7 +132,8 @@ def reasoning_ignored_plain(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         if message.has_reasoning and not message.calls:
             yield Broken(
-                f"{message.pointer}/reasoning_content", "the message has no calls, so its reasoning_content is ignored"
+                f"{message.pointer}/reasoning_content",
+                "the message has no tool calls, so its reasoning_content is ignored",
             )
 
 
@@ -143,7 +142,7 @@ def alternate_r1(chat: Chat) -> Iterator[Broken]:
     """Messages of the user and of the assistant."""
     for before, message in pairwise(chat.messages):
         if message.role == before.role and message.role in ("user", "assistant"):
-            yield Broken(f"{message.pointer}/role", f"two messages in a row have the role {message.role}")
+            yield Broken(f"{message.pointer}/role", f"two consecutive messages have the role {message.role}")
 
 
 @rule("deepseek.roles")

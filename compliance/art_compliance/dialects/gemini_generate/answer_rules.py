@@ -18,7 +18,9 @@ def candidate_count(request: Contents) -> Iterator[Broken]:
     """0 is no default: the field knows whether it was given."""
     count = number(field(request.config, "candidateCount"))
     if count is not None and not 1 <= count <= 8:
-        yield Broken(f"{request.config.pointer}/candidateCount", f"it is {count}; it must be between 1 and 8")
+        yield Broken(
+            f"{request.config.pointer}/candidateCount", f"candidateCount is {count}; it must be between 1 and 8"
+        )
 
 
 @rule("gemini.one-candidate")
@@ -26,7 +28,7 @@ def one_candidate(request: Contents) -> Iterator[Broken]:
     """Vertex AI is not judged."""
     count = number(field(request.config, "candidateCount"))
     if count is not None and 1 < count <= 8 and not request.is_vertex:
-        yield Broken(f"{request.config.pointer}/candidateCount", f"{request.model} gives one candidate, not {count}")
+        yield Broken(f"{request.config.pointer}/candidateCount", f"{request.model} returns one candidate, not {count}")
 
 
 _RATIOS: Final = frozenset(
@@ -52,7 +54,7 @@ def safety_category(request: Contents) -> Iterator[Broken]:
     for setting in _settings(request) if not request.is_vertex else ():
         name = (enum_name(setting.value.get("category"), HARMS) or "").removeprefix("HARM_CATEGORY_")
         if f"HARM_CATEGORY_{name}" in HARMS and name not in _CATEGORIES:
-            yield Broken(f"{setting.pointer}/category", f"a safety setting cannot be about {name}")
+            yield Broken(f"{setting.pointer}/category", f"a safety setting cannot have the category {name}")
 
 
 @rule("gemini.safety-settings-unique")
@@ -61,7 +63,7 @@ def safety_settings_unique(request: Contents) -> Iterator[Broken]:
     categories = Counter(enum_name(setting.value.get("category"), HARMS) for setting in _settings(request))
     for name, count in categories.items() if not request.is_vertex else ():
         if name is not None and count > 1:
-            yield Broken("/safetySettings", f"{count} settings are about {name}")
+            yield Broken("/safetySettings", f"{count} settings have the category {name}")
 
 
 def _settings(request: Contents) -> tuple[Place, ...]:
@@ -76,7 +78,7 @@ def answer_modalities(request: Contents) -> Iterator[Broken]:
         name = enum_name(one, MODALITIES)
         if name in ("IMAGE", "AUDIO", "VIDEO"):
             pointer = f"{request.config.pointer}/responseModalities/{at}"
-            yield Broken(pointer, f"{request.model} answers with text, not with {name.lower()}")
+            yield Broken(pointer, f"{request.model} responds with text, not with {name.lower()}")
 
 
 @rule("gemini.data-has-type")

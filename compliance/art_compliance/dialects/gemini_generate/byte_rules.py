@@ -24,7 +24,7 @@ def bytes_left_out(request: Contents) -> Iterator[Broken]:
     """Recordings often leave long data out."""
     for pointer, value in _bytes(request):
         if is_placeholder(value):
-            yield Broken(pointer, f"a placeholder stands for the data: {quote(value)}")
+            yield Broken(pointer, f"the data is a placeholder: {quote(value)}")
 
 
 @rule("gemini.media-type")
@@ -35,7 +35,7 @@ def media_type(request: Contents) -> Iterator[Broken]:
             data = child(part, "inlineData", "inline_data")
             given = field(data, "mimeType")
             if isinstance(given, str) and given and ("/" not in given or given == "image/jpg"):
-                yield Broken(f"{data.pointer}/mimeType", f"{show(given)} is not a media type that Gemini knows")
+                yield Broken(f"{data.pointer}/mimeType", f"{show(given)} is not a MIME type that Gemini knows")
 
 
 def _bytes(request: Contents) -> Iterator[tuple[str, str]]:

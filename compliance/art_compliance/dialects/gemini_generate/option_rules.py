@@ -76,7 +76,8 @@ def response_schema_mime(request: Contents) -> Iterator[Broken]:
         mime_type = field(request.config, "responseMimeType")
         if field(request.config, name) is not None and mime_type not in _TYPES_WITH_SCHEMA:
             yield Broken(
-                f"{request.config.pointer}/{name}", f"a schema is given, but the answer's type is {show(mime_type)}"
+                f"{request.config.pointer}/{name}",
+                f"there is a response schema, but the MIME type is {show(mime_type)}",
             )
 
 
@@ -105,7 +106,7 @@ def allowed_names_declared(request: Contents) -> Iterator[Broken]:
 def calling_config_needs_functions(request: Contents) -> Iterator[Broken]:
     """In the modes that would force a call."""
     if not request.declarations and enum_name(request.calling.value.get("mode"), MODES) in ("ANY", "VALIDATED"):
-        yield Broken(request.calling.pointer, "calls are forced, but no function is declared")
+        yield Broken(request.calling.pointer, "a function call is forced, but no function is declared")
 
 
 @rule("gemini.thinking-level-models")
@@ -113,7 +114,7 @@ def thinking_level_models(request: Contents) -> Iterator[Broken]:
     """They have a budget instead."""
     thinking = child(request.config, "thinkingConfig", "thinking_config")
     if field(thinking, "thinkingLevel") is not None:
-        yield Broken(f"{thinking.pointer}/thinkingLevel", f"{request.model} has a thinking budget, not a level")
+        yield Broken(f"{thinking.pointer}/thinkingLevel", f"{request.model} supports a thinking budget, not a level")
 
 
 @rule("gemini.thinking-budget-flash")
@@ -151,7 +152,7 @@ def cache_has_the_rest(request: Contents) -> Iterator[Broken]:
     """What belongs into the cache cannot stand beside it."""
     for name in ("systemInstruction", "tools", "toolConfig"):
         if field(request.root, "cachedContent") and field(request.root, name):
-            yield Broken(f"/{name}", f"{name} cannot be set with cachedContent; put it into the cache")
+            yield Broken(f"/{name}", f"{name} cannot be combined with cachedContent; put it into the cache")
 
 
 @rule("gemini.json-or-functions")
@@ -160,7 +161,7 @@ def json_or_functions(request: Contents) -> Iterator[Broken]:
     wants_json = field(request.config, "responseMimeType") == "application/json"
     if wants_json and request.declarations and not request.is_vertex:
         pointer = f"{request.config.pointer}/responseMimeType"
-        yield Broken(pointer, f"{request.model} takes functions or an answer in JSON, not both")
+        yield Broken(pointer, f"{request.model} supports functions or a JSON response, not both")
 
 
 @rule("gemini.search-or-functions")
@@ -169,7 +170,9 @@ def search_or_functions(request: Contents) -> Iterator[Broken]:
     for tool in listed(request.root, "tools") if request.declarations and not request.is_vertex else ():
         for name in ("googleSearch", "urlContext"):
             if field(tool, name) is not None and not _is_combined(request):
-                yield Broken(f"{tool.pointer}/{name}", f"{request.model} does not take {name} beside functions")
+                yield Broken(
+                    f"{tool.pointer}/{name}", f"{request.model} does not support {name} together with functions"
+                )
 
 
 def _is_combined(request: Contents) -> bool:

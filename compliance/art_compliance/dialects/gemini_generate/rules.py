@@ -58,7 +58,9 @@ def response_name(request: Contents) -> Iterator[Broken]:
         if len(turn.calls) == len(after.answers):
             for answer in _unexpected(after.answers, [call.name for call in turn.calls]):
                 place = child(answer, "functionResponse", "function_response").pointer
-                yield Broken(f"{place}/name", f"the turn before does not call {show(answer.name)}, or not so often")
+                yield Broken(
+                    f"{place}/name", f"the turn before it does not call {show(answer.name)}, or has fewer such calls"
+                )
 
 
 def _unexpected(answers: tuple[CallPart, ...], waiting: list[object]) -> Iterator[CallPart]:
@@ -76,7 +78,9 @@ def response_has_name(request: Contents) -> Iterator[Broken]:
     for turn in request.turns:
         for answer in turn.answers:
             if answer.name == "":
-                yield Broken(f"{child(answer, 'functionResponse', 'function_response').pointer}/name", "it is empty")
+                yield Broken(
+                    f"{child(answer, 'functionResponse', 'function_response').pointer}/name", "the name is empty"
+                )
 
 
 @rule("gemini.call-after-user")
@@ -84,7 +88,7 @@ def call_after_user(request: Contents) -> Iterator[Broken]:
     """Only the first turn has nothing before it."""
     for turn in request.turns[:1]:
         if turn.is_model and turn.calls:
-            yield Broken(turn.calls[0].pointer, "the conversation begins with a call")
+            yield Broken(turn.calls[0].pointer, "the conversation begins with a function call")
 
 
 @rule("gemini.call-after-model")
@@ -92,7 +96,7 @@ def call_after_model(request: Contents) -> Iterator[Broken]:
     """Neighbouring contents of the model."""
     for before, content in pairwise(request.contents):
         if content.calls and content.is_model and before.is_model:
-            yield Broken(content.pointer, "a content with calls comes right after another of the model")
+            yield Broken(content.pointer, "a content with function calls directly follows another model content")
 
 
 @rule("gemini.last-not-model")
@@ -100,7 +104,7 @@ def last_not_model(request: Contents) -> Iterator[Broken]:
     """Whatever it says."""
     for content in request.contents[-1:]:
         if content.is_model:
-            yield Broken(content.pointer, "the conversation ends with the model")
+            yield Broken(content.pointer, "the last content is from the model")
 
 
 @rule("gemini.roles")
@@ -133,7 +137,7 @@ def system_part_has_data(request: Contents) -> Iterator[Broken]:
     system = child(request.root, "systemInstruction", "system_instruction")
     for part in children(system, "parts"):
         if is_empty(part) or part.value.get("text") == "":
-            yield Broken(part.pointer, "a part of the system prompt is empty")
+            yield Broken(part.pointer, "a part of the system instruction is empty")
 
 
 @rule("gemini.thought-signature")
@@ -146,7 +150,7 @@ def thought_signature(request: Contents) -> Iterator[Broken]:
             return
         signed = any(field(part, "thoughtSignature") for part in turn.parts)
         if turn.is_model and turn.calls and not signed:
-            yield Broken(turn.calls[0].pointer, "the turn has calls, but none of its parts has a thought signature")
+            yield Broken(turn.calls[0].pointer, "the turn has function calls, but no part has a thought signature")
 
 
 @rule("gemini.response-is-object")

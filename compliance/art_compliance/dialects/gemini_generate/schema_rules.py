@@ -35,7 +35,7 @@ def function_names_unique(request: Contents) -> Iterator[Broken]:
     for declared in request.declarations:
         name = declared.value.get("name")
         if isinstance(name, str) and name in seen:
-            yield Broken(f"{declared.pointer}/name", f"a function {show(name)} is declared before")
+            yield Broken(f"{declared.pointer}/name", f"the function {show(name)} is already declared")
         elif isinstance(name, str):
             seen.add(name)
 
@@ -45,7 +45,7 @@ def max_declarations(request: Contents) -> Iterator[Broken]:
     """Counted over all tools."""
     count = len(request.declarations)
     if count > 512:
-        yield Broken("/tools", f"{count} functions are declared; 512 are allowed")
+        yield Broken("/tools", f"{count} functions are declared; at most 512 are allowed")
 
 
 @rule("gemini.parameters-exclusive")
@@ -83,7 +83,7 @@ def schema_unknown_keyword(request: Contents) -> Iterator[Broken]:
         for keyword in _UNKNOWN:
             if keyword in schema.value:
                 yield Broken(
-                    f"{schema.pointer}/{keyword}", f"parameters may not have {keyword}; use parametersJsonSchema"
+                    f"{schema.pointer}/{keyword}", f"parameters cannot contain {keyword}; use parametersJsonSchema"
                 )
 
 
@@ -111,7 +111,7 @@ def schema_object_nonempty(request: Contents) -> Iterator[Broken]:
     """An object without `properties` is allowed."""
     for schema in request.schemas:
         if enum_name(schema.value.get("type"), TYPES) == "OBJECT" and schema.value.get("properties") == {}:
-            yield Broken(f"{schema.pointer}/properties", "an object's schema has an empty object of properties")
+            yield Broken(f"{schema.pointer}/properties", "an object's schema has empty properties")
 
 
 @rule("gemini.schema-enum-string")
@@ -131,7 +131,7 @@ def schema_enum_nonempty(request: Contents) -> Iterator[Broken]:
         values: Any = schema.value.get("enum")
         for at, value in enumerate(values if is_array(values) else ()):
             if value == "":
-                yield Broken(f"{schema.pointer}/enum/{at}", "a value of the enum is empty")
+                yield Broken(f"{schema.pointer}/enum/{at}", "an enum value is empty")
 
 
 @rule("gemini.schema-enum-type")
@@ -140,7 +140,7 @@ def schema_enum_type(request: Contents) -> Iterator[Broken]:
     for schema in request.schemas if not request.is_vertex else ():
         kind, values = schema.value.get("type"), schema.value.get("enum")
         if values and enum_name(kind, TYPES) != "STRING" and is_array(values) and all(map(_is_text, values)):
-            yield Broken(f"{schema.pointer}/enum", f"only a STRING may have an enum; the type is {show(kind)}")
+            yield Broken(f"{schema.pointer}/enum", f"only a STRING can have an enum; the type is {show(kind)}")
 
 
 @rule("gemini.schema-props-object-only")
@@ -149,7 +149,7 @@ def schema_props_object_only(request: Contents) -> Iterator[Broken]:
     for schema in request.schemas:
         kind = schema.value.get("type")
         if schema.value.get("properties") and kind is not None and enum_name(kind, TYPES) != "OBJECT":
-            yield Broken(f"{schema.pointer}/properties", f"a schema of the type {show(kind)} may not have properties")
+            yield Broken(f"{schema.pointer}/properties", f"a schema of type {show(kind)} cannot have properties")
 
 
 @rule("gemini.schema-format")
@@ -158,7 +158,7 @@ def schema_format(request: Contents) -> Iterator[Broken]:
     for schema in request.schemas if not request.is_vertex else ():
         kind, given = enum_name(schema.value.get("type"), TYPES), schema.value.get("format")
         if kind == "STRING" and isinstance(given, str) and given not in ("", "enum", "date-time"):
-            yield Broken(f"{schema.pointer}/format", f"the format {show(given)} is not one of enum, date-time")
+            yield Broken(f"{schema.pointer}/format", f"the format {show(given)} is neither enum nor date-time")
 
 
 def _is_text(value: object) -> bool:

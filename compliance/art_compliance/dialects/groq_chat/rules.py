@@ -31,7 +31,7 @@ def schema_required_properties(chat: Chat) -> Iterator[Broken]:
     for function in chat.functions:
         schema = child(function, "parameters")
         if "required" in schema.value and not schema.value.get("properties"):
-            yield Broken(f"{schema.pointer}/required", "the schema has required and no properties")
+            yield Broken(f"{schema.pointer}/required", "the schema has required, but no properties")
 
 
 @rule("groq.content-nonempty-list")
@@ -40,7 +40,7 @@ def content_nonempty_list(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         content = message.value.get("content")
         if is_array(content) and not content:
-            yield Broken(f"{message.pointer}/content", "the list of parts is empty")
+            yield Broken(f"{message.pointer}/content", "the content list is empty")
 
 
 @rule("groq.sampling-range")
@@ -62,7 +62,7 @@ def one_choice(chat: Chat) -> Iterator[Broken]:
     """Null counts as absent."""
     wanted = number(chat.body.get("n"))
     if wanted is not None and wanted != 1:
-        yield Broken("/n", "only 1 is supported")
+        yield Broken("/n", f"n is {wanted}; only 1 is supported")
 
 
 @rule("groq.no-logprobs")
@@ -86,7 +86,7 @@ def message_name(chat: Chat) -> Iterator[Broken]:
     """Of any role."""
     for message in chat.messages:
         if message.name is not None:
-            yield Broken(f"{message.pointer}/name", "the names of messages are not supported")
+            yield Broken(f"{message.pointer}/name", "a message cannot have a name")
 
 
 @rule("groq.reasoning-models")
@@ -94,7 +94,9 @@ def reasoning_models(chat: Chat) -> Iterator[Broken]:
     """Even where it is empty."""
     for message in chat.messages:
         if message.value.get("reasoning") is not None:
-            yield Broken(f"{message.pointer}/reasoning", f"{chat.model} does not reason, and refuses reasoning")
+            yield Broken(
+                f"{message.pointer}/reasoning", f"{chat.model} is not a reasoning model, and does not accept reasoning"
+            )
 
 
 @rule("groq.reasoning-format-models")
@@ -108,14 +110,14 @@ def reasoning_format_models(chat: Chat) -> Iterator[Broken]:
 def reasoning_format_alone(chat: Chat) -> Iterator[Broken]:
     """One of the two says what is shown."""
     if chat.body.get("reasoning_format") is not None and chat.body.get("include_reasoning") is not None:
-        yield Broken("/include_reasoning", "the request has reasoning_format, too")
+        yield Broken("/include_reasoning", "include_reasoning and reasoning_format exclude each other")
 
 
 @rule("groq.reasoning-format-raw")
 def reasoning_format_raw(chat: Chat) -> Iterator[Broken]:
     """Parsed and hidden are allowed."""
     if chat.body.get("reasoning_format") == "raw" and (chat.functions or _format_of(chat) in _JSON):
-        yield Broken("/reasoning_format", "raw is not allowed with tools or JSON mode")
+        yield Broken("/reasoning_format", "raw cannot be combined with tools or JSON mode")
 
 
 @rule("groq.json-mode-without-tools")
@@ -136,7 +138,7 @@ def schema_models(chat: Chat) -> Iterator[Broken]:
 def schema_not_streamed(chat: Chat) -> Iterator[Broken]:
     """JSON mode without a schema is not concerned."""
     if _format_of(chat) == "json_schema" and chat.body.get("stream") is True:
-        yield Broken("/stream", "answers by a schema are not streamed")
+        yield Broken("/stream", "responses with a schema cannot be streamed")
 
 
 _JSON: Final = ("json_object", "json_schema")

@@ -34,7 +34,7 @@ def tool_id_9(chat: Chat) -> Iterator[Broken]:
             yield Broken(f"{message.pointer}/tool_call_id", f"the id {show(message.answers)} {_LIMIT}")
 
 
-_LIMIT: Final = "must have nine characters of a-z, A-Z and 0-9"
+_LIMIT: Final = "must have nine characters from a-z, A-Z and 0-9"
 
 
 @rule("mistral.calls-answered")
@@ -65,7 +65,10 @@ def order(chat: Chat) -> Iterator[Broken]:
     for before, message in pairwise(chat.messages):
         role, allowed = message.role, _AFTER.get(before.role or "")
         if allowed is not None and role in _AFTER and role not in allowed:
-            yield Broken(f"{message.pointer}/role", f"{role} may not follow {before.role}")
+            yield Broken(
+                f"{message.pointer}/role",
+                f"a message with the role {role} cannot follow one with the role {before.role}",
+            )
 
 
 @rule("mistral.no-user-after-tool")
@@ -73,7 +76,7 @@ def no_user_after_tool(chat: Chat) -> Iterator[Broken]:
     """Right after."""
     for before, message in pairwise(chat.messages):
         if before.role == "tool" and message.role == "user":
-            yield Broken(f"{message.pointer}/role", "a user message comes right after a result")
+            yield Broken(f"{message.pointer}/role", "a user message directly follows a tool result")
 
 
 @rule("mistral.last-role")
@@ -81,14 +84,14 @@ def last_role(chat: Chat) -> Iterator[Broken]:
     """Allowed with `prefix`, which asks for a continuation. A single message is left to `mistral.start`."""
     for message in chat.messages[-1:] if len(chat.messages) > 1 else ():
         if message.role == "assistant" and message.value.get("prefix") is not True:
-            yield Broken(f"{message.pointer}/role", "the conversation ends with the assistant")
+            yield Broken(f"{message.pointer}/role", "the last message is from the assistant")
 
 
 @rule("mistral.start")
 def start(chat: Chat) -> Iterator[Broken]:
     """A single message must be the user's or the system's."""
     if chat.body.get("messages") == []:
-        yield Broken("/messages", "the list is empty")
+        yield Broken("/messages", "there are no messages")
     if len(chat.messages) == 1 and chat.messages[0].role in ("tool", "assistant"):
         yield Broken("/messages/0/role", f"the only message has the role {chat.messages[0].role}")
 
@@ -98,7 +101,7 @@ def content_xor_tools(chat: Chat) -> Iterator[Broken]:
     """Empty content counts as none."""
     for message in chat.messages:
         if message.role == "assistant" and bool(message.content) == bool(message.calls):
-            yield Broken(message.pointer, "the message has both content and calls, or neither")
+            yield Broken(message.pointer, "the message must have either content or tool calls")
 
 
 @rule("mistral.assistant-nonempty")
@@ -106,7 +109,7 @@ def assistant_nonempty(chat: Chat) -> Iterator[Broken]:
     """An answer that begins with `prefix` may begin with nothing."""
     for message in chat.messages:
         if message.role == "assistant" and not (message.content or message.calls or message.value.get("prefix")):
-            yield Broken(message.pointer, "the message has neither content nor calls")
+            yield Broken(message.pointer, "the message has neither content nor tool calls")
 
 
 @rule("mistral.prefix-last")
@@ -114,7 +117,7 @@ def prefix_last(chat: Chat) -> Iterator[Broken]:
     """Elsewhere there is nothing to continue."""
     for message in chat.messages[:-1]:
         if message.role == "assistant" and message.value.get("prefix") is True:
-            yield Broken(f"{message.pointer}/prefix", "a message with prefix is not the last one")
+            yield Broken(f"{message.pointer}/prefix", "a message with prefix: true is not the last")
 
 
 @rule("mistral.function-name")
@@ -136,7 +139,7 @@ def tool_result_ids(chat: Chat) -> Iterator[Broken]:
         call_id = message.answers
         if at and message.role == "tool" and call_id is not None:  # the validator skips the first message
             if not waiting[call_id]:
-                yield Broken(f"{message.pointer}/tool_call_id", f"no call {show(call_id)} waits for a result")
+                yield Broken(f"{message.pointer}/tool_call_id", f"no open call has the id {show(call_id)}")
             waiting[call_id] -= 1
 
 
@@ -147,7 +150,7 @@ def call_ids_unique(chat: Chat) -> Iterator[Broken]:
         seen: set[str | None] = set()
         for call in message.calls:
             if call.id in seen and call.id is not None:
-                yield Broken(f"{call.pointer}/id", f"two calls of this message have the id {show(call.id)}")
+                yield Broken(f"{call.pointer}/id", f"two calls in this message have the id {show(call.id)}")
             seen.add(call.id)
 
 
@@ -171,7 +174,7 @@ def image_url(chat: Chat) -> Iterator[Broken]:
             given = part.value.get("image_url")
             url = given if isinstance(given, str) else child(part, "image_url").value.get("url")
             if isinstance(url, str) and not _IMAGE_URL.match(url):
-                yield Broken(f"{part.pointer}/image_url", "the URL begins neither with https nor with data:image/")
+                yield Broken(f"{part.pointer}/image_url", "the URL starts neither with https nor with data:image/")
 
 
 _IMAGE_URL: Final = re.compile(r"https?:|data:image/|<|\W*REDACTED")  # a masked URL says nothing
@@ -194,7 +197,7 @@ def n_min(chat: Chat) -> Iterator[Broken]:
     """Null counts as absent."""
     wanted = number(chat.body.get("n"))
     if wanted is not None and wanted < 1:
-        yield Broken("/n", f"n is {wanted}; it is not known whether Mistral takes less than 1")
+        yield Broken("/n", f"n is {wanted}; it is unknown whether Mistral accepts less than 1")
 
 
 @rule("mistral.stop-max4")
@@ -203,7 +206,7 @@ def stop_max4(chat: Chat) -> Iterator[Broken]:
     stops = chat.body.get("stop")
     if is_array(stops) and len(stops) > 4:
         yield Broken(
-            "/stop", f"there are {len(stops)} stop sequences; it is not known whether Mistral takes more than 4"
+            "/stop", f"there are {len(stops)} stop sequences; it is unknown whether Mistral accepts more than 4"
         )
 
 
@@ -223,7 +226,7 @@ def greedy_top_p(chat: Chat) -> Iterator[Broken]:
     """A temperature of 0 leaves nothing to choose from."""
     top_p = number(chat.body.get("top_p"))
     if number(chat.body.get("temperature")) == 0 and top_p is not None and top_p != 1:
-        yield Broken("/top_p", f"top_p is {top_p} beside a temperature of 0; it must be 1")
+        yield Broken("/top_p", f"top_p is {top_p} with a temperature of 0; it must be 1")
 
 
 @rule("mistral.temperature")
@@ -231,7 +234,7 @@ def temperature(chat: Chat) -> Iterator[Broken]:
     """Also the ranges of the other sampling options. top_p may not be 0."""
     yield from outside(chat.root, _RANGES)
     if number(chat.body.get("top_p")) == 0:
-        yield Broken("/top_p", "top_p is 0; it must be more than 0")
+        yield Broken("/top_p", "top_p is 0; it must be above 0")
 
 
 _RANGES: Final = {

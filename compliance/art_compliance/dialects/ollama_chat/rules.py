@@ -29,7 +29,7 @@ class Chat(JudgedRequest):
 def empty_messages_load(chat: Chat) -> Iterator[Broken]:
     """Missing or empty."""
     if not chat.body.get("messages"):
-        yield Broken("/messages", "there are no messages: the model is loaded, and says nothing")
+        yield Broken("/messages", "there are no messages: Ollama loads the model and returns an empty response")
 
 
 @rule("ollama.role-lowercased")
@@ -50,7 +50,7 @@ def same_role_merged(chat: Chat) -> Iterator[Broken]:
     for before, after in pairwise(chat.messages):
         role = after.value.get("role")
         if role in _ROLES[:3] and role == before.value.get("role"):
-            yield Broken(after.pointer, f"it follows a message of the same role, {role}: templates may join both")
+            yield Broken(after.pointer, f"two consecutive messages have the role {role}: templates may join them")
 
 
 @rule("ollama.content-string")
@@ -59,7 +59,7 @@ def content_string(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         content = message.value.get("content")
         if content is not None and not isinstance(content, str):
-            yield Broken(f"{message.pointer}/content", f"content is {json_type(content)}; it must be text")
+            yield Broken(f"{message.pointer}/content", f"content is {json_type(content)}; it must be a string")
 
 
 @rule("ollama.arguments-object")
@@ -81,7 +81,7 @@ def images_base64(chat: Chat) -> Iterator[Broken]:
         images: Any = message.value.get("images")
         for at, image in enumerate(images if is_array(images) else ()):
             if isinstance(image, str) and not _is_base64(image) and not is_placeholder(image):
-                yield Broken(f"{message.pointer}/images/{at}", "the image is not base64, or it is a data: URL")
+                yield Broken(f"{message.pointer}/images/{at}", "the image is not base64, or is a data: URL")
 
 
 def _is_base64(text: str) -> bool:
@@ -108,7 +108,7 @@ def _odd_level(chat: Chat) -> Iterator[Broken]:
     """Other types than text are left to the wire schema."""
     level = chat.body.get("think")
     if isinstance(level, str) and level not in _LEVELS:
-        yield Broken("/think", f"think is {show(level)}; the levels are {', '.join(_LEVELS)}")
+        yield Broken("/think", f"think is {show(level)}; it must be one of {', '.join(_LEVELS)}")
 
 
 _LEVELS: Final = ("low", "medium", "high", "max")

@@ -16,7 +16,7 @@ from art_sdk.json_data import is_array, is_object
 def max_completion_tokens(chat: Chat) -> Iterator[Broken]:
     """Every model accepts the newer name."""
     if chat.body.get("max_tokens") is not None:
-        yield Broken("/max_tokens", f"{chat.model} accepts max_completion_tokens instead")
+        yield Broken("/max_tokens", f"{chat.model} does not accept max_tokens; use max_completion_tokens")
 
 
 @rule("openai.reasoning-temperature")
@@ -67,7 +67,7 @@ def web_search_models(chat: Chat) -> Iterator[Broken]:
 def service_tier_models(chat: Chat) -> Iterator[Broken]:
     """The cheap and slow tier, which few models have."""
     if chat.body.get("service_tier") == "flex":
-        yield Broken("/service_tier", f"{chat.model} has no service tier flex")
+        yield Broken("/service_tier", f"{chat.model} does not support the service tier flex")
 
 
 @rule("openai.stop-max4")
@@ -87,7 +87,7 @@ def stop_unsupported_models(chat: Chat) -> Iterator[Broken]:
 def stream_options_needs_stream(chat: Chat) -> Iterator[Broken]:
     """Null counts as absent."""
     if chat.body.get("stream_options") is not None and not chat.body.get("stream"):
-        yield Broken("/stream_options", "the request does not stream")
+        yield Broken("/stream_options", "stream_options needs stream: true")
 
 
 @rule("openai.token-limits-exclusive")
@@ -113,7 +113,9 @@ def reasoning_sampling(chat: Chat) -> Iterator[Broken]:
 def effort_models(chat: Chat) -> Iterator[Broken]:
     """Null counts as absent."""
     if chat.body.get("reasoning_effort") is not None:
-        yield Broken("/reasoning_effort", f"{chat.model} does not reason, and does not accept reasoning_effort")
+        yield Broken(
+            "/reasoning_effort", f"{chat.model} is not a reasoning model, and does not accept reasoning_effort"
+        )
 
 
 @rule("openai.logit-bias-range")
@@ -128,12 +130,12 @@ def metadata_limits(chat: Chat) -> Iterator[Broken]:
     """Values of another type are left to the wire schema."""
     pairs = child(chat.root, "metadata").value
     if len(pairs) > 16:
-        yield Broken("/metadata", f"there are {len(pairs)} pairs of metadata; 16 are allowed")
+        yield Broken("/metadata", f"metadata has {len(pairs)} pairs; at most 16 are allowed")
     for key, value in pairs.items():
         if len(key) > 64:
-            yield Broken("/metadata", f"the key {show(key)} has {len(key)} characters; 64 are allowed")
+            yield Broken("/metadata", f"the key {show(key)} has {len(key)} characters; at most 64 are allowed")
         if isinstance(value, str) and len(value) > 512:
-            yield Broken(f"/metadata/{escape(key)}", f"the value has {len(value)} characters; 512 are allowed")
+            yield Broken(f"/metadata/{escape(key)}", f"the value has {len(value)} characters; at most 512 are allowed")
 
 
 @rule("openai.audio-needs-voice")
@@ -141,7 +143,7 @@ def audio_needs_voice(chat: Chat) -> Iterator[Broken]:
     """Where the answer is to be spoken."""
     wanted = chat.body.get("modalities")
     if is_array(wanted) and "audio" in wanted and not is_object(chat.body.get("audio")):
-        yield Broken("/audio", "the answer is to be spoken, but audio does not say how")
+        yield Broken("/audio", "modalities contains audio, but audio with a voice and a format is missing")
 
 
 @rule("openai.audio-output-models")
@@ -149,7 +151,7 @@ def audio_output_models(chat: Chat) -> Iterator[Broken]:
     """Beside text, or alone."""
     wanted = chat.body.get("modalities")
     if is_array(wanted) and "audio" in wanted:
-        yield Broken("/modalities", f"it is not known whether {chat.model} answers with audio")
+        yield Broken("/modalities", f"it is unknown whether {chat.model} generates audio")
 
 
 @rule("openai.safety-identifier-length")
@@ -157,7 +159,7 @@ def safety_identifier_length(chat: Chat) -> Iterator[Broken]:
     """Of any characters."""
     name = chat.body.get("safety_identifier")
     if isinstance(name, str) and len(name) > 128:
-        yield Broken("/safety_identifier", f"it has {len(name)} characters; 128 are allowed")
+        yield Broken("/safety_identifier", f"safety_identifier has {len(name)} characters; at most 128 are allowed")
 
 
 @rule("openai.tools-or-functions")

@@ -26,7 +26,7 @@ def image_format(chat: Chat) -> Iterator[Broken]:
     """By the first bytes of the data, whatever type the URL says."""
     for place, data in _images(chat):
         if is_no_image(data):
-            yield Broken(f"{place.pointer}/url", "the data of the image is not that of a PNG, JPEG, GIF or WEBP")
+            yield Broken(f"{place.pointer}/url", "the image is not a PNG, JPEG, GIF or WEBP")
 
 
 def _images(chat: Chat) -> Iterator[tuple[Place, str]]:
@@ -56,7 +56,7 @@ def image_url(chat: Chat) -> Iterator[Broken]:
             image = child(part, "image_url")
             url = image.value.get("url")
             if isinstance(url, str) and not _IMAGE_URL.match(url) and not is_masked(url):
-                yield Broken(f"{image.pointer}/url", f"{show(url)} does not begin with http:, https: or data:")
+                yield Broken(f"{image.pointer}/url", f"{show(url)} does not start with http:, https: or data:")
 
 
 _IMAGE_URL: Final = re.compile(r"https?:|data:", re.IGNORECASE)
@@ -68,7 +68,7 @@ def text_part_nonempty(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         for part in objects(message, "content"):
             if part.value.get("type") == "text" and part.value.get("text") == "":
-                yield Broken(f"{part.pointer}/text", "the text is empty; it is not known whether OpenAI takes that")
+                yield Broken(f"{part.pointer}/text", "the text is empty; it is unknown whether OpenAI accepts that")
 
 
 @rule("openai.parts-nonempty")
@@ -76,4 +76,4 @@ def parts_nonempty(chat: Chat) -> Iterator[Broken]:
     """An empty text is no list."""
     for message in chat.messages:
         if message.value.get("content") == []:
-            yield Broken(f"{message.pointer}/content", "the list is empty; it must have at least one part")
+            yield Broken(f"{message.pointer}/content", "the content list is empty; it must have at least one part")

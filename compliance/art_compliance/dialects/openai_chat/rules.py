@@ -19,7 +19,7 @@ def messages_nonempty(chat: Chat) -> Iterator[Broken]:
     """An empty list; a missing one is left to the wire schema."""
     messages = chat.body.get("messages")
     if is_array(messages) and not messages:
-        yield Broken("/messages", "the list is empty")
+        yield Broken("/messages", "there are no messages")
 
 
 @rule("openai.tool-calls-answered")
@@ -29,7 +29,7 @@ def tool_calls_answered(chat: Chat) -> Iterator[Broken]:
         answered = {result.answers for result in one.results}
         for call in one.calls:
             if call.id is not None and call.id not in answered:
-                yield Broken(call.pointer, f"no tool message right after it answers the call {show(call.id)}")
+                yield Broken(call.pointer, f"no tool message right after this one answers the call {show(call.id)}")
 
 
 @rule("openai.tool-needs-call")
@@ -39,7 +39,7 @@ def tool_needs_call(chat: Chat) -> Iterator[Broken]:
         called = {call.id for call in one.calls}
         for result in one.results:
             if result.answers is not None and called.isdisjoint((result.answers, None)):
-                yield Broken(result.pointer, f"the message right before has no call {show(result.answers)} to answer")
+                yield Broken(result.pointer, f"the assistant message before it has no call {show(result.answers)}")
 
 
 @rule("openai.result-once")
@@ -49,7 +49,7 @@ def result_once(chat: Chat) -> Iterator[Broken]:
         seen: set[str] = set()
         for result in one.results:
             if result.answers is not None and result.answers in seen:
-                yield Broken(f"{result.pointer}/tool_call_id", f"the call {show(result.answers)} has a result already")
+                yield Broken(f"{result.pointer}/tool_call_id", f"the call {show(result.answers)} already has a result")
             seen.add(result.answers or "")
 
 
@@ -58,7 +58,7 @@ def tool_calls_nonempty_array(chat: Chat) -> Iterator[Broken]:
     """The field should be left out instead."""
     for message in chat.messages:
         if is_array(message.tool_calls) and not message.tool_calls:
-            yield Broken(f"{message.pointer}/tool_calls", "the list is empty; leave the field out")
+            yield Broken(f"{message.pointer}/tool_calls", "the list is empty; omit the field")
 
 
 @rule("openai.tool-call-id-len40")
@@ -66,7 +66,7 @@ def tool_call_id_len40(chat: Chat) -> Iterator[Broken]:
     """Counted in characters, as in the error text."""
     for call in chat.calls:
         if call.id is not None and len(call.id) > 40:
-            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 40 are allowed")
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; at most 40 are allowed")
 
 
 _INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")

@@ -18,7 +18,7 @@ def tools_nonempty(chat: Chat) -> Iterator[Broken]:
     """The field should be left out instead."""
     tools = chat.body.get("tools")
     if is_array(tools) and not tools:
-        yield Broken("/tools", "the list is empty; leave the field out")
+        yield Broken("/tools", "the list is empty; omit the field")
 
 
 @rule("openai.tools-max128")
@@ -40,7 +40,7 @@ def tool_choice_known(chat: Chat) -> Iterator[Broken]:
     chosen = child(child(chat.root, "tool_choice"), "function")
     name = chosen.value.get("name")
     if isinstance(name, str) and chat.functions and name not in [function.name for function in chat.functions]:
-        yield Broken(f"{chosen.pointer}/name", f"there is no tool {show(name)}")
+        yield Broken(f"{chosen.pointer}/name", f"no tool is named {show(name)}")
 
 
 @rule("openai.tool-names-unique")
@@ -49,7 +49,7 @@ def tool_names_unique(chat: Chat) -> Iterator[Broken]:
     seen: set[str] = set()
     for function in chat.functions:
         if function.name is not None and function.name in seen:
-            yield Broken(f"{function.pointer}/name", f"two tools have the name {show(function.name)}")
+            yield Broken(f"{function.pointer}/name", f"two tools are named {show(function.name)}")
         seen.add(function.name or "")
 
 
@@ -72,7 +72,9 @@ def tool_name_len64(chat: Chat) -> Iterator[Broken]:
     """As above."""
     for function in chat.named:
         if function.name is not None and len(function.name) > 64:
-            yield Broken(f"{function.pointer}/name", f"the name has {len(function.name)} characters; 64 are allowed")
+            yield Broken(
+                f"{function.pointer}/name", f"the name has {len(function.name)} characters; at most 64 are allowed"
+            )
 
 
 @rule("openai.tool-name-nonempty")
@@ -90,7 +92,8 @@ def tool_description_len1024(chat: Chat) -> Iterator[Broken]:
         text = function.value.get("description")
         if isinstance(text, str) and len(text) > 1024:
             yield Broken(
-                f"{function.pointer}/description", f"the description has {len(text)} characters; 1024 are allowed"
+                f"{function.pointer}/description",
+                f"the description has {len(text)} characters; at most 1024 are allowed",
             )
 
 
@@ -104,7 +107,7 @@ def schema_root_object(chat: Chat) -> Iterator[Broken]:
         schema = child(function, "parameters")
         for keyword in _NOT_AT_THE_ROOT:
             if keyword in schema.value:
-                yield Broken(f"{schema.pointer}/{keyword}", f"the root of the tool's parameters may not have {keyword}")
+                yield Broken(f"{schema.pointer}/{keyword}", f"the root of the tool's parameters cannot have {keyword}")
 
 
 @rule("openai.schema-valid")
@@ -146,7 +149,7 @@ def strict_schema_closed(chat: Chat) -> Iterator[Broken]:
     """Schemas of tools and of the answer's format."""
     for schema in _strict_objects(chat):
         if schema.value.get("additionalProperties") is not False:
-            yield Broken(schema.pointer, "the schema of an object in strict mode needs additionalProperties: false")
+            yield Broken(schema.pointer, "in strict mode, an object's schema must have additionalProperties: false")
 
 
 @rule("openai.strict-schema-all-required")
@@ -157,7 +160,7 @@ def strict_schema_all_required(chat: Chat) -> Iterator[Broken]:
         named: list[Any] = list(required) if is_array(required) else []
         missing = [name for name in (properties if is_object(properties) else ()) if name not in named]
         if missing:
-            yield Broken(schema.pointer, f"the schema of an object in strict mode must require {', '.join(missing)}")
+            yield Broken(schema.pointer, f"in strict mode, an object's schema must require {', '.join(missing)}")
 
 
 @rule("openai.strict-schema-keywords")
@@ -167,7 +170,7 @@ def strict_schema_keywords(chat: Chat) -> Iterator[Broken]:
         for schema in schemas(root):
             for keyword in ("oneOf", "allOf"):
                 if keyword in schema.value and (schema is not root or root.under == "schema"):
-                    yield Broken(f"{schema.pointer}/{keyword}", f"a schema in strict mode may not have {keyword}")
+                    yield Broken(f"{schema.pointer}/{keyword}", f"in strict mode, a schema cannot have {keyword}")
 
 
 @rule("openai.response-schema-root")
@@ -176,7 +179,9 @@ def response_schema_root(chat: Chat) -> Iterator[Broken]:
     wanted = _wanted(chat)
     kind = child(wanted, "schema").value.get("type")
     if wanted.value.get("strict") is True and isinstance(kind, str) and kind != "object":
-        yield Broken(f"{wanted.pointer}/schema/type", f"the root of the answer's schema is of the type {show(kind)}")
+        yield Broken(
+            f"{wanted.pointer}/schema/type", f'the type of the response schema is {show(kind)}; it must be "object"'
+        )
 
 
 @rule("openai.parallel-calls-need-tools")

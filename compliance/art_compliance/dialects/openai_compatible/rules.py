@@ -90,7 +90,7 @@ def ollama_image_type(chat: Chat) -> Iterator[Broken]:
     """A data URL may leave its type out."""
     for place, url in _images(chat):
         if not url.startswith(("http://", "https://", "data:;base64,", *_TYPES)):
-            yield Broken(place, f"the image begins with {show(url[:30])}, which is not the data of a JPEG, PNG or WEBP")
+            yield Broken(place, f"the URL starts with {show(url[:30])}, which is not a data URL of a JPEG, PNG or WEBP")
 
 
 _TYPES: Final = tuple(f"data:image/{kind};base64," for kind in ("jpeg", "jpg", "png", "webp"))
@@ -126,11 +126,13 @@ def _is_object(text: str) -> bool:
 
 @rule("ollama.effort")
 def ollama_effort(chat: Chat) -> Iterator[Broken]:
-    """Under both of its names."""
+    """As `reasoning_effort` and as `reasoning.effort`."""
     for place, name in ((chat.root, "reasoning_effort"), (child(chat.root, "reasoning"), "effort")):
         value = place.value.get(name)
         if isinstance(value, str) and value not in ("", "high", "medium", "low", "none"):
-            yield Broken(f"{place.pointer}/{name}", f"the effort is {show(value)}")
+            yield Broken(
+                f"{place.pointer}/{name}", f"the effort is {show(value)}; it must be high, medium, low or none"
+            )
 
 
 @rule("ollama.ignored")
@@ -148,9 +150,9 @@ def perplexity_alternation(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         role = message.role
         if role == "system" and before != "system":
-            yield Broken(f"{message.pointer}/role", "the system message comes after others")
+            yield Broken(f"{message.pointer}/role", "a system message comes after other messages")
         elif role in {"user", "assistant"} and role == before:
-            yield Broken(f"{message.pointer}/role", f"the role {role} comes twice in a row")
+            yield Broken(f"{message.pointer}/role", f"two consecutive messages have the role {role}")
         before = role or before
 
 
@@ -159,21 +161,21 @@ def perplexity_last_role(chat: Chat) -> Iterator[Broken]:
     """Only the assistant's is known to be refused."""
     for message in chat.messages[-1:]:
         if message.role == "assistant":
-            yield Broken(f"{message.pointer}/role", "the last message is the assistant's")
+            yield Broken(f"{message.pointer}/role", "the last message is from the assistant")
 
 
 @rule("perplexity.frequency-penalty")
 def perplexity_frequency_penalty(chat: Chat) -> Iterator[Broken]:
     """Zero, which elsewhere means none."""
     if chat.body.get("frequency_penalty") == 0:
-        yield Broken("/frequency_penalty", "it is 0; leave it out")
+        yield Broken("/frequency_penalty", "frequency_penalty is 0; omit it")
 
 
 @rule("cerebras.parallel-tool-calls")
 def cerebras_parallel_tool_calls(chat: Chat) -> Iterator[Broken]:
     """Only false."""
     if chat.body.get("parallel_tool_calls") is False:
-        yield Broken("/parallel_tool_calls", f"{chat.model} may not accept false")
+        yield Broken("/parallel_tool_calls", f"{chat.model} may not accept parallel_tool_calls: false")
 
 
 RULES: Final = (*_OPENAI, *rules_of(sys.modules[__name__]))

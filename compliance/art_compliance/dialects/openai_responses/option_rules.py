@@ -32,7 +32,9 @@ def call_id_length(request: Items) -> Iterator[Broken]:
     """Of calls and of results."""
     for item in (*request.calls, *request.outputs):
         if not 1 <= len(item.call_id or "") <= _CALL_ID:
-            yield Broken(f"{item.pointer}/call_id", f"it has {len(item.call_id or '')} characters; 1 to 64 are allowed")
+            yield Broken(
+                f"{item.pointer}/call_id", f"call_id has {len(item.call_id or '')} characters; 1 to 64 are allowed"
+            )
 
 
 metadata_limits: Final = RuleCheck("responses.metadata-limits", chat_rules.metadata_limits.run)
@@ -59,17 +61,17 @@ _EFFORTS: Final = ("low", "medium", "high", None)
 
 @rule("responses.effort-models")
 def effort_models(request: Items) -> Iterator[Broken]:
-    """Newer models know more of them."""
+    """Newer models support more efforts."""
     effort = child(request.root, "reasoning").value.get("effort")
     if isinstance(effort, str) and effort not in _EFFORTS:
-        yield Broken("/reasoning/effort", f"the model does not take the effort {show(effort)}")
+        yield Broken("/reasoning/effort", f"the model does not support the effort {show(effort)}")
 
 
 @rule("responses.reasoning-temperature")
 def reasoning_temperature(request: Items) -> Iterator[Broken]:
     """The default, which is 1, may be given."""
     if number(request.body.get("temperature")) not in (None, 1):
-        yield Broken("/temperature", "a reasoning model takes no other temperature than 1")
+        yield Broken("/temperature", "a reasoning model accepts only the temperature 1")
 
 
 @rule("responses.json-word")
@@ -99,4 +101,4 @@ _FORMAT_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 def not_both_states(request: Items) -> Iterator[Broken]:
     """Both say what came before."""
     if request.body.get("previous_response_id") and request.body.get("conversation"):
-        yield Broken("/previous_response_id", "previous_response_id and conversation are both given")
+        yield Broken("/previous_response_id", "previous_response_id and conversation exclude each other")

@@ -41,7 +41,7 @@ def output_call_id(request: Items) -> Iterator[Broken]:
     """A null is no id. An empty one is left to the rule about lengths."""
     for item in request.items:
         if item.kind == "function_call_output" and item.value.get("call_id") is None:
-            yield Broken(item.pointer, "the result does not name its call")
+            yield Broken(item.pointer, "the function_call_output has no call_id")
 
 
 @rule("responses.output-once")
@@ -50,7 +50,7 @@ def output_once(request: Items) -> Iterator[Broken]:
     for call_id, count in Counter(output.call_id for output in request.outputs).items():
         if count > 1:
             last = [output for output in request.outputs if output.call_id == call_id][-1]
-            yield Broken(last.pointer, f"the call {show(call_id)} has {count} results")
+            yield Broken(last.pointer, f"the call {show(call_id)} has {count} outputs")
 
 
 @rule("responses.call-ids-unique")
@@ -74,7 +74,7 @@ def reasoning_followed(request: Items) -> Iterator[Broken]:
         if item.kind != "reasoning":
             continue
         if after is None or not _is_of_answer(after):
-            yield Broken(item.pointer, "no item of the assistant follows the reasoning")
+            yield Broken(item.pointer, "no assistant item follows the reasoning")
         elif request.body.get("store") is not False and item.value.get("id") and not after.value.get("id"):
             yield Broken(item.pointer, "the item after the reasoning has no id")
 
@@ -89,7 +89,7 @@ def reasoning_paired(request: Items) -> Iterator[Broken]:
         elif item.role in {"user", "system", "developer"} or item.kind == "function_call_output":
             has_reasoning = False
         elif item.kind == "function_call" and item.value.get("id") and not has_reasoning and request.is_whole:
-            yield Broken(f"{item.pointer}/id", "the call has an id, but no reasoning item stands before it")
+            yield Broken(f"{item.pointer}/id", "the call has an id, but no reasoning item comes before it")
 
 
 _OUTPUTS: Final = frozenset({"output_text", "refusal"})
@@ -104,7 +104,9 @@ def assistant_output_text(request: Items) -> Iterator[Broken]:
         for part in objects(item, "content"):
             kind = part.value.get("type")
             if isinstance(kind, str) and (kind in _OUTPUTS) != (item.role == "assistant"):
-                yield Broken(f"{part.pointer}/type", f"a message of the role {show(item.role)} has a part {show(kind)}")
+                yield Broken(
+                    f"{part.pointer}/type", f"a message with the role {show(item.role)} has a part of type {show(kind)}"
+                )
 
 
 @rule("responses.image-base64")

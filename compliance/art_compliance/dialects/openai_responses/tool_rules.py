@@ -28,7 +28,7 @@ def tool_name(request: Items) -> Iterator[Broken]:
 def tool_choice_needs_tools(request: Items) -> Iterator[Broken]:
     """A stored prompt or the items of the input may have tools, too."""
     if request.body.get("tool_choice") == "required" and not request.body.get("tools") and not _has_other(request):
-        yield Broken("/tool_choice", "a tool must be called, and there are no tools")
+        yield Broken("/tool_choice", "tool_choice forces a call, but there are no tools")
 
 
 @rule("responses.tool-choice-known")
@@ -38,7 +38,7 @@ def tool_choice_known(request: Items) -> Iterator[Broken]:
     name = choice.value.get("name")
     known = [tool.value.get("name") for tool in _offered(request.root)]
     if choice.value.get("type") == "function" and name not in known and not _has_other(request):
-        yield Broken("/tool_choice/name", f"there is no tool {show(name)}")
+        yield Broken("/tool_choice/name", f"no tool is named {show(name)}")
 
 
 def _has_other(request: Items) -> bool:
@@ -71,7 +71,7 @@ def tool_schema_object(request: Items) -> Iterator[Broken]:
     for tool in request.tools:
         kind = child(tool, "parameters").value.get("type", "object")
         if kind != "object":
-            yield Broken(f"{tool.pointer}/parameters", f"the type of the schema is {show(kind)}; it must be object")
+            yield Broken(f"{tool.pointer}/parameters", f'the type of the schema is {show(kind)}; it must be "object"')
 
 
 @rule("responses.schema-valid")
@@ -92,7 +92,10 @@ def strict_schema_required(request: Items) -> Iterator[Broken]:
                 properties, required = schema.value.get("properties"), schema.value.get("required")
                 missing = set(properties) - _names(required) if is_object(properties) else set[str]()
                 if missing:
-                    yield Broken(schema.pointer, f"strict, but required lacks {', '.join(map(show, sorted(missing)))}")
+                    yield Broken(
+                        schema.pointer,
+                        f"in strict mode, an object's schema must require {', '.join(map(show, sorted(missing)))}",
+                    )
 
 
 def _schemas(request: Items) -> Iterator[tuple[Place, str]]:

@@ -36,7 +36,7 @@ def id_len64(chat: Chat) -> Iterator[Broken]:
     """The ids of calls; results repeat them."""
     for call in chat.calls:
         if call.id is not None and len(call.id) > 64:
-            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; 64 are allowed")
+            yield Broken(f"{call.pointer}/id", f"the id has {len(call.id)} characters; at most 64 are allowed")
 
 
 @rule("openrouter.reasoning-effort-or-limit")
@@ -52,7 +52,7 @@ def session_id_len256(chat: Chat) -> Iterator[Broken]:
     """Counted in characters."""
     session = chat.body.get("session_id")
     if isinstance(session, str) and len(session) > 256:
-        yield Broken("/session_id", f"session_id has {len(session)} characters; 256 are allowed")
+        yield Broken("/session_id", f"session_id has {len(session)} characters; at most 256 are allowed")
 
 
 @rule("openrouter.verbosity")
@@ -65,7 +65,7 @@ def verbosity(chat: Chat) -> Iterator[Broken]:
 def models_nonempty(chat: Chat) -> Iterator[Broken]:
     """Beside `model`, or alone."""
     if chat.body.get("models") == []:
-        yield Broken("/models", "the list is empty; it is not known whether OpenRouter takes that")
+        yield Broken("/models", "the list is empty; it is unknown whether OpenRouter accepts that")
 
 
 @rule("openrouter.models-max3")

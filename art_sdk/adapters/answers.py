@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from art_sdk.conversation import find_call_ids, find_called_tools, rename_call
 from art_sdk.errors import ARTError
-from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall
+from art_sdk.messages import ArtStandardPrompt, AssistantMessage, ToolCall, ToolSchema
 from art_sdk.options import CALL_CONTEXTS
 from art_sdk.stream import (
     EndEvent,
@@ -46,7 +46,7 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     model: str
     prompt: ArtStandardPrompt = ()
     map_call_ids: Callable[[Iterable[str]], dict[str, str]] = keep_all
-    tools: tuple[str, ...] = ()
+    tools: tuple[ToolSchema, ...] = ()
     map_tool_names: Callable[[Iterable[str]], dict[str, str]] = keep_all
     clock: Callable[[], float] = time.perf_counter
     started: float = 0.0
@@ -74,7 +74,7 @@ class CallInfo(Struct, frozen=True, kw_only=True):
     @property
     def name_map(self) -> dict[str, str]:
         """The caller's own name per tool that was sent under another one."""
-        names = dict.fromkeys((*self.tools, *find_called_tools(self.prompt)))
+        names = dict.fromkeys((*(tool.name for tool in self.tools), *find_called_tools(self.prompt)))
         return {sent: own for own, sent in self.map_tool_names(names).items()}
 
     def elapsed_ms(self) -> float:

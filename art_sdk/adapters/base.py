@@ -170,8 +170,7 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
 
     def request(self, payload: Payload, options: CallOptions) -> HttpRequest:
         """The HTTP request that carries the payload."""
-        own = {name.lower(): value for name, value in hide_values(self.auth_headers()).items()}
-        headers = {**self._fixed_headers[options.stream], **own}
+        headers = {**self._fixed_headers[options.stream], **hide_values(self.auth_headers())}
         return HttpRequest("POST", self.base_url + self.endpoint(options), headers, encode_payload(payload))
 
     def prepare(self, prompt: object, options: object) -> Prepared:
@@ -179,7 +178,7 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
 
         Raises PromptValidationFailed, InvalidConfig or PromptTranslationFailed.
         """
-        parsed = self.parse_options(options)
+        parsed = self._parse_options_once(options)
         read = self._parse_going_on(prompt, parsed)
         typed = read.prompt
         try:
@@ -239,7 +238,7 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
             model=options.model or self.model,
             prompt=prompt,
             map_call_ids=self.map_call_ids,
-            tools=tuple([tool.name for tool in options.tools]),
+            tools=options.tools,
             map_tool_names=self.map_tool_names,
             started=time.perf_counter(),
         )

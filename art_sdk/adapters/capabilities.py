@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
@@ -76,7 +76,7 @@ class Use(Struct, frozen=True):
     index: int | None = None
 
 
-class Request(NamedTuple):
+class Request(Struct, frozen=True):
     """What a detector looks at."""
 
     conversation: Conversation

@@ -51,13 +51,13 @@ class KnownHistory(NamedTuple):
     """What was sent of a conversation, behind its leading system messages.
 
     `written` is what stood between the brackets of the payload's list, `free` the free JSON data in the messages.
-    `given` are the caller's own values of which they were parsed, if nobody can change them. `settings` are those of
-    the adapter.
+    `given` are the caller's own values of which they were parsed, if nobody can change them. `settings` stand for
+    those of the adapter: another object, if one of them is changed.
     """
 
     messages: ArtStandardPrompt
     given: tuple[object, ...] | None
-    settings: tuple[object, ...]
+    settings: object
     free: bytes
     call_ids: frozenset[str]
     written: bytes | memoryview
@@ -93,10 +93,10 @@ class KnownHistories:
         self._most_bytes = most_bytes
         self._known: dict[Key, KnownHistory] = {}
 
-    def find(self, key: Key, settings: tuple[object, ...]) -> KnownHistory | None:
+    def find(self, key: Key, settings: object) -> KnownHistory | None:
         """What is known of the conversation, if the adapter has the same settings still."""
         found = self._known.get(key)
-        return found if found is not None and _are_same(found.settings, settings) else None
+        return found if found is not None and found.settings is settings else None
 
     def keep(self, key: Key, history: KnownHistory) -> None:
         """Keeps the history as the newest one. The oldest go."""
@@ -115,12 +115,8 @@ class KnownHistories:
         self._known.clear()
 
 
-def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
-    return len(some) == len(others) and all(map(is_, some, others))
-
-
 def describe(
-    messages: ArtStandardPrompt, given: tuple[object, ...], settings: tuple[object, ...], written: memoryview
+    messages: ArtStandardPrompt, given: tuple[object, ...], settings: object, written: memoryview
 ) -> KnownHistory | None:
     """The history of messages that were sent, of which those were given. None if it must not be kept.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any, ClassVar, Final, NamedTuple, cast
+from typing import Any, ClassVar, Final, cast
 
 import msgspec
+from msgspec import Struct
 
 from art_sdk.adapters.history import Key, KnownHistories, KnownHistory, describe
-from art_sdk.adapters.payload import Payload, encode_payload
+from art_sdk.adapters.known_options import OptionsKeeper
+from art_sdk.adapters.payload import Payload, Written, encode_part
 from art_sdk.conversation import find_call_ids
 from art_sdk.errors import PromptValidationFailed
 from art_sdk.messages import ArtStandardPrompt, SystemMessage, UserMessage
@@ -20,7 +22,7 @@ _QUESTION: Final = UserMessage("?")
 """It stands for what was sent: a user's text is one message of the payload in every dialect."""
 
 
-class ParsedPrompt(NamedTuple):
+class ParsedPrompt(Struct, frozen=True):
     """A prompt whose first `begin` messages are the leading system messages, and those before `end` are known.
 
     `key` is that of its conversation; None if nothing of it is kept.
@@ -40,10 +42,10 @@ class ParsedPrompt(NamedTuple):
 
     def without_known(self) -> ParsedPrompt:
         """The prompt as if nothing of it were known."""
-        return self if self.known is None else self._replace(end=self.begin, known=None)
+        return self if self.known is None else msgspec.structs.replace(self, end=self.begin, known=None)
 
 
-class HistoryKeeper:
+class HistoryKeeper(OptionsKeeper):
     """What `BaseAdapter` does to translate only what is new of a conversation that goes on.
 
     It holds for a class that states `history_field`, and for subclasses that only add data. A subclass that overrides
@@ -59,8 +61,6 @@ class HistoryKeeper:
     _messages_field: ClassVar[str | None] = None
     """`history_field`, where it holds."""
     _histories: KnownHistories
-    _sent: tuple[CallOptions, bytes] | None = None
-    """The last options, and what of them is sent."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -88,7 +88,7 @@ class HistoryKeeper:
         """The prompt, if what is known of it are these very values. Only the others are parsed."""
         begin = _count_leading(given)
         key = self._history_key(given, begin, options)
-        known = None if key is None else self._histories.find(key, self._public_settings())
+        known = None if key is None else self._histories.find(key, self._settings)
         if known is None or not known.is_given(given, begin):
             return None
         end = begin + len(known.messages)
@@ -102,7 +102,7 @@ class HistoryKeeper:
         """The prompt, and what is known of it."""
         begin = _count_leading(prompt)
         key = self._history_key(prompt, begin, options)
-        known = None if key is None else self._histories.find(key, self._public_settings())
+        known = None if key is None else self._histories.find(key, self._settings)
         if known is None or not known.is_equal(prompt, begin):
             return ParsedPrompt(given, prompt, key, begin, begin)
         return ParsedPrompt(given, prompt, key, begin, begin + len(known.messages), known)
@@ -123,9 +123,9 @@ class HistoryKeeper:
         if history is not None:
             kept = history if known is None else known.go_on(history)
             self._histories.keep(key, kept)
-            payload[field] = [*leading, msgspec.Raw(kept.written)]
+            payload[field] = [*leading, Written(kept.written)]
         elif known is not None:
-            payload[field] = [*leading, msgspec.Raw(known.written), *new]
+            payload[field] = [*leading, Written(known.written), *new]
         return payload
 
     def _translate_short(self, parsed: ParsedPrompt, known: KnownHistory, options: CallOptions) -> Payload | None:
@@ -142,21 +142,22 @@ class HistoryKeeper:
         if not written or not self.keeps_history(parsed.prompt):
             return None
         new, given = parsed.prompt[parsed.end :], parsed.given[parsed.end :]
-        return describe(new, given, self._public_settings(), memoryview(encode_payload(written))[1:-1])
+        return describe(new, given, self._settings, memoryview(encode_part(written))[1:-1])
 
     def _history_key(self, prompt: Sequence[object], begin: int, options: CallOptions) -> Key | None:
         """The key of a conversation that begins with a user's text; None for any other."""
         first = prompt[begin] if begin < len(prompt) else None
         if type(first) is not UserMessage or type(first.content) is not str:
             return None
-        last = self._sent
-        if last is None or last[0] is not options:
-            last = self._sent = (options, _encode(msgspec.structs.replace(options, **_OWN)))
-        return Key(options.thread_id, first.content, last[1])
+        return Key(options.thread_id, first.content, self._options_in_history(options))
 
-    def _public_settings(self) -> tuple[object, ...]:
-        """Those of this very adapter. If one of them is changed, nothing is known of what was sent before."""
-        return tuple([value for name, value in vars(self).items() if name[0] != "_"])
+    def _options_in_history(self, options: CallOptions) -> bytes:
+        known = self._known
+        if known is None or known.options is not options:
+            return _encode(msgspec.structs.replace(options, **_OWN))
+        if known.in_history is None:
+            known.in_history = _encode(msgspec.structs.replace(options, **_OWN))
+        return known.in_history
 
 
 _LISTS: Final = frozenset({list, tuple})

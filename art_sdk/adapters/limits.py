@@ -7,31 +7,22 @@ wrong, and what to do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn
+from typing import Any, ClassVar, Final, NoReturn
 
 import msgspec
 
 from art_sdk.adapters.capabilities import Capability, Repair, Request, find_undeclared_use
 from art_sdk.adapters.images import explain_bad_image
+from art_sdk.adapters.known_options import OptionsKeeper
 from art_sdk.adapters.refusals import naming_roles, refusal
 from art_sdk.adapters.rules import CallIdRule, CountRule, NameRule, RangeRule, RootRule
 from art_sdk.arguments import parse_arguments
 from art_sdk.conversation import Conversation, ConversationFault, FaultKind, UserTurn, read_conversation
 from art_sdk.messages import ArtStandardPrompt, ImagePart, ToolCall, ToolSchema
-from art_sdk.options import FREE_CHOICES, CallOptions, LateSystem, parse_options
-from art_sdk.sendable import repeats_much
+from art_sdk.options import FREE_CHOICES, CallOptions, LateSystem
 
 
-class _Parsed(NamedTuple):
-    """The last options: as given, in bytes; as parsed, which nobody else can change; and checked for which model."""
-
-    given: bytes
-    options: CallOptions
-    source: CallOptions
-    model: str | None = None
-
-
-class ProviderLimits:
+class ProviderLimits(OptionsKeeper):
     """The half of `BaseAdapter` that refuses what the provider does not take. A subclass states its limits as data."""
 
     provider_name: str
@@ -47,9 +38,6 @@ class ProviderLimits:
     choice_rule: ClassVar[str | None] = None
     model: str
     late_system: LateSystem = "refuse"
-    _parsed: _Parsed | None = None
-    _renamed: tuple[CallOptions, CallOptions] | None = None
-    """The last options, and the same with the names that are sent."""
 
     def refuse(
         self, reason: str, *, index: int | None = None, call_id: str | None = None, rule: str | None = None
@@ -62,29 +50,6 @@ class ProviderLimits:
         """Refuses a prompt that has nothing but system messages, or nothing at all."""
         lack = "there are only system messages" if prompt else "it is empty"
         self.refuse(f"{lack}; give at least one user message")
-
-    def parse_options(self, options: object) -> CallOptions:
-        """The options as a value. Options that are exactly the same as the last ones are parsed once.
-
-        Raises InvalidConfig.
-        """
-        if type(options) is not CallOptions:
-            return parse_options(options)
-        last = self._parsed
-        is_known = last is not None and last.source is options
-        if not is_known and _repeats_much(options):
-            return parse_options(options)
-        try:
-            given = _encode(options)
-            # the bytes tell 1 from true, but not NaN from null, nor a date from its text
-            is_same = last is not None and last.given == given and last.options == options
-        except Exception:  # noqa: BLE001 - whatever a value's own methods raise
-            return parse_options(options)
-        if last is None or not is_same:
-            last = self._parsed = _Parsed(given, parse_options(options), options)
-        elif not is_known:
-            self._parsed = last._replace(source=options)
-        return last.options
 
     @naming_roles
     def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
@@ -102,18 +67,12 @@ class ProviderLimits:
         if use is not None:
             reason = f"the adapter does not declare {use.capability!r}, but the prompt uses {use.what}"
             self.refuse(reason, index=use.index)
-        sent_names = self._names_of_calls(conversation)
+        sent_names = self._names_of_calls(conversation, options)
         self._check_options_once(options)
         return conversation.rename_calls(sent_names)
 
     def rename_tools(self, options: CallOptions) -> CallOptions:
         """The options with the names that are sent, in `tools` and `tool_choice`."""
-        last = self._renamed
-        if last is None or last[0] is not options:
-            last = self._renamed = (options, self._rename_tools(options))
-        return last[1]
-
-    def _rename_tools(self, options: CallOptions) -> CallOptions:
         names = [tool.name for tool in options.tools]
         choice = options.tool_choice if options.tool_choice not in FREE_CHOICES else None
         sent = self.map_tool_names(names if choice is None else [*names, choice])
@@ -183,19 +142,22 @@ class ProviderLimits:
             self.refuse(str(error), index=index, call_id=call.id, rule=rule)
 
     def _check_options_once(self, options: CallOptions) -> None:
-        last = self._parsed
-        if last is None or last.options is not options:
+        known = self._known
+        if known is None or known.options is not options:
             self.check_options(options)
-        elif last.model != self.model:
+        elif not known.is_checked:
             self.check_options(options)
-            self._parsed = last._replace(model=self.model)
+            known.is_checked = True
 
-    def _names_of_calls(self, conversation: Conversation) -> dict[str, str]:
+    def _names_of_calls(self, conversation: Conversation, options: CallOptions) -> dict[str, str]:
         """The name that is sent per called tool that must be renamed. Refuses one that cannot be sent."""
         if self.tool_names is None:
             return {}
-        # no set: hashes would choose the first
-        odd = self.tool_names.find_odd(dict.fromkeys(conversation.tool_of.values()))
+        called = dict.fromkeys(conversation.tool_of.values())  # no set: hashes would choose the first
+        known = self._known
+        if known is not None and known.options is options and known.plain_names.issuperset(called):
+            return {}
+        odd = self.tool_names.find_odd(called)
         sent = self.map_tool_names(odd) if odd else {}
         for name in odd:
             if name not in sent and not self.tool_names.pattern.fullmatch(name):
@@ -221,8 +183,6 @@ class ProviderLimits:
         self.refuse(f"{first.message}; {_ADVICE[first.kind]}{rest}", index=first.index, call_id=first.call_id)
 
 
-_encode: Final = msgspec.json.Encoder().encode
-
 _ADVICE: Final[Mapping[FaultKind, str]] = {
     "orphan-result": "add the assistant message that made the call, or leave the result out",
     "double-result": "keep one result per call",
@@ -233,8 +193,3 @@ _ADVICE: Final[Mapping[FaultKind, str]] = {
     "empty-request": "give it a call, or leave it out",
     "bad-arguments": "give a JSON object",
 }
-
-
-def _repeats_much(options: CallOptions) -> bool:
-    """Whether writing the options could take very long: see `repeats_much`."""
-    return repeats_much(options.tools, options.response_schema, options.provider)

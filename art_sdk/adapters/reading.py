@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo, Ending, EventWriter, Piece, answer_events, failure_events
 from art_sdk.adapters.failures import FailureReader, has_error
@@ -119,7 +120,7 @@ class AnswerReader:
     def _failures(self) -> FailureReader: ...
 
 
-class Prepared(NamedTuple):
+class Prepared(Struct, frozen=True):
     """A call up to its I/O: the request, and what is needed to read its answer."""
 
     request: HttpRequest

@@ -57,8 +57,8 @@ class _SecretBytes(_Hidden, bytes):
 
 
 def hide_values(headers: dict[str, str]) -> dict[str, str]:
-    """The headers, with values that no repr shows."""
-    return {name: Secret(value) for name, value in headers.items()}
+    """The headers, with lower-case names, and values that no repr shows."""
+    return {name.lower(): Secret(value) for name, value in headers.items()}
 
 
 def without_frames(error: BaseException) -> None:

@@ -192,6 +192,6 @@ def test_provider_fields_go_into_the_payload_and_not_into_the_caller_s_schema(
 )
 def test_options_that_json_would_write_alike_are_not_taken_for_those_before(first: object, second: object) -> None:
     adapter = OpenAIAdapter(api_key="k")
-    adapter.parse_options(CallOptions(thread_id="t", provider={"openai-chat": {"seed": first}}))
+    adapter.prepare([USER], CallOptions(thread_id="t", provider={"openai-chat": {"seed": first}}))
     with pytest.raises(InvalidConfig):
-        adapter.parse_options(CallOptions(thread_id="t", provider={"openai-chat": {"seed": second}}))
+        adapter.prepare([USER], CallOptions(thread_id="t", provider={"openai-chat": {"seed": second}}))

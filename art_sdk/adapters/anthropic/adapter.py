@@ -93,7 +93,6 @@ class AnthropicAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         model = options.model or self.model
         self._check_prefill(conversation, model)
         late = self._late_system(conversation, options)
@@ -106,7 +105,7 @@ class AnthropicAdapter(BaseAdapter):
         if system:
             payload["system"] = self._system(system)
         payload["messages"] = messages
-        payload |= self._tools(options) | _settings(options)
+        payload |= self.written_options(options)
         if options.stream:
             payload["stream"] = True
         return self.merge_provider_fields(payload, options)
@@ -247,6 +246,9 @@ class AnthropicAdapter(BaseAdapter):
         if blocks and blocks[-1]["type"] in _THOUGHTS:
             reason = "it ends in thinking, which Anthropic refuses; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
+
+    def write_options(self, options: CallOptions) -> Payload:
+        return self._tools(options) | _settings(options)
 
     def _tools(self, options: CallOptions) -> Payload:
         if not self.has_tools(options):

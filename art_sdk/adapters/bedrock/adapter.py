@@ -113,7 +113,6 @@ class BedrockConverseAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         self._check_model(conversation, options)
         messages = self._messages(conversation)
         if not messages:
@@ -122,7 +121,8 @@ class BedrockConverseAdapter(BaseAdapter):
         system = [self._system(turn) for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:
             payload["system"] = system
-        return self.merge_provider_fields(payload | self._tools(options) | _settings(options), options)
+        payload |= self.written_options(options)
+        return self.merge_provider_fields(payload, options)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_converse(body, info, request_id=head.headers.get(self.request_id_header))
@@ -272,15 +272,8 @@ class BedrockConverseAdapter(BaseAdapter):
             reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
 
-    def _tools(self, options: CallOptions) -> Payload:
-        if not options.tools:
-            return {}
-        config: Payload = {"tools": [_tool(tool) for tool in options.tools]}
-        if options.tool_choice == "none" or options.parallel_tool_calls is not None:
-            return {"toolConfig": config, "additionalModelRequestFields": {"tool_choice": _claude_choice(options)}}
-        if options.tool_choice is not None:
-            config["toolChoice"] = _CHOICES.get(options.tool_choice) or {"tool": {"name": options.tool_choice}}
-        return {"toolConfig": config}
+    def write_options(self, options: CallOptions) -> Payload:
+        return _tools(options) | _settings(options)
 
 
 _BLANK: Final = "its text is blank, which Bedrock answers with 400; leave the message out"
@@ -296,6 +289,17 @@ def _append(messages: list[Payload], role: str, blocks: list[Payload]) -> None:
         messages[-1]["content"] += blocks
     else:
         messages.append({"role": role, "content": blocks})
+
+
+def _tools(options: CallOptions) -> Payload:
+    if not options.tools:
+        return {}
+    config: Payload = {"tools": [_tool(tool) for tool in options.tools]}
+    if options.tool_choice == "none" or options.parallel_tool_calls is not None:
+        return {"toolConfig": config, "additionalModelRequestFields": {"tool_choice": _claude_choice(options)}}
+    if options.tool_choice is not None:
+        config["toolChoice"] = _CHOICES.get(options.tool_choice) or {"tool": {"name": options.tool_choice}}
+    return {"toolConfig": config}
 
 
 def _tool(tool: ToolSchema) -> Payload:

@@ -68,7 +68,6 @@ class ChatCompletionsAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         if not conversation.turns:
             reason = "it is empty; give at least one message"
             self.refuse(reason, rule=self.provider.rules.messages_nonempty)  # openai.messages-nonempty
@@ -81,7 +80,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         if lone_rule is not None and len(messages) == 1 and messages[0]["role"] == "assistant":
             self.refuse("its only message is the assistant's; begin with a user message", rule=lone_rule)
         payload: Payload = {"model": options.model or self.model, "messages": messages}
-        payload |= self._options(options)
+        payload |= self.written_options(options)
         if options.stream:
             payload |= self._stream(options)
         return self.merge_provider_fields(payload, options)
@@ -218,7 +217,7 @@ class ChatCompletionsAdapter(BaseAdapter):
             self.refuse(reason, index=turn.index)
         written["content"] = content
 
-    def _options(self, options: CallOptions) -> Payload:
+    def write_options(self, options: CallOptions) -> Payload:
         written: Payload = {
             "temperature": options.temperature,
             "top_p": options.top_p,

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.base import BaseAdapter
@@ -33,7 +34,7 @@ from art_sdk.adapters.rules import CountRule, NameRule, RangeRule, RootRule
 from art_sdk.conversation import AssistantTurn, SystemTurn, UserTurn
 from art_sdk.http.transport import ResponseHead
 from art_sdk.json_data import is_array
-from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolCall, ToolSchema
+from art_sdk.messages import ArtStandardPrompt, Part, TextPart, ToolSchema
 from art_sdk.options import CallOptions
 
 _EMPTY: Final = "cohere.message-nonempty"
@@ -69,7 +70,6 @@ class CohereChatAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         messages: list[Payload] = []
         for turn in conversation.turns:  # `type() is`, not `match`: this is the hot loop
             if type(turn) is AssistantTurn:
@@ -81,10 +81,12 @@ class CohereChatAdapter(BaseAdapter):
         if not messages:
             self.refuse("it is empty; give at least one message")
         payload: Payload = {"model": options.model or self.model, "messages": messages, "stream": options.stream}
-        if options.tools:
-            payload["tools"] = [_tool(tool) for tool in options.tools]
-        payload |= _settings(options)
+        payload |= self.written_options(options)
         return self.merge_provider_fields(payload, options)
+
+    def write_options(self, options: CallOptions) -> Payload:
+        tools = [_tool(tool) for tool in options.tools]
+        return ({"tools": tools} if tools else {}) | _settings(options)
 
     def check_options(self, options: CallOptions) -> None:
         super().check_options(options)
@@ -152,18 +154,23 @@ class CohereChatAdapter(BaseAdapter):
         if message.extensions and self.dialect in message.extensions:
             self._put_back(written, turn, message.extensions[self.dialect])
         if calls:
-            written["tool_calls"] = [self._call(call, index) for call, index in zip(calls, turn.places, strict=True)]
+            written["tool_calls"] = self._calls(turn)
         elif "content" not in written:
             self.refuse("it has neither text nor calls; leave the message out", index=turn.index, rule=_EMPTY)
         messages.append(written)
         for call_id, answer in turn.answers.items():
             messages.append({"role": "tool", "tool_call_id": call_id, "content": answer.content})
 
-    def _call(self, call: ToolCall, index: int) -> Payload:
-        text = call.function.arguments
-        if not _is_object(text):
-            text = json.dumps(self.arguments_of(call, index, "cohere.arguments-object"))
-        return {"id": call.id, "type": "function", "function": {"name": call.function.name, "arguments": text}}
+    def _calls(self, turn: AssistantTurn) -> list[Payload]:
+        written: list[Payload] = []
+        for position, call in enumerate(turn.calls):
+            function = call.function
+            text = function.arguments
+            if not _is_object(text):
+                text = json.dumps(self.arguments_of(call, turn.places[position], "cohere.arguments-object"))
+            sent = {"name": function.name, "arguments": text}
+            written.append({"id": call.id, "type": "function", "function": sent})
+        return written
 
     def _put_back(self, written: Payload, turn: AssistantTurn, extension: Mapping[str, Any]) -> None:
         """Adds what an answer's message has besides text and calls, unchanged."""
@@ -185,13 +192,17 @@ class CohereChatAdapter(BaseAdapter):
 def _is_object(arguments: str) -> bool:
     """Whether the text is a JSON object or null, as Cohere wants it. It is sent as it is, so the rest is not read."""
     try:
-        _OBJECT.decode(arguments)
+        _skip_object(arguments)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return _is_odd_object(arguments)
     return True
 
 
-_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
+class _Object(Struct):
+    """Any object: fields that it does not have are read over."""
+
+
+_skip_object: Final = msgspec.json.Decoder(_Object | None).decode
 
 
 def _is_odd_object(arguments: str) -> bool:

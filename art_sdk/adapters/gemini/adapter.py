@@ -75,7 +75,6 @@ class GeminiAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         contents = self._contents(conversation)
         if not contents:
             self.refuse_without_messages(prompt)
@@ -83,10 +82,7 @@ class GeminiAdapter(BaseAdapter):
         system = [{"text": turn.message.content} for turn in conversation.turns if isinstance(turn, SystemTurn)]
         if system:  # an empty text is taken here: recorded with status 200 in 2026, against older reports
             payload["systemInstruction"] = {"parts": system}
-        payload |= self._tools(options)
-        config = _generation_config(options)
-        if config:
-            payload["generationConfig"] = config
+        payload |= self.written_options(options)
         return self.merge_provider_fields(payload, options)
 
     def check_options(self, options: CallOptions) -> None:
@@ -172,6 +168,10 @@ class GeminiAdapter(BaseAdapter):
         except ValueError as error:
             reason = f"its extensions for {self.dialect} were not written by this adapter: {error}"
             self.refuse(reason, index=turn.index)
+
+    def write_options(self, options: CallOptions) -> Payload:
+        config = _generation_config(options)
+        return self._tools(options) | ({"generationConfig": config} if config else {})
 
     def _tools(self, options: CallOptions) -> Payload:
         if not self.has_tools(options):

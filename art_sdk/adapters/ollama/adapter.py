@@ -71,14 +71,15 @@ class OllamaChatAdapter(BaseAdapter):
         if not messages:
             self.refuse("it is empty; give at least one message", rule="ollama.empty-messages-load")
         payload: Payload = {"model": options.model or self.model, "messages": messages, "stream": options.stream}
-        if options.tools:
-            payload["tools"] = [_tool(tool) for tool in options.tools]
-        if options.response_schema is not None:
-            payload["format"] = options.response_schema
-        settings = _settings(options)
-        if settings:
-            payload["options"] = settings
+        payload |= self.written_options(options)
         return self.merge_provider_fields(payload, options)
+
+    def write_options(self, options: CallOptions) -> Payload:
+        written: Payload = {"tools": [_tool(tool) for tool in options.tools]} if options.tools else {}
+        if options.response_schema is not None:
+            written["format"] = options.response_schema
+        settings = _settings(options)
+        return written | {"options": settings} if settings else written
 
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)

@@ -75,12 +75,11 @@ class OpenAIResponsesAdapter(BaseAdapter):
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
-        options = self.rename_tools(options)
         items = self._items(conversation)
         if not items:
             self.refuse("it is empty; give at least one message", rule="responses.input-nonempty")
         payload: Payload = {"model": options.model or self.model, "input": items}
-        payload |= self._settings(options)
+        payload |= self.written_options(options)
         if options.stream:
             payload["stream"] = True
         return self.merge_provider_fields(payload, options)
@@ -181,7 +180,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
             self.refuse(reason, index=turn.index, rule="responses.reasoning-followed")
         return items
 
-    def _settings(self, options: CallOptions) -> Payload:
+    def write_options(self, options: CallOptions) -> Payload:
         own, model = self.provider_fields(options), options.model or self.model
         schema = options.response_schema
         written: Payload = {

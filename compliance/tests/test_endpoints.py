@@ -89,6 +89,7 @@ _LAWS: Final[dict[str, tuple[str, str, Spoil]]] = {
     "it fails": ("malformed", "bad-request-is-refused", lambda asked, good: Response(500, b"{}")),
     "a bare error": ("malformed", "error-is-of-its-format", lambda asked, good: Response(400, b'{"detail": "no"}')),
     "a refusal": ("whole", "good-request-is-answered", lambda asked, good: Response(404, b"{}")),
+    "a refusal of a stream": ("streamed", "stream-request-is-answered", lambda asked, good: Response(404, b"{}")),
 }
 
 
@@ -114,6 +115,28 @@ def test_a_refusal_where_providers_differ_is_a_note():
         found = list(ask_all(Server(url=f"{server.url}/v1", speaks=DIALECT.name), asked))[:4]
     assert [(one.name, one.is_wrong) for one in found[::2]] == [("temperature-two", False), ("one-user", True)]
     assert all(one.findings for one in found)
+
+
+def test_whole_and_streamed_requests_of_a_scenario_have_verdicts_of_their_own(tmp_path: Path):
+    """A server that refuses every stream, in words of its own."""
+
+    def answer(request: Request) -> Response:
+        wants_stream = ask(DIALECT, request).wants_stream
+        return Response(400, b'{"detail": "no streams"}') if wants_stream else never_streaming(request)
+
+    with LoopbackServer(answer) as server:
+        run(*options_for(server, tmp_path, "--scenario", "one-user", "--scenario", "temperature-two"))
+    (report,) = read_every_report(tmp_path / "report.json")
+    verdicts = {(one.check.removeprefix("endpoint."), one.scenario): one.verdict for one in report.results}
+    assert verdicts == {
+        ("good-request-is-answered", "one-user"): "pass",
+        ("answer-is-of-its-format", "one-user"): "pass",
+        ("stream-request-is-answered", "one-user"): "fail",
+        ("good-request-is-answered", "temperature-two"): "pass",
+        ("answer-is-of-its-format", "temperature-two"): "pass",
+        ("stream-request-is-answered", "temperature-two"): "pass",
+        ("stream-request-error-is-of-its-format", "temperature-two"): "fail",
+    }
 
 
 def test_what_the_provider_alone_refuses_is_a_note():
@@ -167,6 +190,7 @@ def test_the_command_prints_what_is_wrong_and_writes_a_report_as_of_an_adapter(t
     verdicts = {one.check.removeprefix("endpoint."): one.verdict for one in report.results}
     assert verdicts == {
         "good-request-is-answered": "pass",
+        "stream-request-is-answered": "pass",
         "answer-is-of-its-format": "pass",
         "stream-is-of-its-format": "fail",
     }

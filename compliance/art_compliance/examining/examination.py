@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from difflib import get_close_matches
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import httpx2
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec import Struct
 from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.examining.answers import wrong_answer, wrong_error, wrong_stream
 from art_compliance.examining.asking import Got, NoAnswer, TooLate, ask
-from art_compliance.examining.laws import ANSWERED, ERROR, REFUSED, STREAMED, WHOLE
+from art_compliance.examining.laws import ANSWERED, ERROR, REFUSED, STREAM_ANSWERED, STREAM_ERROR, STREAMED, WHOLE
 from art_compliance.examining.requests import Asked, Kind, bad_requests, good_requests
 from art_compliance.findings import Finding, HarnessError, Problem
 from art_compliance.quoting import shorten
@@ -145,13 +145,27 @@ def _examine(server: Server, client: httpx2.Client, one: Asked) -> Examined:
     try:
         got = ask(client, one.request, server.seconds)
     except NoAnswer as error:
-        law = ANSWERED if one.is_good else REFUSED
+        law = _LAWS[one.kind].answered if one.is_good else REFUSED
         finding = Problem(str(error)).found_by(law, "contract")
         return Examined(one, None, (law,), (finding,), hung=isinstance(error, TooLate))
     judged = _judge(DIALECTS[server.speaks], one, got)
     found = tuple(problem.found_by(law, "contract") for law, problems in judged.items() for problem in problems)
     return Examined(one, got, tuple(judged), found)
 
+
+class _Laws(NamedTuple):
+    """The laws of good requests of one kind: whole and streamed requests of a scenario have results of their own."""
+
+    answered: str
+    of_its_format: str
+    error: str
+    wrong: Callable[[Dialect, Got], Iterator[Problem]]
+
+
+_LAWS: Final[Mapping[Kind, _Laws]] = {
+    "whole": _Laws(ANSWERED, WHOLE, ERROR, wrong_answer),
+    "streamed": _Laws(STREAM_ANSWERED, STREAMED, STREAM_ERROR, wrong_stream),
+}
 
 _Judged = Mapping[str, Sequence[Problem]]
 """The problems by the laws that were looked at."""
@@ -162,9 +176,8 @@ def _judge(dialect: Dialect, asked: Asked, got: Got) -> _Judged:
         return _judge_bad(dialect, asked, got)
     if got.status != _OK:
         return _judge_refusal(dialect, asked, got)
-    if asked.kind == "streamed":
-        return {ANSWERED: (), STREAMED: list(wrong_stream(dialect, got))}
-    return {ANSWERED: (), WHOLE: list(wrong_answer(dialect, got))}
+    laws = _LAWS[asked.kind]
+    return {laws.answered: (), laws.of_its_format: list(laws.wrong(dialect, got))}
 
 
 def _judge_bad(dialect: Dialect, asked: Asked, got: Got) -> _Judged:
@@ -182,7 +195,8 @@ def _judge_refusal(dialect: Dialect, asked: Asked, got: Got) -> _Judged:
     is_allowed = asked.may_be_refused and _BAD <= got.status < _BROKEN
     text = f"a good request is answered {got.status}: {shorten(got.body[:2000].decode('utf-8', 'replace'))}"
     refusal = Problem(text, severity="note" if is_allowed else "reject")
-    return {ANSWERED: [refusal], **({ERROR: list(wrong_error(dialect, got))} if is_allowed else {})}
+    laws = _LAWS[asked.kind]
+    return {laws.answered: [refusal], **({laws.error: list(wrong_error(dialect, got))} if is_allowed else {})}
 
 
 _OK: Final = 200

@@ -60,7 +60,7 @@ def report_of(
 
 
 def _results(server: Server, examined: Sequence[Examined], known: Baseline | None) -> Iterator[Result]:
-    """Whole and streamed requests of one scenario have one result: a baseline names scenarios."""
+    """A result for each law and request. No law is for two requests of one name: whole and streamed have their own."""
     found: dict[tuple[str, str], list[Finding]] = {}
     purposes: dict[str, str] = {}
     shown: dict[str, int] = {}

@@ -30,7 +30,7 @@ class Haystack(Subject):
             "generation_kwargs": self.given(request),
             "tools": tools or None,
         }
-        generator, pieces = self.made(request.model), asyncio.Queue[Any]()
+        generator, pieces = self.model(request.model), asyncio.Queue[Any]()
 
         async def tell(chunk: Any) -> None:
             await pieces.put(chunk.content)

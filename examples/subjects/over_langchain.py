@@ -13,7 +13,7 @@ class LangChain(Subject):
     refusals, needs_tools_to_choose, choices = (ValueError, NotImplementedError), True, {}
 
     async def answer(self, request: Request) -> Any:
-        model = self.made(model=request.model, api_key=self.key, base_url=self.url, **self.own)
+        model = self.model(request.model)
         choice = self.choices.get(request.tool_choice, request.tool_choice)
         choice = chosen(tool_choice=choice, parallel_tool_calls=request.parallel_tool_calls)
         model = model.bind_tools(request.tools, **choice) if request.tools else model
@@ -34,6 +34,9 @@ class LangChain(Subject):
         counts = (used.get("input_tokens"), used.get("output_tokens"), details[0].get("cache_read"))
         for piece in the_end(calls, said, *counts, details[1].get("reasoning")):
             yield piece
+
+    def made(self, model: str) -> Any:
+        return self.kind(model=model, api_key=self.key, base_url=self.url, **self.own)
 
     @staticmethod
     def structured(request: Request) -> dict[str, Any]:
@@ -56,12 +59,12 @@ def read_message(chat: dict[str, Any]) -> Any:
 
 
 class OpenAI(LangChain):
-    dialect, default, made = "openai-chat", "gpt-4.1-mini", ChatOpenAI
+    dialect, default, kind = "openai-chat", "gpt-4.1-mini", ChatOpenAI
     losses, own = (*Subject.losses, "result_status"), {"max_retries": 0, "stream_usage": True}
 
 
 class Anthropic(LangChain):
-    dialect, default, made, adds = "anthropic-messages", "claude-haiku-4-5", ChatAnthropic, "/v1"
+    dialect, default, kind, adds = "anthropic-messages", "claude-haiku-4-5", ChatAnthropic, "/v1"
     losses, own, choices = (
         (*Subject.losses, "message_name"),
         {"max_retries": 0},
@@ -78,7 +81,7 @@ class Anthropic(LangChain):
 
 
 class Gemini(LangChain):  # its default temperature is 0.7, and max_retries counts the first try
-    dialect, default, made, adds = "gemini-generate", "gemini-2.5-flash", ChatGoogleGenerativeAI, "/v1beta"
+    dialect, default, kind, adds = "gemini-generate", "gemini-2.5-flash", ChatGoogleGenerativeAI, "/v1beta"
     losses = (*Subject.losses, "message_name", "call_ids", "result_status", "schema_keywords")
     repairs, own = ("wraps_result", "joins_turns", "always_hoists_late_system"), {"max_retries": 1, "temperature": None}
     missing, renamed = ("parallel_tool_calls",), {"max_tokens": "max_output_tokens"}

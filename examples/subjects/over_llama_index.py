@@ -5,7 +5,6 @@ Its models send a temperature of 0.1 by default: it is left out where a call say
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, ClassVar
 
 import anthropic
@@ -20,10 +19,6 @@ class LlamaIndex(Subject):
     """What the two have in common. `additional_kwargs` is the place of a result's call, in each of them."""
 
     losses, refusals = (*Subject.losses, "message_name", "result_status"), (ValueError,)
-
-    def __init__(self, **about: Any) -> None:
-        super().__init__(**about)
-        self.model = cache(self.made)  # each has a client, which takes longer to make than a call takes
 
     async def answer(self, request: Request) -> Any:
         messages, names = [], tool_names(request.messages)

@@ -11,6 +11,9 @@ from llm_rosetta import ConversionError, ConversionPipeline
 from subject import Loose, Request, Subject, plain_messages, read_chat
 
 
+CERTIFICATES = httpx.create_ssl_context()  # reading the system's certificates takes longer than a call
+
+
 class Rosetta(Subject):
     """What the three have in common. Chat completions have no field for a result's status."""
 
@@ -22,7 +25,7 @@ class Rosetta(Subject):
         body = pipeline.convert_request(asked | {"stream": request.is_streamed})
         sent = {"headers": self.headers(), "json": body, "timeout": 600}
         async with (
-            httpx.AsyncClient() as client,
+            httpx.AsyncClient(verify=CERTIFICATES) as client,
             client.stream("POST", self.url + self.path(request), **sent) as response,
         ):
             if response.is_error:

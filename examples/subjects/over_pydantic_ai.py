@@ -87,7 +87,7 @@ class OpenAI(PydanticAI):
     dialect, default, losses = "openai-chat", "gpt-4.1-mini", (*PydanticAI.losses, "result_status")
     repairs = (*PydanticAI.repairs, "closes_schemas", "marks_failed_result")
 
-    def model(self, name: str) -> Any:
+    def made(self, name: str) -> Any:
         return openai.OpenAIChatModel(name, provider=at_openai.OpenAIProvider(self.url, self.key))
 
 
@@ -95,7 +95,7 @@ class Anthropic(PydanticAI):
     dialect, default, adds = "anthropic-messages", "claude-haiku-4-5", "/v1"
     repairs = (*PydanticAI.repairs, "always_hoists_late_system", "drops_blank_text", "joins_turns", "closes_schemas")
 
-    def model(self, name: str) -> Any:
+    def made(self, name: str) -> Any:
         client = AsyncAnthropic(api_key=self.key, base_url=self.url, max_retries=0)
         return anthropic.AnthropicModel(name, provider=at_anthropic.AnthropicProvider(anthropic_client=client))
 
@@ -104,5 +104,5 @@ class Gemini(PydanticAI):
     dialect, default, adds, missing = "gemini-generate", "gemini-2.5-flash", "/v1beta", ("parallel_tool_calls",)
     repairs = (*PydanticAI.repairs, "always_hoists_late_system", "adds_filler_turn", "wraps_result")
 
-    def model(self, name: str) -> Any:
+    def made(self, name: str) -> Any:
         return google.GoogleModel(name, provider=at_google.GoogleProvider(api_key=self.key, base_url=self.url))

@@ -13,6 +13,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any, ClassVar, Final, cast
 from uuid import uuid4
 
@@ -85,6 +86,7 @@ class Subject:
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
         self.key, self.url = api_key, base_url and base_url.removesuffix(self.adds)
         self.default = model or self.default
+        self.model = cache(self.made)
 
     def call(self, prompt: list[dict[str, Any]], options: Mapping[str, Any]) -> AsyncIterator[Any]:
         """The events of a call."""
@@ -114,6 +116,10 @@ class Subject:
             schema=given.get("response_schema"),
             is_streamed=bool(options.get("stream")),
         )
+
+    def made(self, model: str) -> Any:
+        """The library's object for a model. `self.model` makes it once, as a program does: each has a client."""
+        raise NotImplementedError
 
     def answer(self, request: Request) -> AsyncGenerator[Any]:
         """Texts as they come, then calls, then metadata."""

@@ -174,8 +174,7 @@ def test_answers_are_broken_in_each_listed_way(broken: dict[str, Came]):
     assert whole["choices"][0]["message"]["content"] == "This answer was written."
     half = broken["half of an answer"].body
     assert len(half) == len(broken["text that is not UTF-8"].body.replace(b"\xff\xfe", b"")) // 2
-    assert 9_900_000 < len(broken["a page of 10 MB"].body) <= 10_000_000
-    assert broken["a page of 10 MB"].content_type == "text/html"
+    assert broken["a page"].content_type == "text/html"
     short = {
         name: (one.body, one.content_type) for name, one in broken.items() if len(one.body) < 60 and name[0] != "/"
     }

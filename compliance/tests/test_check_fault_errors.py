@@ -238,13 +238,17 @@ def threads() -> Iterator[Threads]:
 
 
 def leaving(threads: Threads, count: int, seconds: float) -> Any:
-    """An adapter whose last calls leave so many threads behind."""
-    first = 2 + len(cases("error", "either", "whole", streamed=False)) + len(SHORT) - count
+    """An adapter that leaves so many threads behind, one a call, after each fault was tried once.
+
+    A long body is tried in two lengths, or in a few more on a slow machine.
+    """
+    longer = sum(fault.of_size is not None for fault in FAULTS.values())
+    first = 2 + len(cases("error", "either", "whole", streamed=False)) + longer + len(SHORT) - count
     calls = [0]
 
     def leave(*_: Any) -> list[Event]:
         calls[0] += 1
-        if calls[0] > first:
+        if first < calls[0] <= first + count:
             threads.start(seconds)
         return GOOD
 

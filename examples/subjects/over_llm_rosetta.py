@@ -10,7 +10,6 @@ import httpx
 from llm_rosetta import ConversionError, ConversionPipeline
 from subject import Loose, Request, Subject, plain_messages, read_chat
 
-
 CERTIFICATES = httpx.create_ssl_context()  # reading the system's certificates takes longer than a call
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from art_compliance.checks.requirements import require_read
 from art_compliance.checks.streamed import StreamedReply, options_for
 from art_compliance.checks.trial import Trial
@@ -25,6 +27,11 @@ class Case(NamedTuple):
     fault: Fault
     streamed: bool
     expects: Literal["whole", "error", "either"]
+
+    def of_size(self, size: int) -> Case:
+        """The same with a body of about so many bytes, if its fault is one of a long body."""
+        sized = self.fault.of_size
+        return self if sized is None else self._replace(fault=replace(self.fault, spoil=partial(sized, size)))
 
     def __str__(self) -> str:
         return f"{self.fault.id} ({'streamed' if self.streamed else 'unstreamed'})"

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
+from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, why_unread, wrong_failure, wrong_status_error
@@ -16,20 +17,20 @@ from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Response
-from art_compliance.provider.faults import RETRY_AFTER
+from art_compliance.provider.faults import LONG, RETRY_AFTER
 from art_compliance.quoting import shorten
 from art_compliance.subject.access import TEST_KEY
-from art_compliance.subject.deadlines import LIMIT
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
 from art_sdk.json_data import is_object
 
 
 class Seen(NamedTuple):
-    """A fault, and the reply to it."""
+    """A fault, the reply to it, and how long its body was if the adapter is too slow for the whole."""
 
     case: Case
     reply: Reply
+    shortened: Shortened | None = None
 
 
 class FaultRun(NamedTuple):
@@ -43,10 +44,16 @@ class FaultRun(NamedTuple):
 def _run(trial: Trial) -> FaultRun:
     known = cases(trial)
     trial.subject.attempt("capture")
-    seen = [Seen(case, call(trial, case)) for case in known if not case.fault.hangs]
+    seen = [_see(trial, case) for case in known if not case.fault.hangs]
     captured = trial.subject.attempt("captured")
     logged, printed = (captured[name] if is_object(captured) else "" for name in ("logged", "printed"))
     return FaultRun(seen, logged + printed, printed)
+
+
+def _see(trial: Trial, case: Case) -> Seen:
+    if case.fault.of_size is None:
+        return Seen(case, call(trial, case))
+    return Seen(case, *grow(lambda size: call(trial, case.of_size(size)), LONG))
 
 
 @check(
@@ -57,12 +64,12 @@ def _run(trial: Trial) -> FaultRun:
 )
 def become_errors(trial: Trial) -> Iterator[Problem]:
     """Callers can tell a fault from an answer by the events."""
-    for case, reply in trial.once(_run).seen:
+    for case, reply, shortened in trial.once(_run).seen:
         if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):
             for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
                 yield fault.after(f"{case}: ")
-        if isinstance(reply, Answered) and reply.at and reply.at[-1] > LIMIT:
-            yield Problem(f"{case}: the call took {reply.at[-1]:.0f} s", severity="note")
+        if shortened is not None:
+            yield Problem(f"{case}: {shortened}", severity="note")
 
 
 def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
@@ -84,7 +91,7 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
 def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without notice."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
-    for case, reply in seen:
+    for case, reply, _ in seen:
         faults: list[Problem] = []
         if not isinstance(reply, Answered):
             faults = [Problem(str(reply), finding_class="contract")] if case.expects == "whole" else []
@@ -139,7 +146,8 @@ _TOLERATED: Final = 3
 def show_no_key(trial: Trial) -> Iterator[Problem]:
     """Faults are what people log."""
     run = trial.once(_run)
-    for case, reply in (*run.seen, *_with_the_key(trial), *trial.once(wait).replies):
+    seen = ((one.case, one.reply) for one in run.seen)
+    for case, reply in (*seen, *_with_the_key(trial), *trial.once(wait).replies):
         shown: Any = reply.events if isinstance(reply, Answered) else str(reply)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(shown)):
             yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")

@@ -51,6 +51,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     for all. `is_of_text`: it is one of lines, which streams of Amazon's messages do not have. `status`: the status
     that the error should have. `hangs`: only the
     client's own time limit ends it. `patience`: seconds that a call with it may take, where it is more than for others.
+    `of_size`: the same with a body of about so many bytes, for clients that are too slow for the whole.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     status: int | None = None
     hangs: bool = False
     patience: float | None = None
+    of_size: Callable[[int, Good], Response] | None = None
 
     @property
     def is_benign(self) -> bool:

@@ -66,12 +66,12 @@ def name_charset(good: Good) -> Response:
     return Response(200, content_type=f"{good.content_type}; charset=utf-8", steps=tuple(map(Send, good.events)))
 
 
-def lengthen(good: Good) -> Response:
-    """The good answer with a lot of padding that JSON and events allow."""
+def lengthen(size: int, good: Good) -> Response:
+    """The good answer with this many bytes of padding that JSON and events allow."""
     if good.content_type == "application/json":
-        return Response(200, good.body + b" " * LONG)
+        return Response(200, good.body + b" " * size)
     if good.content_type == CONTENT_TYPE:
-        return good.resend([write_message("padding", {"p": " " * LONG}), *good.events])
+        return good.resend([write_message("padding", {"p": " " * size}), *good.events])
     if good.content_type != EVENT_STREAM:
-        return good.resend([*good.events[:-1], b" " * LONG + good.events[-1]])
-    return good.resend([b":" + b" " * LONG + b"\n\n", *good.events])
+        return good.resend([*good.events[:-1], b" " * size + good.events[-1]])
+    return good.resend([b":" + b" " * size + b"\n\n", *good.events])

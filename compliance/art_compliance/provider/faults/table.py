@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from art_compliance.dialects.aws_events import CONTENT_TYPE
-from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, UNSTREAMED, Fault
+from art_compliance.provider.faults.base import EVENT_STREAM, STREAMED, UNSTREAMED, Fault, Good
 from art_compliance.provider.faults.bodies import (
     LONG,
     RETRY_AFTER,
@@ -67,22 +67,18 @@ def _status_faults() -> Iterator[Fault]:
         yield Fault(id=f"status-{status}", words=text, spoil=partial(refuse, status), status=status)
 
 
-_PATIENCE: Final = 300.0
-"""Seconds for 10 MB: a client that searches them for minutes is slow, but what it then gives may be right."""
+def _long(name: str, words: str, of_size: Callable[[int, Good], Response], **more: Any) -> Fault:
+    """A body of 10 MB. A client that searches it for a minute is slow, but what it then gives may be right."""
+    return Fault(id=name, words=words, spoil=partial(of_size, LONG), of_size=of_size, patience=60.0, **more)
+
 
 _TABLE: Final = (
     *_status_faults(),
     Fault(id="empty-body", words="status 200 with an empty body", spoil=lambda good: good.script()),
     Fault(id="html-page", words="status 200 with a page of HTML", spoil=partial(page, 200, 0)),
     Fault(id="html-page-502", words="status 502 with a page of HTML", spoil=partial(page, 502, 0), status=502),
-    Fault(id="long-page", words="status 200 with 10 MB of HTML", spoil=partial(page, 200, LONG), patience=_PATIENCE),
-    Fault(
-        id="long-page-502",
-        words="status 502 with 10 MB of HTML",
-        spoil=partial(page, 502, LONG),
-        status=502,
-        patience=_PATIENCE,
-    ),
+    _long("long-page", "status 200 with 10 MB of HTML", partial(page, 200)),
+    _long("long-page-502", "status 502 with 10 MB of HTML", partial(page, 502), status=502),
     Fault(
         id="wrong-content-type",
         words="the good answer with the content type text/html",
@@ -98,13 +94,7 @@ _TABLE: Final = (
         on=STREAMED,
     ),
     Fault(id="other-json", words="status 200 with JSON that is not an answer", spoil=other_json),
-    Fault(
-        id="long-body",
-        words="the good answer with 10 MB of padding",
-        spoil=lengthen,
-        expects="either",
-        patience=_PATIENCE,
-    ),
+    _long("long-body", "the good answer with 10 MB of padding", lengthen, expects="either"),
     Fault(id="truncated-gzip", words="half of a gzipped body", spoil=truncate_gzip),
     Fault(id="bad-utf8", words="bytes in a text that are not UTF-8", spoil=break_utf8),
     Fault(

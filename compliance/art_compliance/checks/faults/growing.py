@@ -1,0 +1,46 @@
+"""Bodies that grow as long as the adapter reads them in time: no call takes minutes for 10 MB."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from art_compliance.subject.observations import Reply
+
+
+class Shortened(NamedTuple):
+    """How long the longest body was that an adapter was given, and how long the call with it took."""
+
+    size: int
+    seconds: float
+
+    def __str__(self) -> str:
+        read = f"the call took {self.seconds:.1f} s with {self.size / 1e6:.1f} MB"
+        return f"{read}; longer bodies were not tried"
+
+
+def grow(
+    call: Callable[[int], Reply], longest: int, clock: Callable[[], float] = time.monotonic
+) -> tuple[Reply, Shortened | None]:
+    """The reply to a body of `longest` bytes, or to the longest that can be expected to be read in time.
+
+    At worst, a client that searches each piece anew takes four times as long for twice as many bytes.
+    """
+    size = longest // _PARTS
+    while True:
+        began = clock()
+        reply = call(size)
+        seconds = clock() - began
+        if size >= longest:
+            return reply, None
+        grown = size * math.sqrt(_SECONDS / max(seconds, 1e-6))
+        if grown < 2 * size:
+            return reply, Shortened(size, seconds)
+        size = longest if grown >= longest / 2 else int(grown)
+
+
+_PARTS: Final = 32
+_SECONDS: Final = 5.0
+"""How long a call with a longer body may be expected to take."""

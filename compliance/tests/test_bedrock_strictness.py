@@ -20,6 +20,7 @@ from art_compliance.dialects.aws_events import is_messages, read_messages, write
 from art_compliance.dialects.bedrock_converse.access import KEY_ID, SECRET, verify
 from art_compliance.dialects.bedrock_converse.answers import name_error
 from art_compliance.dialects.endpoints import own_endpoint
+from art_compliance.judging import judge
 from art_compliance.provider import Request, StrictProvider, ask
 from art_compliance.provider.strict import answer_strictly
 from art_sdk import BedrockConverseAdapter
@@ -284,3 +285,41 @@ def test_errors_are_named_as_botocore_names_those_of_their_status() -> None:
 
 def botocore_session() -> Any:
     return official("botocore.session").Session()
+
+
+OUT_OF_BOUNDS: dict[str, list[dict[str, Any]]] = {
+    "ConverseRequestAdditionalModelResponseFieldPathsList": [
+        {"additionalModelResponseFieldPaths": [f"/{number}" for number in range(11)]}
+    ],
+    "InferenceConfigurationStopSequencesList": [{"inferenceConfig": {"stopSequences": ["x"] * 2_501}}],
+    "RequestMetadata": [
+        {"requestMetadata": {}},
+        {"requestMetadata": {str(number): "" for number in range(17)}},
+        {"requestMetadata": {"{": ""}},
+        {"requestMetadata": {"k" * 257: ""}},
+    ],
+    "ToolConfigurationToolsList": [{"toolConfig": {"tools": []}}],
+}
+"""By the shape of the service's model."""
+
+
+def test_every_bound_of_a_list_or_a_map_is_judged() -> None:
+    """The schemas leave them to rules."""
+    shapes = official("botocore.loaders").Loader().load_service_model("bedrock-runtime", "service-2")["shapes"]
+    bounded = {name for name in _shapes_below("ConverseRequest", shapes) if {"min", "max"} & shapes[name].keys()}
+    assert OUT_OF_BOUNDS.keys() == {name for name in bounded if shapes[name]["type"] in ("list", "map")}
+    said = {"messages": [{"role": "user", "content": [{"text": "hi"}]}]}
+    for more in [one for several in OUT_OF_BOUNDS.values() for one in several]:
+        found = judge("bedrock-converse", said | more)
+        assert [one.message for one in found if one.severity == "reject"], more
+
+
+def _shapes_below(name: str, shapes: Any) -> set[str]:
+    waiting, seen = [name], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            parts = [shapes[one][part] for part in ("member", "key", "value") if part in shapes[one]]
+            waiting += [part["shape"] for part in (*parts, *shapes[one].get("members", {}).values())]
+    return seen

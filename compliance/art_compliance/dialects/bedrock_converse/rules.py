@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
@@ -162,6 +163,7 @@ def schema_valid(request: Conversation) -> Iterator[Broken]:
 def response_paths(request: Conversation) -> Iterator[Broken]:
     """A path is `/` and a name, as often as needed; `~` stands only in `~0` and `~1`."""
     paths: Any = request.body.get("additionalModelResponseFieldPaths")
+    yield from too_many(paths, "/additionalModelResponseFieldPaths", "paths", 10)
     for at, path in enumerate(paths if is_array(paths) else ()):
         if isinstance(path, str) and not _JSON_POINTER.fullmatch(path):
             yield Broken(f"/additionalModelResponseFieldPaths/{at}", f"{show(path)} is not a JSON Pointer, or empty")
@@ -175,6 +177,39 @@ def stop_max2500(request: Conversation) -> Iterator[Broken]:
     """Models may take fewer."""
     stops = child(request.root, "inferenceConfig").value.get("stopSequences")
     yield from too_many(stops, "/inferenceConfig/stopSequences", "stop sequences", 2500)
+
+
+@rule("bedrock.request-metadata")
+def request_metadata(request: Conversation) -> Iterator[Broken]:
+    """The wire schema judges the values."""
+    entries: Any = request.body.get("requestMetadata")
+    if is_object(entries):
+        if not 1 <= len(entries) <= _MOST_METADATA:
+            yield Broken("/requestMetadata", f"there are {len(entries)} entries; 1 to {_MOST_METADATA} are allowed")
+        for key in entries:
+            if not _METADATA_KEY.fullmatch(key):
+                yield Broken("/requestMetadata", f"the key {show(key)} must match {_METADATA_KEY.pattern}")
+
+
+_MOST_METADATA: Final = 16
+_METADATA_KEY: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{1,256}", re.ASCII)
+
+
+@rule("bedrock.tool-names-unique")
+def tool_names_unique(request: Conversation) -> Iterator[Broken]:
+    """All kinds of tools; only those of the caller have names."""
+    tools = [child(tool, "toolSpec").value.get("name") for tool in objects(child(request.root, "toolConfig"), "tools")]
+    for name, count in Counter(name for name in tools if isinstance(name, str)).items():
+        if count > 1:
+            yield Broken("/toolConfig/tools", f"{count} tools are named {show(name)}")
+
+
+@rule("bedrock.calls-of-assistant")
+def calls_of_assistant(request: Conversation) -> Iterator[Broken]:
+    """Other roles are left to the wire schema."""
+    for turn in request.turns:
+        for call in turn.calls if turn.role == "user" else ():
+            yield Broken(call.pointer, "a message of the user has a tool call")
 
 
 RULES: Final = rules_of(sys.modules[__name__], media_rules, model_rules)

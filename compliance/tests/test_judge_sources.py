@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from art_compliance.commands import app
@@ -199,6 +200,34 @@ def test_a_cassette_is_judged(tmp_path: Path):
     assert (result.exit_code, result.output) == (0, "nothing found\n")
     (broken,) = found_in(tmp_path, "broken.yaml", "interactions:\n- request: 1\nversion: 1\n")
     assert isinstance(broken, Unread)
+
+
+ONE_CALL = {
+    "request": {
+        "method": "POST",
+        "uri": AT_OPENAI,
+        "body": json.dumps(OPENAI),
+        "headers": {"authorization": [f"Bearer {KEY}"]},
+    },
+    "response": {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": "{}"}},
+}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"version": 1, "interactions": [ONE_CALL, {"request": KEY}, ONE_CALL]},
+        {"requests": [ONE_CALL["request"]] * 2, "responses": [ONE_CALL["response"]] * 2},
+    ],
+    ids=["vcrpy, one call spoiled", "two lists"],
+)
+def test_a_cassette_of_others_is_read_whatever_is_in_it(data: object, tmp_path: Path):
+    items = found_in(tmp_path, "theirs.yaml", yaml.safe_dump(data))
+    assert bodies([item for item in items if not isinstance(item, Unread)]) == [OPENAI, OPENAI]
+    spoiled = [item for item in items if isinstance(item, Unread)]
+    assert [item.where.rpartition(": ")[2] for item in spoiled] == ["interactions[1].request"] * len(spoiled)
+    assert KEY not in repr(spoiled)
+    assert "art record" not in repr(spoiled)
 
 
 BATCH = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": OPENAI}

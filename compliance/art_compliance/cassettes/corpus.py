@@ -24,15 +24,14 @@ import msgspec
 from msgspec import Struct
 
 from art_compliance.cassettes.compression import UnreadableBody, ungzip
-from art_compliance.cassettes.errors import BadCassette
+from art_compliance.cassettes.errors import BadCassette, NotCassette
 from art_compliance.cassettes.exchange import Exchange
+from art_compliance.cassettes.foreign import read_exchanges
 from art_compliance.cassettes.package_index import TIMEOUT, Unreachable, Wanted, download, read_indexes
-from art_compliance.cassettes.parts import Reader
-from art_compliance.cassettes.reading import LARGEST, parse_yaml
+from art_compliance.cassettes.reading import LARGEST
 from art_compliance.dialects import find_by_url
 from art_compliance.findings import HarnessError
 from art_compliance.resources import data_folder
-from art_sdk.json_data import is_array, is_object
 
 LARGEST_ARCHIVE: Final = 128 * 1024 * 1024
 """Bytes of a distribution's archive, decompressed."""
@@ -200,23 +199,15 @@ def _unpacked(path: Path, raw: bytes) -> bytes:
 
 
 def _exchanges(path: Path, text: bytes) -> Iterator[Exchange]:
-    """The calls in another project's cassette: in vcrpy's format, or with requests and answers in two lists."""
-    data = parse_yaml(text.decode("utf-8", "replace"), path)
-    reader = Reader(path)
-    for at, one in enumerate(_interactions(data)):
-        yield reader.exchange(one, f"interactions[{at}]")
-
-
-def _interactions(data: object) -> list[Any]:
-    if not is_object(data):
-        return []
-    if is_array(data.get("interactions")):
-        return list(data["interactions"])
-    requests, answers = data.get("requests"), data.get("responses")
-    if not (is_array(requests) and is_array(answers)):
-        return []
-    pairs = zip(requests, answers, strict=False)
-    return [{"request": request, "response": answer} for request, answer in pairs]
+    """The calls in a file; none in one that is no cassette."""
+    try:
+        exchanges = read_exchanges(text.decode("utf-8", "replace"), path)
+    except NotCassette:
+        return
+    for found in exchanges:
+        if isinstance(found, BadCassette):
+            raise found
+        yield found
 
 
 _FIELDS: Final = {"langchain-openai": "openai-chat", "langchain-anthropic": "anthropic-messages"}

@@ -13,12 +13,17 @@ REVOKE: Final = "revoke it, remove it from the history as well,"
 
 
 class BadCassette(Exception):
-    """A cassette that cannot be used. `path` is the file, and `place` the place in it."""
+    """A cassette that cannot be used. `path` is the file, `place` the place in it, `reason` what is wrong there."""
 
     def __init__(self, path: Path, place: str, message: str) -> None:
         super().__init__(f"{path}: {place}: {message}" if place else f"{path}: {message}")
         self.path = path
         self.place = place
+        self.reason = message
+
+
+class NotCassette(BadCassette):
+    """A file that is no cassette at all."""
 
 
 class ContainsSecret(BadCassette):

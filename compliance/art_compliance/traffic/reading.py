@@ -7,12 +7,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from art_compliance.cassettes import BadCassette, load_cassette
-from art_compliance.cassettes.reading import Cassette, read_cassette
+from art_compliance.cassettes import BadCassette, Exchange
+from art_compliance.cassettes.errors import AGAIN
+from art_compliance.cassettes.foreign import read_exchanges
+from art_compliance.cassettes.scrubbing import Scrubber
 from art_compliance.findings import HarnessError
 from art_compliance.traffic.batches import unwrap
 from art_compliance.traffic.curl import is_curl, read_curl
@@ -65,13 +67,16 @@ def _items(where: str, data: Any) -> Iterator[Item]:
 
 def _read_other(text: str, where: str, path: Path | None, error: Exception) -> Iterator[Item]:
     """What is no JSON as a whole: a cassette, or lines of JSON."""
-    if re.search(r"(?m)^interactions:", text):
+    if _CASSETTE.search(text):
         return _read_cassette(text, where, path)
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     is_named = path is not None and path.suffix.lower() in {".jsonl", ".ndjson"}
     if is_named or (len(lines) > 1 and _is_json(lines[0][1])):
         return (item for number, line in lines for item in read_line(line, f"{where}:{number}"))
     return iter([Unread(where=where, why=f"{where} is not JSON: {error}")])
+
+
+_CASSETTE: Final = re.compile(r"^(interactions|requests):", re.MULTILINE)
 
 
 def _is_json(line: str) -> bool:
@@ -97,19 +102,23 @@ def read_line(line: str | bytes, where: str) -> Iterator[Item]:
 
 def _read_cassette(text: str, where: str, path: Path | None) -> Iterator[Item]:
     try:
-        cassette = read_cassette(text, Path("-")) if path is None else load_cassette(path)
+        exchanges = read_exchanges(text, path or Path("-"))
     except BadCassette as error:
-        return iter([Unread(where=where, why=str(error))])
-    return _exchanges(cassette, where)
+        return iter([_unreadable(where, error)])
+    return (
+        _unreadable(where, one) if isinstance(one, BadCassette) else _call(f"{where}: interactions[{number}]", one)
+        for number, one in enumerate(exchanges)
+    )
 
 
-def _exchanges(cassette: Cassette, where: str) -> Iterator[Item]:
-    for number, one in enumerate(cassette.exchanges):
-        place = f"{where}: interactions[{number}]"
-        if one.method != "POST" or not one.request_body:
-            yield Skipped(where=place)
-        else:
-            answer = Answer(status=one.status, body=one.answer_body)
-            yield find_body(
-                place, one.request_body, url=one.uri, headers=one.request_headers, is_recorded=True, answer=answer
-            )
+def _call(place: str, one: Exchange) -> Item:
+    if one.method != "POST" or not one.request_body:
+        return Skipped(where=place)
+    answer = Answer(status=one.status, body=one.answer_body)
+    return find_body(place, one.request_body, url=one.uri, headers=one.request_headers, is_recorded=True, answer=answer)
+
+
+def _unreadable(where: str, error: BadCassette) -> Unread:
+    """Without what looks like a secret, which the error may quote, and without advice for cassettes of one's own."""
+    place = f"{where}: {error.place}" if error.place else where
+    return Unread(where=place, why=Scrubber().text(error.reason.removesuffix(f"; {AGAIN}")))

@@ -64,6 +64,7 @@ class Feedback(Struct, rename="camel"):
 
 class _Usage(Struct, rename="camel"):
     prompt_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
     candidates_token_count: int | None = None
     thoughts_token_count: int | None = None
     cached_content_token_count: int | None = None
@@ -148,16 +149,23 @@ def _stop_reason(raw: str, *, has_calls: bool) -> StopReason:
 
 
 def _usage(raw: dict[str, Any] | None) -> Usage:
-    """Gemini counts thoughts apart from the candidates' tokens; `output_tokens` is both."""
+    """Gemini counts thoughts apart from the candidates' tokens, and what its own tools read apart from the prompt's.
+
+    Recorded totals are the sum of all four.
+    """
     if raw is None:
         return Usage()
     usage = msgspec.convert(raw, _Usage)
-    visible, thoughts = usage.candidates_token_count, usage.thoughts_token_count
-    known = visible is not None or thoughts is not None
     return Usage(
-        input_tokens=usage.prompt_token_count,
-        output_tokens=(visible or 0) + (thoughts or 0) if known else None,
-        thinking_tokens=thoughts,
+        input_tokens=_sum(usage.prompt_token_count, usage.tool_use_prompt_token_count),
+        output_tokens=_sum(usage.candidates_token_count, usage.thoughts_token_count),
+        thinking_tokens=usage.thoughts_token_count,
         cached_tokens=usage.cached_content_token_count,
         raw=raw,
     )
+
+
+def _sum(*counts: int | None) -> int | None:
+    """None if no count is given."""
+    given = [count for count in counts if count is not None]
+    return sum(given) if given else None

@@ -1,5 +1,7 @@
 """Other forms of Gemini's answers: recorded ones have several texts and thoughts, and several parts per response.
 
+Where Google's own tools ran, their tokens are counted apart from the prompt's: recorded with googleSearch.
+
 Source of the signatures: Google's documentation of thought signatures, which come with calls and with empty texts.
 """
 
@@ -54,6 +56,13 @@ def _signed_at_the_end(body: dict[str, Any]) -> dict[str, Any]:
     return _with_parts(body, [*_parts(body), {"text": "", "thoughtSignature": _SIGNATURES[0]}])
 
 
+def _tools_counted_apart(body: dict[str, Any]) -> dict[str, Any]:
+    usage = body["usageMetadata"]
+    read = usage["promptTokenCount"] // 2
+    apart = {"promptTokenCount": usage["promptTokenCount"] - read, "toolUsePromptTokenCount": read}
+    return {**body, "usageMetadata": usage | apart}
+
+
 def _in_one(events: Events) -> Events:
     chunks = [data for event in events if (data := read_data(event)) is not None]
     parts = [part for chunk in chunks for part in _parts(chunk)]
@@ -86,5 +95,6 @@ VARIATIONS: Final = (
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="a signature at each call", whole=_signed_calls, goes_back=_SIGNATURES),
     Variation(words="a signature in an empty text at the end", whole=_signed_at_the_end, goes_back=_SIGNATURES[:1]),
+    Variation(words="the tokens of Google's own tools counted apart", whole=_tools_counted_apart),
     Variation(words="all of its parts in one response", events=_in_one),
 )

@@ -23,11 +23,12 @@ PACKAGES = {package.name: package for package in load_packages()}
 
 @cache
 def read_once(name: str) -> tuple[Found, ...] | str:
-    """The calls of a package, or why they are not to be had. pip downloads it: it knows every index and its rules."""
+    """The calls of a package, or why they are not to be had. Where we cannot download it, pip may: it is slower."""
     package = PACKAGES[name]
-    kept = cache_folder() / package.sha256[:16]
-    if not any(kept.glob("*.tar.gz")):
-        download_with_pip(package, kept)
+    try:
+        return read_package(package)
+    except Unreachable:
+        download_with_pip(package, cache_folder() / package.sha256[:16])
     try:
         return read_package(package, indexes=())
     except Unreachable as error:
@@ -47,7 +48,11 @@ def download_with_pip(package: Package, folder: Path) -> None:
             file.replace(folder / file.name)
 
 
-@pytest.fixture(params=PACKAGES)
+LARGE = frozenset({"langsmith", "mirascope", "opentelemetry-instrumentation-langchain"})
+"""What takes long to read, and is mostly like the others."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.thorough if name in LARGE else ()) for name in PACKAGES])
 def packaged(request: pytest.FixtureRequest) -> tuple[Found, ...]:
     """Every recorded call of a package. Skips where the index cannot be asked, with what it said."""
     found = read_once(request.param)

@@ -27,8 +27,10 @@ from art_compliance.comparison import Comparison, Expected, compare
 from art_compliance.dialects import Dialect, find_dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.endpoints import find_spoken
+from art_compliance.dialects.urls import host_of
 from art_compliance.judging.exam import SHAPES
 from art_compliance.subject.factories import find_factory
+from art_compliance.traffic.judged import dialect_at
 from art_sdk import (
     BUILT_IN,
     AnthropicAdapter,
@@ -270,6 +272,15 @@ def accepted() -> list[Recorded]:
     return [one for one in recorded_files() if one.is_accepted]
 
 
+def _provider_at(url: str) -> str | None:
+    """The name in `FAMILY` of who answered chat completions at this URL; None where it is OpenAI, or masked."""
+    host, dialect = host_of(url), dialect_at(url)
+    if dialect == "openai-chat":
+        return None if host is None or find_dialect(dialect).service.covers(url) else "redacted"
+    named = (dialect or "").removesuffix("-chat")
+    return named if named in FAMILY else "redacted" if dialect == "openai-compatible" else None
+
+
 def accepted_elsewhere(packaged: Iterable[Found]) -> Iterator[Recorded]:
     """What a provider took, by the recordings of others, of our dialects."""
     for found in packaged:
@@ -277,7 +288,7 @@ def accepted_elsewhere(packaged: Iterable[Found]) -> Iterator[Recorded]:
         if dialect is not None and exchange.status == 200:
             yield Recorded(
                 name=found.id,
-                provider=found.package,
+                provider=_provider_at(exchange.uri) or found.package,
                 shape=_SHAPES_BY_DIALECT[dialect],
                 status=200,
                 request=json_of(exchange.request_body),

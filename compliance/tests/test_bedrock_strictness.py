@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -153,6 +154,13 @@ def test_a_recorded_stream_is_scrubbed_message_by_message_and_stays_sound() -> N
     assert [one.name for one in read_messages(scrubbed)] == ["contentBlockDelta", "b"]
     broken = write_message("a", {"key": KEY})[:-1] + b"!"
     assert KEY.encode() not in Scrubber().exchange(recording(broken)).answer_body
+
+
+def test_a_stream_of_another_providers_model_is_read_out_of_its_wrapping() -> None:
+    events = [{"type": "message_start"}, {"type": "ping"}, {"type": "message_stop"}]
+    wrapped = [{"bytes": b64encode(json.dumps(event).encode()).decode(), "p": "abc"} for event in events]
+    assert [*stream_items(b"".join(write_message("chunk", one) for one in wrapped))] == events
+    assert [*stream_items(write_message("chunk", {"bytes": 7}))] == [{"chunk": {"bytes": 7}}]
 
 
 def test_a_signature_is_not_recorded() -> None:

@@ -105,8 +105,20 @@ def official_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
         return READINGS[one.shape](ASK_UNSTREAMED[one.shape](http_client))
 
 
+def uncounted() -> Any:
+    """The usage of a server that counts nothing."""
+    return official("openai.types").CompletionUsage.model_construct(
+        prompt_tokens=None, completion_tokens=None, total_tokens=None
+    )
+
+
+def text_of(content: Any) -> str:
+    """Cloudflare answers with an object where it was asked for JSON."""
+    return json.dumps(content, separators=(",", ":")) if isinstance(content, dict) else content or ""
+
+
 def openai_reading(answer: Any) -> Told:
-    choice, usage = answer.choices[0], answer.usage
+    choice, usage = answer.choices[0], answer.usage or uncounted()
     message = choice.message or official("openai.types.chat").ChatCompletionMessage(
         role="assistant"
     )  # Azure filtered it
@@ -115,7 +127,7 @@ def openai_reading(answer: Any) -> Told:
     thoughts = completion.reasoning_tokens if completion else None
     counted_beside = usage.total_tokens == sum_of(usage.prompt_tokens, usage.completion_tokens, thoughts)  # xAI
     return Told(
-        text=message.content or message.refusal or "",
+        text=text_of(message.content) or message.refusal or "",
         thinking=extra.get("reasoning_content") or extra.get("reasoning") or "",
         calls=tuple(
             Call(call.id, call.function.name, value_of(call.function.arguments)) for call in message.tool_calls or ()
@@ -187,12 +199,12 @@ def google_reading(answer: Any) -> Told:
         ),
         finish=candidate.finish_reason.value,
         request_id=answer.response_id,
-        input_tokens=usage.prompt_token_count,
-        # Gemini counts thoughts beside the candidates' tokens.
+        # Gemini counts what its own tools read beside the prompt's tokens, and thoughts beside the candidates'.
+        input_tokens=sum_of(usage.prompt_token_count, usage.tool_use_prompt_token_count),
         output_tokens=sum_of(usage.candidates_token_count, usage.thoughts_token_count),
         thinking_tokens=usage.thoughts_token_count,
         cached_tokens=usage.cached_content_token_count,
-        total_tokens=usage.total_token_count,
+        total_tokens=usage.total_token_count or sum_of(usage.candidates_token_count, usage.thoughts_token_count),
     )
 
 
@@ -212,20 +224,24 @@ def ollama_reading(answer: Any) -> Told:
     )
 
 
+BEDROCK_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+
+
 def bedrock_reading(answer: Any) -> Told:
     """Calls that Bedrock carries out itself are none of the caller's."""
     blocks, usage = answer["output"]["message"]["content"], answer["usage"]
     uses = [block["toolUse"] for block in blocks if "toolUse" in block]
     thoughts = [block["reasoningContent"]["reasoningText"]["text"] for block in blocks if "reasoningContent" in block]
+    cited = [block.get("citationsContent", {"content": [block]})["content"] for block in blocks]
     return Told(
-        text="".join(block.get("text", "") for block in blocks),
+        text="".join(part.get("text", "") for parts in cited for part in parts),
         thinking="".join(thoughts),
         calls=tuple(
             Call(use["toolUseId"], use["name"], use["input"]) for use in uses if use.get("type") != "server_tool_use"
         ),
         finish=answer["stopReason"],
         request_id=answer["ResponseMetadata"].get("RequestId"),
-        input_tokens=usage["inputTokens"],
+        input_tokens=sum(usage.get(name, 0) for name in BEDROCK_INPUT),
         output_tokens=usage["outputTokens"],
         thinking_tokens=None,
         cached_tokens=usage.get("cacheReadInputTokens"),

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any, Final, NoReturn
 
 from art_compliance.cassettes.compression import is_text
-from art_compliance.dialects.aws_events import is_messages, read_messages
+from art_compliance.dialects.aws_events import Message, is_messages, read_messages
 from art_sdk.json_data import DEPTH_LIMIT
 
 MOST_VALUES: Final = 500_000
@@ -67,17 +67,21 @@ def _no_constant(name: str) -> NoReturn:
 def stream_items(body: bytes) -> Iterator[Any]:
     """The JSON values of a recorded event stream: one per `data:` line, or one per line of JSON.
 
-    Of Amazon's streams, an object per message, whose only name is the message's type.
+    Of Amazon's streams, an object per message, whose only name is the message's type. Messages that wrap the events of
+    another provider's model are unwrapped.
     """
     if is_messages(body):
         with suppress(ValueError):
-            for message in read_messages(body):
-                yield {message.name: json_of(message.payload)}
+            yield from map(_item_of, read_messages(body))
         return
     for line in _LINE.finditer(body):
         data = line[0].removeprefix(b"data:").strip()
         if data.startswith(b"{") and (value := json_of(data)) is not None:
             yield value
+
+
+def _item_of(message: Message) -> Any:
+    return {message.name: json_of(message.payload)} if message.wrapped is None else json_of(message.wrapped)
 
 
 _LINE: Final = re.compile(rb"[^\r\n]+")

@@ -6,8 +6,10 @@ Source of the format: smithy.io/2.0/aws/amazon-eventstream.html, and recorded st
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -18,12 +20,22 @@ _STRING: Final = 7
 _LEAST: Final = _PRELUDE.size + 4
 
 
+_WRAPPED: Final = re.compile(rb'\{"bytes":"([A-Za-z0-9+/=]*)"[,}].*', re.DOTALL)
+"""The payload of such a message, as recorded: the event in base64, and padding."""
+
+
 class Message(NamedTuple):
     """One message: `kind` is `event` or `exception`, `name` the type of either, `payload` its JSON."""
 
     kind: str
     name: str
     payload: bytes
+
+    @property
+    def wrapped(self) -> bytes | None:
+        """The event of another provider's model that the message carries, as of InvokeModelWithResponseStream."""
+        found = _WRAPPED.fullmatch(self.payload) if self.name == "chunk" else None
+        return None if found is None else b64decode(found[1])
 
     def write(self) -> bytes:
         """The message as bytes, its headers in the order of recorded ones."""

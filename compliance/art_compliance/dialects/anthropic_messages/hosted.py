@@ -18,10 +18,13 @@ HOSTED: Final = ("amazonaws.com", "aiplatform.googleapis.com")
 """The hosts of Bedrock and Vertex AI, without the region."""
 
 HOSTED_PATH: Final = (
-    r"/model/[^/]*anthropic\.[^/]*/invoke(-with-response-stream)?$"
+    r"/model/[^/]*anthropic\.(?!claude-(v\d|instant))[^/]*/invoke(-with-response-stream)?$"
     r"|/publishers/anthropic/models/(?!count-tokens:)[^/]+:(rawPredict|streamRawPredict)$"
 )
-"""The end of the path of a request to a model there, as a regular expression."""
+"""The end of the path of a request to a model there, as a regular expression.
+
+Not of the first models at Bedrock, to whom recorded requests complete a `prompt`.
+"""
 
 _ANY_MODEL: Final = re.compile(r"/model/[^/]+/invoke(-with-response-stream)?$|:(rawPredict|streamRawPredict)$")
 """As `HOSTED_PATH`, for what is known to be messages: a name of a model at Bedrock need not say whose it is."""

@@ -1,10 +1,11 @@
 """Decodes `bedrock-converse`.
 
 These forms decode to the same: a text in one block or in several (each block of the system prompt is one message;
-those of an assistant message or a result are one text); a result as text, or as the same JSON; `status` success and
-absent; an empty list of tools and none. A system message may stand inside the conversation. Neighbouring texts and
-images of a user message are one message; results are messages of their own. A block of an assistant message that is
-neither text nor a call becomes one of its extensions. The URL has the model, and whether to stream.
+those of an assistant message or a result are one text); a text that a guardrail examines and one that none does; a
+result as text, or as the same JSON; `status` success and absent; an empty list of tools and none. A system message may
+stand inside the conversation. Neighbouring texts and images of a user message are one message; results are messages of
+their own. A block of an assistant message that is neither text nor a call becomes one of its extensions. The URL has
+the model, and whether to stream.
 """
 
 from __future__ import annotations
@@ -75,9 +76,21 @@ def _of_url(url: str | None) -> dict[str, Any]:
 def _system(ledger: Ledger, body: Fields) -> Iterator[tuple[str, str]]:
     for index, item in enumerate(body.take_list("system")):
         with ledger.open(item, f"/system/{index}") as block:
-            text = block.take_text("text")
+            text = block.take_text("text") if "text" in block.left else _guarded(ledger, block)
             if text is not None:
                 yield text, block.pointer
+
+
+def _guarded(ledger: Ledger, block: Fields) -> str | None:
+    """The text of a block that a guardrail examines; None for an image, and for a block of another kind."""
+    content = block.left.get("guardContent")
+    if not (is_object(content) and is_object(content.get("text"))):
+        return None
+    with (
+        ledger.open(block.take("guardContent"), f"{block.pointer}/guardContent") as guarded,
+        ledger.open(guarded.take("text"), f"{guarded.pointer}/text") as text,
+    ):
+        return text.take_text("text")
 
 
 class _Messages:
@@ -111,6 +124,8 @@ class _Messages:
         for block in self._blocks(fields):
             if "text" in block.left:
                 self.prompt.add_part(TextPart(block.take_text("text") or ""), block.pointer)
+            elif (guarded := _guarded(self._ledger, block)) is not None:
+                self.prompt.add_part(TextPart(guarded), block.pointer)
             elif is_object(block.left.get("toolResult")):
                 self._result(block)
             elif is_object(block.left.get("image")):

@@ -33,6 +33,9 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
 def _read_block(answer: Recorded, place: str, block: Mapping[str, Any]) -> None:
     """A block, the start of one, or a delta. Calls that Bedrock carries out itself are none of the answer's."""
     answer.say(place, block.get("text"))
+    cited: Any = block.get("citationsContent") or {}
+    for part in objects_of(cited.get("content")):
+        answer.say(place, part.get("text"))
     use = block.get("toolUse")
     if is_object(use) and not is_servers(use) and ("name" in use or place in answer.calls):
         answer.call(place, use.get("name"), use.get("input"))

@@ -77,6 +77,10 @@ def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], li
     if "toolUse" in block:
         start = {name: value for name, value in block["toolUse"].items() if name != "input"}
         return {"toolUse": start}, [{"toolUse": {"input": piece}} for piece in [*pieces(arguments)] or [""]]
+    if "citationsContent" in block:
+        cited = block["citationsContent"]
+        texts = [{"text": piece} for part in cited["content"] for piece in pieces(part["text"])]
+        return {}, [*texts, *({"citation": one} for one in cited["citations"])]
     reasoning = block["reasoningContent"]
     if "redactedContent" in reasoning:
         return {}, [{"reasoningContent": reasoning}]

@@ -1,6 +1,7 @@
 """Other forms of Bedrock's answers. Recorded answers have several texts and reasoning, and texts before calls.
 
-Source of redacted content and of what must go back: `ReasoningContentBlock` of botocore 1.44.
+Source of redacted content and of what must go back: `ReasoningContentBlock` of botocore 1.44. Citations: recorded,
+whole and streamed (langchain-aws 1.9.1, test_citations).
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from art_compliance.dialects.variations import Variation, in_halves
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
 _SECOND: Final = "c2Vjb25kIHNpZ25hdHVyZQ=="
+
+_CITATION: Final = {
+    "location": {"documentChar": {"documentIndex": 0, "end": 58, "start": 0}},
+    "sourceContent": [{"text": "What the document says."}],
+    "title": "a document",
+}
 
 _Blocks = list[dict[str, Any]]
 
@@ -46,9 +53,18 @@ def _two_thoughts(blocks: _Blocks) -> _Blocks:
     return [*({"reasoningContent": thought} for thought in thoughts), *blocks]
 
 
+def _cited(blocks: _Blocks) -> _Blocks:
+    return [_with_citation(block) if "text" in block else block for block in blocks]
+
+
+def _with_citation(block: dict[str, Any]) -> dict[str, Any]:
+    return {"citationsContent": {"citations": [_CITATION], "content": [block]}}
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two blocks", whole=_rewriting(_two_texts)),
     Variation(words="its text behind its calls", whole=_rewriting(_text_last)),
+    Variation(words="its text in a block with a citation", whole=_rewriting(_cited)),
     Variation(words="redacted reasoning", whole=_rewriting(_redacted), goes_back=(_REDACTED,)),
     Variation(
         words="two thoughts, each with a signature", whole=_rewriting(_two_thoughts), goes_back=(_FIRST, _SECOND)

@@ -26,6 +26,9 @@ CHECKS, DIALECTS = SUITE / "checks", SUITE / "dialects"
 TESTS = Path("compliance/tests")
 MINIATURE = f"{TESTS}/test_miniatures.py::test_a_miniature_is_caught_by_the_checks_that_it_names"
 REFERENCE = f"{TESTS}/test_reference_adapters.py::test_a_reference_adapter_is_certified"
+SERVER = f"{TESTS}/test_services_certified.py::test_an_adapter_to_a_server_fails_no_check"
+_WITH_MOST = frozenset({"openai", "anthropic", "gemini"})
+"""Adapters with too many miniatures to try for each change of their dialects."""
 
 
 def tests_for(module: str) -> list[str]:
@@ -56,7 +59,18 @@ def _of_dialects(path: Path) -> list[str]:
     concerned = {own, *table["concerns"].get(own, ())} if own in every else every
     others = sorted(name.replace("_", "-") for name in every - concerned)
     files = [str(TESTS / name) for name in (*table["tests"], *table["more"].get(own, ()))]
-    return [*files, "-k", f"not ({' or '.join((*others, *table['skip']))})"]
+    adapters = [one for dialect in ((own,) if own in every else table["shown_by"]) for one in _of_adapters(dialect)]
+    return [*files, *adapters, "-k", f"not ({' or '.join((*others, *table['skip']))})"]
+
+
+def _of_adapters(dialect: str) -> Iterator[str]:
+    """The miniatures that are made for adapters of the dialect alone, and the certifications of its adapters."""
+    whole, partly = _table()["dialects"]["whole"].get(dialect, ()), _table()["dialects"]["partly"].get(dialect, ())
+    for miniature in importlib.import_module("art_compliance.miniatures").MINIATURES:
+        if len(miniature.around) == 1 and miniature.around[0] in {*whole, *partly} - _WITH_MOST:
+            yield f"{MINIATURE}[{miniature.id}-{miniature.around[0]}]"
+    yield from (f"{REFERENCE}[{name}]" for name in whole)
+    yield from (f"{SERVER}[{name}]" for name in partly)
 
 
 def _concerned(path: Path, *, alone: bool) -> set[str]:

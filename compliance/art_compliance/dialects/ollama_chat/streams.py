@@ -35,7 +35,7 @@ def write_body(body: dict[str, Any]) -> tuple[bytes, ...]:
 
 def _pieces(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from ({"content": "", "thinking": piece} for piece in pieces(message.get("thinking", "")))
-    yield from ({"content": piece} for piece in pieces(message["content"]))
+    yield from ({"content": piece} for piece in pieces(message.get("content", "")))
     yield from ({"content": "", "tool_calls": [call]} for call in message.get("tool_calls", ()))
 
 

@@ -41,6 +41,10 @@ THREAD = scenario().call_options()["thread_id"]
         ({}, {"temperature": 0.5}, []),
         ({"model": "m", "max_completion_tokens": 9, "tool_choice": "auto", "stream": False}, {}, []),
         ({"tool_choice": "none"}, {}, [("none", "/tool_choice")]),
+        ({"frequency_penalty": 0.5}, {}, [(0.5, "/frequency_penalty")]),
+        ({"frequency_penalty": 0.0, "n": 1, "seed": None, "frequency": 7}, {}, []),
+        ({"logit_bias": {"5": 3}}, {}, [(3, "/logit_bias/5")]),
+        ({}, {"provider": {"openai-chat": {"seed": 7, "n": 2}}}, []),
     ],
 )
 def test_invented_content_is_found(fields: Any, options: Any, invented: list[tuple[Any, str]]):

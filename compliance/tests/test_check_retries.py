@@ -58,6 +58,7 @@ def asks_again(
     [
         (OpenAIAdapter, []),
         (asks_again(400), [REFUSED, TOO_LONG, NO_OPTION]),
+        (asks_again(404), ["refused with 404"]),
         (asks_again(None, 200), [CUT]),
         (asks_again(401), [CUT_REFUSAL]),
         (asks_again(401, make=Unstreamed), [CUT_REFUSAL]),
@@ -83,20 +84,21 @@ def test_what_is_answered():
     whole, cut, *others = texts
     assert 0 < len(cut) < len(whole)
     assert whole.startswith(cut)
-    assert others == [""] * 9
+    assert others == [""] * 10
     errors = [event["error"] for events in seen[2:] for event in events if event["type"] == "ERROR"]
-    assert [error["status"] for error in errors] == [400, 401, 400, 400, 429, 429, 503, 503, 500]
+    assert [error["status"] for error in errors] == [400, 404, 401, 400, 400, 429, 429, 503, 503, 500]
     words = [error.get("provider_message") for error in errors]
-    too_long, no_option = words.pop(2), words.pop(2)
+    too_long, no_option = words.pop(3), words.pop(3)
     assert ("maximum context length" in too_long, "Unsupported parameter" in no_option) == (True, True)
     assert words == [
         "written error 400",
+        "written error 404",
         None,
         *["written error 429"] * 2,
         *["written error 503"] * 2,
         "written error 500",
     ]
-    assert [error["retry_after"] for error in errors[4:]] == [1.0, 1.0, None, None, None]
+    assert [error["retry_after"] for error in errors[5:]] == [1.0, 1.0, None, None, None]
 
 
 def test_an_adapter_without_a_call_is_not_asked():

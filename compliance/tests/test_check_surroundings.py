@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -41,6 +42,8 @@ def acting(act: Callable[[], object]) -> Any:
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Puts back what the adapters of this file change."""
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(time, "asctime", time.asctime)
+    monkeypatch.setattr(time, "as_text", None, raising=False)
     monkeypatch.setenv("ART_TEST_SURROUNDINGS", "as it was")
     monkeypatch.delenv("ART_TEST_MORE", raising=False)
     root, folder, timeout = logging.getLogger(), Path.cwd(), socket.getdefaulttimeout()
@@ -69,6 +72,8 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (lambda: socket.setdefaulttimeout(77), ["default timeout"]),
         (lambda: setattr(sys, "excepthook", print), ["sys.excepthook"]),
         (gc.disable, ["garbage collector"]),
+        (lambda: setattr(time, "asctime", print), ["time.asctime, which"]),
+        (lambda: setattr(time, "as_text", print), []),
     ],
 )
 def test_what_a_call_changes_for_all_code_is_found(act: Callable[[], object], words: list[str]):

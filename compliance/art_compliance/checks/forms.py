@@ -162,6 +162,12 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "a text that looks like an error": WrittenAnswer(
         content='{"error": {"message": "it broke", "code": 503}, "type": "error"}'
     ),
+    "a text with escapes of several languages": WrittenAnswer(
+        content=r"C:\new\table \u00e9 \"\\\" &amp;&#39; 100%25 {{name}} ${name} \x1b[1m \[x\] =3D <br> **b** `c`"
+    ),
+    "arguments that look like other things": _called(
+        r'{"a":"{\"b\": [1]}","c":"[]","d":"null","e":"7","f":"true","g":"\\n&amp;%41"}', '{"input":{"at":"here"}}'
+    ),
     "a call of a tool that is not offered": WrittenAnswer(
         tool_calls=(ToolCall("call_not_offered", FunctionCall("overlook", '{"at":"here"}')),), finish="tool_calls"
     ),

@@ -120,6 +120,9 @@ class Requests(Struct, frozen=True, kw_only=True):
     """The rules' functions."""
     own_fields: Mapping[str, Any] = {}
     """Fields that the format has beside what is in a prompt and its options, with values that every model takes."""
+    generation: Mapping[str, tuple[Any, ...]] = {}
+    """Fields for which the standard format has no slot and which change what is generated, or by which model, by their
+    path without indexes. The values are those that change nothing: the documented defaults."""
     version_field: str | None = None
     """The field of the body that names the version of the API where no header does."""
     not_json: Denial

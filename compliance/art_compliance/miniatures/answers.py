@@ -106,7 +106,7 @@ def forgets_the_trace(adapter: Any) -> None:
 @miniature("response.text-is-whole")
 def trims_the_answer(adapter: Any) -> None:
     """The answer's text loses whitespace at its ends."""
-    change_events(adapter, lambda events: _with_texts(events, str.strip))
+    change_events(adapter, lambda events: with_texts(events, str.strip))
 
 
 @miniature("response.text-is-whole")
@@ -124,7 +124,7 @@ def hears_one_call_of_many(adapter: Any) -> None:
 @miniature("response.calls-are-whole")
 def takes_cut_arguments_for_none(adapter: Any) -> None:
     """Arguments that are not JSON become an empty object."""
-    change_events(adapter, lambda events: _with_arguments(events, lambda text: text if text.endswith("}") else "{}"))
+    change_events(adapter, lambda events: with_arguments(events, lambda text: text if text.endswith("}") else "{}"))
 
 
 @miniature("response.calls-are-whole")
@@ -160,7 +160,7 @@ def leaves_the_cache_uncounted(adapter: Any) -> None:
 @miniature("response.answer-can-be-appended")
 def gives_arguments_as_objects(adapter: Any) -> None:
     """The arguments in END's message are an object, not JSON text."""
-    change_events(adapter, lambda events: _with_arguments(events, lambda text: {"text": text}))
+    change_events(adapter, lambda events: with_arguments(events, lambda text: {"text": text}))
 
 
 @miniature("response.signatures-go-back")
@@ -193,7 +193,7 @@ def reads_otherwise_without_a_loop(adapter: Any) -> None:
 
     def call_sync(prompt: Any, options: Any) -> Any:
         events = list(Answered.of(own(prompt, options)).events)
-        return iter(_with_texts(events, str.strip))
+        return iter(with_texts(events, str.strip))
 
     adapter.call_sync = call_sync
 
@@ -261,7 +261,8 @@ def _without_extensions(message: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in message.items() if name != "extensions"}
 
 
-def _with_texts(events: Events, change: Callable[[str], str]) -> Events:
+def with_texts(events: Events, change: Callable[[str], str]) -> Events:
+    """The events of an answer with every text changed: each token's, and the message's."""
     changed = [{**event, "text": change(event["text"])} if event["type"] == "TOKEN" else event for event in events]
     return _with_message(
         changed, lambda message: {**message, "content": message["content"] and change(message["content"])}
@@ -280,7 +281,9 @@ def with_calls(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]
     )
 
 
-def _with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
+def with_arguments(events: Events, change: Callable[[str], Any]) -> Events:
+    """The events of an answer with the arguments of every call changed."""
+
     def changed(call: dict[str, Any]) -> dict[str, Any]:
         function = call["function"]
         return {**call, "function": {**function, "arguments": change(function["arguments"])}}

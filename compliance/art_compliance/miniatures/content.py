@@ -18,6 +18,7 @@ from art_compliance.miniatures.base import (
     miniature,
     retranslate,
 )
+from art_sdk.json_data import is_array, is_object
 
 
 @miniature("translation.system-text-survives", "translation.canary-texts-stand-whole")
@@ -116,6 +117,29 @@ def drops_provider_fields(adapter: Any) -> None:
 def chooses_a_temperature(adapter: Any) -> None:
     """The adapter sets a temperature where the caller gives none."""
     change_options(adapter, lambda o: {"temperature": 0.5, **o})
+
+
+@miniature("translation.nothing-is-invented", "payload.is-canonical", around=("openai",))
+def sends_images_for_a_quick_look(adapter: Any) -> None:
+    """Images by URL are sent with the detail `low`, which nobody asked for."""
+    change_payload(adapter, _in_low_detail)
+
+
+def _in_low_detail(value: Any) -> Any:
+    if is_array(value):
+        return [_in_low_detail(one) for one in value]
+    if not is_object(value):
+        return value
+    return {
+        name: {**item, "detail": "low"} if name == "image_url" else _in_low_detail(item) for name, item in value.items()
+    }
+
+
+@miniature("translation.nothing-is-invented", "payload.is-canonical", around=("gemini",))
+def lets_the_model_think_less(adapter: Any) -> None:
+    """The adapter sets how much the model thinks."""
+    little = {"thinkingConfig": {"thinkingLevel": "low"}}
+    change_payload(adapter, lambda sent: {**sent, "generationConfig": {**sent.get("generationConfig", {}), **little}})
 
 
 @miniature("translation.canary-texts-stand-whole")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import warnings
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -196,6 +198,19 @@ def prints_its_prompts(adapter: Any) -> None:
         return own(payload, options)
 
     adapter.request = request
+
+
+@miniature("faults.print-nothing", around=("anthropic",))
+def warns_at_each_call(adapter: Any) -> None:
+    """Each call warns its caller."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        with suppress(UserWarning):  # where it is an error
+            warnings.warn("this adapter is experimental", stacklevel=2)
+        return own(prompt, options)
+
+    adapter.call = call
 
 
 @miniature("faults.become-errors")

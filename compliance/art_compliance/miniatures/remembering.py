@@ -74,3 +74,19 @@ def keeps_schemas_by_their_names(adapter: Any) -> None:
         return known.setdefault(names, schema) if names else schema
 
     change_options(adapter, change)
+
+
+@miniature("load.calls-stand-apart", around=("openai",))
+def keeps_prompts_by_their_list(adapter: Any) -> None:
+    """A list of messages that was given before is sent as it was then, if it is as long."""
+    own = adapter.call
+    known: list[tuple[Any, int, Any]] = []
+
+    def call(prompt: Any, options: Any) -> Any:
+        for given, count, kept in known:
+            if given is prompt and count == len(prompt):
+                return own(kept, options)
+        known.append((prompt, len(prompt), as_data(prompt)))
+        return own(prompt, options)
+
+    adapter.call = call

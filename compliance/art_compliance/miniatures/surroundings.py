@@ -49,6 +49,14 @@ def sets_up_logging(adapter: Any) -> None:
     _put_back_when_closed(adapter, lambda: root.setLevel(level))
 
 
+@miniature("load.surroundings-stay-as-they-are", around=("gemini",))
+def replaces_a_function_of_the_library(adapter: Any) -> None:
+    """Making the adapter replaces a function of asyncio, as to run in a loop that runs already."""
+    own = asyncio.run
+    setattr(asyncio, "run", asyncio.iscoroutine)  # noqa: B010 - type checkers know that it is wrong
+    _put_back_when_closed(adapter, lambda: setattr(asyncio, "run", own))
+
+
 @miniature("load.surroundings-stay-as-they-are", around=("openai",))
 def silences_warnings(adapter: Any) -> None:
     """Making the adapter silences all warnings of the process."""

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
-from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
+from art_compliance.checks.faults.applying import ANSWER, Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
@@ -103,16 +103,28 @@ def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "faults.print-nothing",
-    clause="A call prints nothing to the standard output, which is the application's.",
+    clause="A call prints nothing to the standard output, which is the application's, and a good one warns of nothing.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
 def print_nothing(trial: Trial) -> Iterator[Problem]:
-    """A line left over from debugging breaks programs whose output is read, and shows prompts in logs."""
+    """A line left over from debugging breaks programs whose output is read, and shows prompts in logs.
+
+    A warning at each call is noise in every log, and an exception where warnings are errors.
+    """
     if printed := trial.once(_run).printed.strip():
         first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
         yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {shorten(first)}")
+    for warning in dict.fromkeys(_warnings_of_a_good_call(trial)):
+        yield Problem(f"a good call warns: {shorten(warning.replace(TEST_KEY, '[the key]'))}")
+
+
+def _warnings_of_a_good_call(trial: Trial) -> list[str]:
+    trial.subject.attempt("capture")
+    trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=False), lambda asked: asked.answer(ANSWER))
+    captured: Any = trial.subject.attempt("captured")
+    return captured.get("warned", []) if is_object(captured) else []
 
 
 @check(

@@ -110,6 +110,7 @@ def _refusing_with(words: str) -> Answerer:
 _NEVER_AGAIN: Final[tuple[tuple[str, Answerer, bool], ...]] = (
     ("for a stream that was cut off after its first tokens", cutting(ANSWER), True),
     ("for a stream that was refused with 400", refusing(400), True),
+    ("for a call that was refused with 404", refusing(404), False),
     ("after a 401 answer whose body was cut off", _cut_refusal, False),
     (
         "after the provider said that the prompt is too long; the caller decides what to leave out",

@@ -84,6 +84,19 @@ def calls_stand_apart(trial: Trial) -> Iterator[Problem]:
     for one, other in zip(plain[0].requests, between, strict=False):
         yield from _same_headers(one, other)
     yield from _shared_facts(require_read(plain[0].reply), require_read(again[0].reply))
+    if trial.subject.bridged is None and trial.subject.speaks is None:  # where lists are lists
+        yield from _sent_before(trial)
+
+
+def _sent_before(trial: Trial) -> Iterator[Problem]:
+    """What a call sends of a list of messages that changed after the call before it."""
+    prompt, changed = [*_LONG_TALK, {"role": "user", "content": "Is it 41?"}], {"role": "user", "content": "Is it 42?"}
+    before = trial.subject.request_count
+    with trial.subject.answering(answering_with(_SHORT)):
+        trial.subject.attempt("call_again", prompt=prompt, options=_PLAIN[1], index=len(_LONG_TALK), message=changed)
+    requests = trial.subject.seen_since(before)
+    if len(requests) > 1 and changed["content"].encode() not in requests[-1].body:
+        yield Problem("after the caller changed a message of its list, the call sends the message of the call before")
 
 
 def _different_requests(some: Iterable[Request], others: Iterable[Request]) -> Iterator[Problem]:
@@ -156,6 +169,12 @@ _SHORT: Final = WrittenAnswer(content="It is noon.")
 _COUNTED: Final = WrittenAnswer(
     content="counted", input_tokens=901, output_tokens=902, thinking_tokens=93, cached_tokens=94
 )
+_LONG_TALK: Final[tuple[dict[str, Any], ...]] = (
+    {"role": "user", "content": "What is it?"},
+    {"role": "assistant", "content": "A number."},
+) * 70
+"""Long enough for adapters that remember how they translated a conversation."""
+
 _PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
     [{"role": "user", "content": "What is the time?"}],
     {"thread_id": "thread-apart", "top_p": 0.5},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks import wire
 from art_compliance.checks.base import Check, check, leave_to
 from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.translation.unasked import unasked_settings, unasked_texts
 from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Comparison, Difference, Slot
 from art_compliance.dialects import Decoded
@@ -280,53 +280,17 @@ _OF_CONTENT: Final[tuple[Check, ...]] = (
 
 @check(
     "translation.nothing-is-invented",
-    clause="Beyond the prompt and options.provider, a request has only constants that carry no text.",
+    clause="Beyond the prompt and the options, a request has only constants that carry no text and change no answer.",
     requires="sendable",
     leaves_to=(call_ids_survive,),
 )
 def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
-    """An adapter must not add instructions of its own."""
+    """An adapter must not add instructions of its own, nor settings that change what is generated."""
     for difference in trial.comparison.differences:
         if difference.slot == "invented":
             yield as_problem(difference)
-    known = dict(leaves(trial.provider_fields))
-    for place, value in trial.decoded.opaque.items():
-        for pointer, leaf in leaves(value, place):
-            if not _is_constant(leaf, trial) and known.get(pointer) != leaf:
-                text = f"text that is not in the prompt: {show(leaf)}"
-                yield Problem(text, pointer=pointer)
-    yield from _invented_options(trial)
-
-
-def _invented_options(trial: Trial) -> Iterator[Problem]:
-    for option, value in trial.decoded.options.items():
-        is_harmless = option in _OWN_TO_CHOOSE or value in _DEFAULTS.get(option, ())
-        if option not in trial.scenario.options and not is_harmless:
-            place = trial.decoded.places.get(f"options/{option}")
-            text = f"the option {option} = {show(value)} is sent, but the call does not set it"
-            yield Problem(text, pointer=place, finding_class="contract")
-
-
-_OWN_TO_CHOOSE: Final = frozenset({"model", "max_tokens", "stream"})
-"""Some providers require a model and a token limit, so the adapter must choose where the caller does not. How the
-answer travels is the adapter's own affair: it may stream inside, and give a whole answer.
-"""
-
-_DEFAULTS: Final[dict[str, tuple[Any, ...]]] = {"tool_choice": ("auto",)}
-"""The providers' own defaults."""
-
-_OWN_BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id", "call_context")
-"""Options for the caller's own records, which are not sent."""
-
-_CONSTANT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,24}")
-
-
-def _is_constant(leaf: object, trial: Trial) -> bool:
-    """A number, a flag, or one short word that is not the caller's: `ephemeral` is a setting, a sentence is text."""
-    if not isinstance(leaf, str):
-        return True
-    options = trial.scenario.call_options()
-    return bool(_CONSTANT.fullmatch(leaf)) and leaf not in [options.get(name) for name in _OWN_BOOKS]
+    yield from unasked_texts(trial)
+    yield from unasked_settings(trial)
 
 
 CAUSES: Final[tuple[Check, ...]] = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.access import ACCESS, NOT_JSON
 from art_compliance.dialects.anthropic_messages.answers import ESSENTIAL, MODELS, write_error, write_response
@@ -22,6 +23,15 @@ from art_compliance.dialects.anthropic_messages.variations import VARIATIONS
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams, WiderSchema
 from art_compliance.dialects.framing import body_wants_stream
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "top_k": (),
+    "thinking": ("disabled",),
+    "output_config/effort": ("high",),
+    "service_tier": ("auto",),
+    "mcp_servers": (),
+}
+"""Defaults as in `anthropic.types.message_create_params` of the official client."""
+
 ANTHROPIC_MESSAGES: Final = Dialect(
     name=NAME,
     service=Service(
@@ -38,6 +48,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         rules=RULES,
         version_field="anthropic_version",
         own_fields={"metadata": {"user_id": "user-7"}},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",
         marks=("cache_control",),

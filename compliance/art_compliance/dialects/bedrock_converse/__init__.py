@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.aws_events import CONTENT_TYPE
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
@@ -27,6 +28,13 @@ from art_compliance.dialects.bedrock_converse.streams import (
 )
 from art_compliance.dialects.bedrock_converse.variations import VARIATIONS
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "additionalModelRequestFields": (),
+    "performanceConfig/latency": ("standard",),
+    "guardrailConfig": (),
+}
+"""Defaults as in the reference of `Converse`: docs.aws.amazon.com/bedrock/latest/APIReference."""
+
 BEDROCK_CONVERSE: Final = Dialect(
     name=NAME,
     service=Service(
@@ -42,6 +50,7 @@ BEDROCK_CONVERSE: Final = Dialect(
         read=Conversation,
         rules=RULES,
         own_fields={"requestMetadata": {"team": "search"}},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",
         marks=("cachePoint",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.cohere_chat.access import ACCESS, NOT_JSON
@@ -23,6 +24,16 @@ from art_compliance.dialects.cohere_chat.streams import UNKNOWN_EVENT, write_bod
 from art_compliance.dialects.cohere_chat.variations import VARIATIONS
 from art_compliance.dialects.framing import body_wants_stream
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "frequency_penalty": (0,),
+    "presence_penalty": (0,),
+    "k": (0,),
+    "seed": (),
+    "safety_mode": ("CONTEXTUAL",),
+    "thinking": (),
+}
+"""Defaults as in the reference of Chat, version 2: docs.cohere.com/reference/chat."""
+
 COHERE_CHAT: Final = Dialect(
     name=NAME,
     service=Service(
@@ -38,6 +49,7 @@ COHERE_CHAT: Final = Dialect(
         read=Chat,
         rules=RULES,
         own_fields={"seed": 7},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.gemini_generate.access import ACCESS, NOT_JSON
@@ -29,6 +30,19 @@ from art_compliance.dialects.gemini_generate.streams import (
 )
 from art_compliance.dialects.gemini_generate.variations import TWO_CANDIDATES, VARIATIONS
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "generationConfig/topK": (),
+    "generationConfig/seed": (),
+    "generationConfig/presencePenalty": (0,),
+    "generationConfig/frequencyPenalty": (0,),
+    "generationConfig/candidateCount": (1,),
+    "generationConfig/mediaResolution": ("MEDIA_RESOLUTION_UNSPECIFIED",),
+    "generationConfig/thinkingConfig/thinkingBudget": (-1,),
+    "generationConfig/thinkingConfig/thinkingLevel": ("THINKING_LEVEL_UNSPECIFIED",),
+    "safetySettings": (),
+}
+"""Defaults as in `google.genai.types.GenerateContentConfig` of the official client."""
+
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
     service=Service(
@@ -45,6 +59,7 @@ GEMINI_GENERATE: Final = Dialect(
         read=Contents,
         rules=RULES,
         own_fields={"generationConfig": {"seed": 7}},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/contents",
         find_signatures=find_signatures,

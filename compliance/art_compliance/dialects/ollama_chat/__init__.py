@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.ollama_chat.access import ACCESS, NOT_JSON
@@ -21,6 +22,17 @@ from art_compliance.dialects.ollama_chat.streams import (
 )
 from art_compliance.dialects.ollama_chat.variations import VARIATIONS
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "options/seed": (),
+    "options/top_k": (),
+    "options/min_p": (),
+    "options/repeat_penalty": (),
+    "options/presence_penalty": (),
+    "options/frequency_penalty": (),
+    "think": (),
+}
+"""A model's own file says what is usual: github.com/ollama/ollama/blob/main/docs/modelfile.md."""
+
 OLLAMA_CHAT: Final = Dialect(
     name="ollama-chat",
     service=Service(
@@ -37,6 +49,7 @@ OLLAMA_CHAT: Final = Dialect(
         read=Chat,
         rules=RULES,
         own_fields={"options": {"seed": 7}},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,

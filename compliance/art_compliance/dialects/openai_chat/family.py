@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -32,6 +32,26 @@ from art_compliance.dialects.recorded import TokenCounts
 from art_compliance.dialects.ruling import RuleCheck
 from art_compliance.dialects.variations import Variation
 from art_compliance.scenarios import WrittenAnswer
+
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "frequency_penalty": (0,),
+    "presence_penalty": (0,),
+    "repetition_penalty": (1,),
+    "n": (1,),
+    "seed": (),
+    "random_seed": (),
+    "logit_bias": (),
+    "top_k": (),
+    "min_p": (),
+    "reasoning_effort": (),
+    "reasoning_format": (),
+    "verbosity": ("medium",),
+    "service_tier": ("auto",),
+    "safe_prompt": (False,),
+    "models": (),
+    "messages/content/image_url/detail": ("auto",),
+}
+"""Of all services of the family. Defaults as in `openai.types.chat.completion_create_params` of the official client."""
 
 
 class ChatForm(Struct, frozen=True, kw_only=True):
@@ -126,6 +146,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             read=Chat,
             rules=self.rules,
             own_fields=self.own_fields,
+            generation=GENERATION,
             not_json=NOT_JSON,
             history="/messages",
             marks=self.marks,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.framing import body_wants_stream
@@ -24,6 +25,16 @@ from art_compliance.dialects.openai_responses.streams import (
 )
 from art_compliance.dialects.openai_responses.variations import VARIATIONS
 
+GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
+    "reasoning/effort": (),
+    "text/verbosity": ("medium",),
+    "service_tier": ("auto",),
+    "truncation": ("disabled",),
+    "background": (False,),
+    "input/content/detail": ("auto",),
+}
+"""Defaults as in `openai.types.responses.response_create_params` of the official client."""
+
 OPENAI_RESPONSES: Final = Dialect(
     name=NAME,
     service=Service(
@@ -40,6 +51,7 @@ OPENAI_RESPONSES: Final = Dialect(
         read=Items,
         rules=RULES,
         own_fields={"truncation": "auto"},
+        generation=GENERATION,
         not_json=NOT_JSON,
         history="/input",
         marks=("prompt_cache_breakpoint",),

@@ -123,6 +123,13 @@ class Host(Siblings, Watch):
         self._kept = [] if changed else kept
         return {"events": changed, "earlier": earlier, "arguments": as_text((prompt, options)) != before}
 
+    def call_again(self, prompt: Any, options: Any, *, index: int, message: dict[str, Any]) -> Called:
+        """Makes a call twice with the same list, in which this message, in place, becomes another in between."""
+        self._reply(lambda: self._caller.read(prompt, options))
+        prompt[index].clear()
+        prompt[index].update(message)
+        return self.call(prompt, options)
+
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float | Refused | Crashed:
         """Closes the call after its first token: how many seconds that took. Raises CannotDo."""
         return self._attempt(lambda: self._caller.close_early(prompt, options, method=method))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import gc
 import json
 import locale
@@ -16,9 +17,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from types import ModuleType
 from typing import Any, Final
 
 from art_sdk.json_data import is_array
@@ -45,11 +47,22 @@ def look_around() -> dict[str, str]:
         "the verification of certificates": id(getattr(ssl, "_create_default_https_context", None)),
         "json.JSONEncoder.default": id(json.JSONEncoder.default),
         "the locale": locale.setlocale(locale.LC_ALL),
-        "the garbage collector": gc.isenabled(),
+        "the garbage collector": (gc.isenabled(), gc.get_threshold()),
+        "the interval of thread switches": sys.getswitchinterval(),
     }
+    functions = {f"{one.__name__}.{name}": id(value) for one in _LIBRARY for name, value in _functions_of(one)}
     environment = {f"the environment variable {name}": value for name, value in os.environ.items()}
     own = {name: value for name, value in environment.items() if not name.endswith(_OF_PYTEST)}
-    return {name: repr(value) for name, value in (found | own).items()}
+    return {name: repr(value) for name, value in (found | functions | own).items()}
+
+
+_LIBRARY: Final = (asyncio, builtins, json, logging, os, random, socket, ssl, threading, time)
+"""Modules of the standard library whose functions some code replaces, as `nest_asyncio` does asyncio's: an application
+that it breaks cannot tell why (https://github.com/run-llama/llama_index/pull/11707)."""
+
+
+def _functions_of(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in vars(module).items() if callable(value) and not name.startswith("_"))
 
 
 def _is_for_all(found: tuple[Any, ...]) -> bool:
@@ -70,9 +83,10 @@ _OF_PYTEST: Final = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION")
 
 
 def changes_since(before: Mapping[str, str]) -> list[str]:
-    """The names of what is not as it was."""
+    """The names of what is not as it was. What a module of the standard library has besides, it made when needed."""
     now = look_around()
-    return [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return [name for name in changed if name in before or name.startswith("the ")]
 
 
 def set_time_zone(name: str | None) -> str | None:

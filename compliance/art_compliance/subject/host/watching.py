@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import logging
 import tracemalloc
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import StringIO
+from typing import Any, Final
 
 from art_compliance.subject.host.surroundings import changes_since, deeds, set_time_zone
 
@@ -22,6 +24,7 @@ class Watch:
         self._surroundings = surroundings
         self._capturing = ExitStack()
         self._logged, self._printed = StringIO(), StringIO()
+        self._warned: list[warnings.WarningMessage] = []
 
     def trace_memory(self) -> bool:
         """Has Python count what is allocated. Returns whether it did so already."""
@@ -40,7 +43,7 @@ class Watch:
         return tracemalloc.get_traced_memory()[0]
 
     def capture(self) -> None:
-        """Captures what is logged at any level, and what is printed, until `captured`."""
+        """Captures what is logged at any level, what is printed and every warning, until `captured`."""
         written, printed = StringIO(), StringIO()
         root, handler = logging.getLogger(), logging.StreamHandler(written)
         self._capturing.callback(root.setLevel, root.level)
@@ -50,11 +53,14 @@ class Watch:
         self._capturing.enter_context(redirect_stdout(printed))
         self._capturing.enter_context(redirect_stderr(written))
         self._logged, self._printed = written, printed
+        self._warned = self._capturing.enter_context(warnings.catch_warnings(record=True))
+        warnings.simplefilter("always")
 
-    def captured(self) -> dict[str, str]:
-        """What was captured, `printed` and `logged` (or written to stderr), and the end of capturing."""
+    def captured(self) -> dict[str, Any]:
+        """What was captured, `printed`, `logged` (or written to stderr) and `warned`, and the end of capturing."""
         self._capturing.close()
-        return {"printed": self._printed.getvalue(), "logged": self._logged.getvalue()}
+        warned = [f"{one.category.__name__}: {one.message}" for one in self._warned if _is_shown(one.category)]
+        return {"printed": self._printed.getvalue(), "logged": self._logged.getvalue(), "warned": warned}
 
     def changed_surroundings(self) -> list[str]:
         """What all code of the process shares and was changed since the adapter was made, by its name."""
@@ -73,3 +79,11 @@ class Watch:
         seen = deeds()
         seen.is_watched = False
         return {"connected": sorted(seen.connected), "written": sorted(seen.written)}
+
+
+_HIDDEN: Final = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+
+
+def _is_shown(category: type[Warning]) -> bool:
+    """Whether Python shows such warnings by default: docs.python.org/3/library/warnings.html#default-warning-filter."""
+    return not issubclass(category, _HIDDEN)

@@ -48,7 +48,7 @@ def download_with_pip(package: Package, folder: Path) -> None:
             file.replace(folder / file.name)
 
 
-LARGE = frozenset({"langsmith", "mirascope", "opentelemetry-instrumentation-langchain"})
+LARGE = frozenset({"crewai", "langsmith", "mirascope", "opentelemetry-instrumentation-langchain"})
 """What takes long to read, and is mostly like the others."""
 
 

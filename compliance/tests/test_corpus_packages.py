@@ -27,6 +27,7 @@ pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
 
 ACCEPTED = {
     "chatlas": 407,
+    "crewai": 1189,
     "langchain-anthropic": 65,
     "langchain-aws": 21,
     "langchain-openai": 5,
@@ -63,7 +64,8 @@ OF_AN_ANSWER = "an item of an answer, sent back as it came"
 
 OPAQUE = {
     r"/(n|seed|random_seed|top_k|logprobs|verbosity|stream_options|service_tier|reasoning_effort|reasoning)": NO_SLOT,
-    r"/(include|store|safe_prompt|text/format|tool_choice)": NO_SLOT,
+    r"/(include|store|previous_response_id|safe_prompt|text/format|tool_choice)": NO_SLOT,
+    r"/(frequency|presence)_penalty": NO_SLOT,
     r"/(thinking|container|context_management|mcp_servers|output_format)": BETA,
     r"/anthropic_version": NO_SLOT,
     r"/(functions|function_call)": OF_OLD,
@@ -84,7 +86,7 @@ OPAQUE = {
     r"/contents/\d+/parts/\d+/inlineData": OTHER_MEDIA,
     r"/contents/\d+/parts/\d+/(text|thought)": "a thought that the caller sends back without its signature",
     r"/input/\d+/(id|status|content/\d+/(annotations|logprobs))": OF_AN_ANSWER,
-    r"/input/\d+/content/\d+/(type|file_data|file_url|filename)": OTHER_MEDIA,
+    r"/input/\d+/content/\d+/(type|file_data|file_id|file_url|filename)": OTHER_MEDIA,
     r"/(guardrailConfig|messages/\d+/content/\d+/guardContent/text/qualifiers)": NO_SLOT,
     r"/(additionalModelRequestFields|system/\d+/cachePoint)": NO_SLOT,
 }

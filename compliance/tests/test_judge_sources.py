@@ -213,13 +213,19 @@ ONE_CALL = {
 }
 
 
+PARSED = {"method": "POST", "uri": AT_OPENAI, "headers": {}, "parsed_body": OPENAI}
+
+
 @pytest.mark.parametrize(
     "data",
     [
         {"version": 1, "interactions": [ONE_CALL, {"request": KEY}, ONE_CALL]},
         {"requests": [ONE_CALL["request"]] * 2, "responses": [ONE_CALL["response"]] * 2},
+        {"interactions": [{**ONE_CALL, "response": {"status_code": 200, "content": "{}", "headers": {}}}] * 2},
+        {"interactions": [{"request": PARSED, "response": {**ONE_CALL["response"], "parsed_body": {}}}] * 2},
+        {"interactions": [ONE_CALL, {**ONE_CALL, "request": {**PARSED, "uri": "https://example.com/log"}}, ONE_CALL]},
     ],
-    ids=["vcrpy, one call spoiled", "two lists"],
+    ids=["vcrpy, one call spoiled", "two lists", "vcrpy before 6.0", "parsed bodies", "a call of another service"],
 )
 def test_a_cassette_of_others_is_read_whatever_is_in_it(data: object, tmp_path: Path):
     items = found_in(tmp_path, "theirs.yaml", yaml.safe_dump(data))

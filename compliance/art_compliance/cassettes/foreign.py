@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def read_exchanges(text: str, path: Path) -> Iterator[Exchange | BadCassette]:
 
 def _read(reader: Reader, interaction: Any, place: str) -> Exchange | BadCassette:
     try:
-        return reader.exchange(interaction, place)
+        return reader.exchange(_in_todays_form(interaction), place)
     except BadCassette as error:
         return error
 
@@ -40,3 +41,21 @@ def _interactions(text: str, path: Path) -> list[Any]:
             pairs = zip(requests, answers, strict=False)
             return [{"request": request, "response": answer} for request, answer in pairs]
     raise NotCassette(path, "$", "it has neither `interactions`, nor `requests` and `responses`")
+
+
+def _in_todays_form(interaction: Any) -> Any:
+    """The call as vcrpy writes it today. Before 6.0 it had another form of answers to httpx; others write parsed JSON."""
+    if not is_object(interaction):
+        return interaction
+    request, answer = (_with_text(interaction.get(name)) for name in ("request", "response"))
+    if is_object(answer) and "status_code" in answer:
+        answer = {**answer, "status": {"code": answer["status_code"], "message": ""}, "body": answer.get("content")}
+        del answer["status_code"]
+    return {**interaction, "request": request, "response": answer}
+
+
+def _with_text(message: Any) -> Any:
+    if not is_object(message) or "parsed_body" not in message:
+        return message
+    others = {name: value for name, value in message.items() if name != "parsed_body"}
+    return {"body": json.dumps(message["parsed_body"], ensure_ascii=False), **others}

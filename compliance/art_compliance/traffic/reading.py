@@ -20,6 +20,7 @@ from art_compliance.traffic.batches import unwrap
 from art_compliance.traffic.curl import is_curl, read_curl
 from art_compliance.traffic.found import Answer, Item, Skipped, Unread, find_body
 from art_compliance.traffic.har import is_har, read_har
+from art_compliance.traffic.judged import dialect_at
 from art_compliance.traffic.spans import is_spans, read_spans
 from art_sdk.json_data import is_object
 
@@ -112,7 +113,7 @@ def _read_cassette(text: str, where: str, path: Path | None) -> Iterator[Item]:
 
 
 def _call(place: str, one: Exchange) -> Item:
-    if one.method != "POST" or not one.request_body:
+    if one.method != "POST" or not one.request_body or dialect_at(one.uri) is None:
         return Skipped(where=place)
     answer = Answer(status=one.status, body=one.answer_body)
     return find_body(place, one.request_body, url=one.uri, headers=one.request_headers, is_recorded=True, answer=answer)

@@ -44,7 +44,7 @@ def _interactions(text: str, path: Path) -> list[Any]:
 
 
 def _in_todays_form(interaction: Any) -> Any:
-    """The call as vcrpy writes it today. Before 6.0 it had another form of answers to httpx; others write parsed JSON."""
+    """The call as vcrpy writes it today: before 6.0 it had another form for httpx, and others write parsed JSON."""
     if not is_object(interaction):
         return interaction
     request, answer = (_with_text(interaction.get(name)) for name in ("request", "response"))

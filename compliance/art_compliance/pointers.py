@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from art_sdk.json_data import is_array, is_object
@@ -17,8 +18,7 @@ def escape(name: str) -> str:
 
 def look_up(value: Any, pointer: str) -> Any:
     """The value at the pointer, or None."""
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in _names_in(pointer):
         if is_object(value):
             value = value.get(name)
         elif is_array(value) and len(name) < _MOST_DIGITS and name.isdecimal() and int(name) < len(value):
@@ -26,6 +26,11 @@ def look_up(value: Any, pointer: str) -> Any:
         else:
             return None
     return value
+
+
+@lru_cache(maxsize=1024)
+def _names_in(pointer: str) -> tuple[str, ...]:
+    return tuple([step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]])
 
 
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:

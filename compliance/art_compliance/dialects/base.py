@@ -78,7 +78,10 @@ class Service(Struct, frozen=True, kw_only=True):
 
     def covers(self, url: str | None) -> bool:
         """Whether the rules apply to the service that the URL names; they do where it names none."""
-        host = host_of(url)
+        return self.covers_host(host_of(url))
+
+    def covers_host(self, host: str | None) -> bool:
+        """Whether the rules apply to a host; they do where none is named."""
         return host is None or not self.hosts or is_one_of(host, (*self.hosts, *self.kin))
 
 

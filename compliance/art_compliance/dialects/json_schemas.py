@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, Literal
 
+import msgspec
 from jsonschema_rs import Draft7Validator, Draft202012Validator
 
 from art_compliance.pointers import escape
@@ -30,14 +31,57 @@ _TABLES: Final = frozenset({"properties", "patternProperties", "$defs", "definit
 _MOST: Final = 3
 
 
+class _Good:
+    """The last schemas without faults. Requests offer the same tools again and again.
+
+    The same JSON text alone would not do: msgspec writes NaN as null, and a number that is a key as text.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, dict[str, Any]] = {}
+
+    def has(self, schema: dict[str, Any]) -> bool:
+        """Whether the schema is one of them."""
+        text = _text_of(schema)
+        return text is not None and self._known.get(text) == schema
+
+    def add(self, schema: dict[str, Any]) -> None:
+        """Keeps a copy of the schema."""
+        text = _text_of(schema)
+        if text is None or len(text) > _LONGEST_KEPT:
+            return
+        if len(self._known) >= _MOST_KEPT:
+            self._known.clear()
+        self._known[text] = msgspec.json.decode(text)
+
+
+_MOST_KEPT: Final = 512
+_LONGEST_KEPT: Final = 8 * 1024
+"""Schemas, and bytes of one: 4 MB at most."""
+
+_GOOD: Final[dict[Draft, _Good]] = {draft: _Good() for draft in _METAS}
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def _text_of(schema: dict[str, Any]) -> bytes | None:
+    try:
+        return _encode(schema)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def schema_faults(schema: dict[str, Any], draft: Draft = "draft-07") -> Iterator[tuple[str, str]]:
     """What the draft does not allow in a schema: a JSON pointer inside it and a message; the first few.
 
     A schema that cannot be sent is not judged here.
     """
+    if not schema or _GOOD[draft].has(schema):
+        return
     meta = _METAS[draft]
-    is_sendable = is_surely_sendable(schema) or find_unsendable(schema) is None
-    if not schema or not is_sendable or meta.is_valid(schema):
+    if not is_surely_sendable(schema) and find_unsendable(schema) is not None:
+        return
+    if meta.is_valid(schema):
+        _GOOD[draft].add(schema)
         return
     errors = (error for error in meta.iter_errors(schema) if not _is_annotation(error.instance_path))
     for error in islice(errors, _MOST):

@@ -62,8 +62,9 @@ class TokenCounts(Struct, frozen=True, kw_only=True):
         return {name: sum(self._last(items, pointer) for pointer in pointers) for name, pointers in wanted.items()}
 
     def _last(self, items: list[Any], pointer: str) -> int:
-        found = [look_up(item, f"{root}{pointer}") for item in items for root in self.roots]
-        return next((count for count in reversed(found) if isinstance(count, int)), 0)
+        places = [f"{root}{pointer}" for root in reversed(self.roots)]
+        found = (look_up(item, place) for item in reversed(items) for place in places)
+        return next((count for count in found if isinstance(count, int)), 0)
 
 
 def arguments_of(text: str) -> Any:

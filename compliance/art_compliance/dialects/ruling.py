@@ -81,19 +81,19 @@ def rules_of(*modules: ModuleType) -> tuple[RuleCheck, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, RuleCheck))
 
 
-def objects(place: Place, name: str) -> Iterator[Place]:
+def objects(place: Place, name: str) -> list[Place]:
     """The objects in the list under the name."""
     items: Any = place.value.get(name)
-    if not is_array(items):
-        return iter(())
-    return (Place(item, place, name, at) for at, item in enumerate(items) if is_object(item))
+    if items is None or not is_array(items):
+        return []
+    return [Place(item, place, name, at) for at, item in enumerate(items) if is_object(item)]
 
 
 def child(place: Place, *names: str) -> Place:
     """The object under the first of the names that holds one; an empty one where none does."""
     for name in names:
         value = place.value.get(name)
-        if is_object(value):
+        if value is not None and is_object(value):
             return Place(value, place, name)
     return Place({}, place.above, place.under, place.at)
 
@@ -141,6 +141,8 @@ def texts_in(value: object) -> Iterator[str]:
 _TABLES: Final = ("properties", "$defs", "definitions", "patternProperties")
 _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "any_of")
 _SINGLES: Final = ("items", "additionalProperties", "not", "if", "then", "else")
+_INNER: Final = frozenset((*_TABLES, *_LISTS, *_SINGLES))
+"""The keywords that hold schemas. Most schemas are those of a property, and have none."""
 
 
 def schemas(root: Place) -> Iterator[Place]:
@@ -152,6 +154,8 @@ def schemas(root: Place) -> Iterator[Place]:
 
 
 def _inner_schemas(node: Place) -> Iterator[Place]:
+    if _INNER.isdisjoint(node.value):
+        return
     for key in _TABLES:
         table = node.value.get(key)
         if is_object(table):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 
+@lru_cache(maxsize=1024)
 def host_of(url: str | None) -> str | None:
     """The host that a URL names, in lower case and without its port; None for no URL and for a path alone.
 
@@ -47,6 +49,7 @@ _PARTS: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def _split(url: str) -> _Parts:
     """The parts of a URL; masked ones, which `urlsplit` refuses or takes for paths, are read as well."""
     found = _PARTS.match(url)
@@ -66,6 +69,7 @@ _MODEL: Final = re.compile(
 """The model's segment without the verb of Gemini or Vertex AI; other colons belong to the model."""
 
 
+@lru_cache(maxsize=1024)
 def model_of(url: str | None) -> str | None:
     """The model that a URL names, or None where it names none."""
     found = _MODEL.search(url or "")

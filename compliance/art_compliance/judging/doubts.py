@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from art_compliance.dialects import Dialect, find_dialect
+from art_compliance.dialects import find_dialect
 from art_compliance.dialects.urls import host_of, path_of
 from art_compliance.findings import Finding
 from art_compliance.judging.wire.schemas import CHECK
@@ -33,23 +34,31 @@ def doubt(dialect: str, payload: object, url: str | None, found: list[Finding]) 
     host = host_of(url)
     if url is not None and host is None:
         return found
-    known = find_dialect(dialect)
-    why = _why_another_format(known, payload, url, host)
+    why = _why_another_format(dialect, payload, url, host)
     if why is not None:
         note = Finding(check=CHECK, finding_class="refused", message=why, severity="note")
         return [note, *map(_as_note, found)]
     return list(_without_masked(payload, found))
 
 
-def _why_another_format(dialect: Dialect, payload: object, url: str | None, host: str | None) -> str | None:
+def _why_another_format(dialect: str, payload: object, url: str | None, host: str | None) -> str | None:
     """Why this may be no request of the format at all, or None."""
-    path = path_of(url or "")
-    if host is not None and not dialect.service.takes(path) and not _BASE.fullmatch(path):
-        return f"{path} is not a path of {dialect.name}, so it is not known what {host} refuses there"
-    history = dialect.requests.history.removeprefix("/")
-    if host is not None and not dialect.service.covers(url) and not (is_object(payload) and history in payload):
-        return f"the body has no {history!r}, so it is not a request of {dialect.name}; {host} may accept it"
-    return None
+    known = find_dialect(dialect)
+    if url is None or host is None:
+        return None
+    why = _why_another_path(dialect, url, host)
+    history = known.requests.history.removeprefix("/")
+    if why is None and not (is_object(payload) and history in payload) and not known.service.covers_host(host):
+        return f"the body has no {history!r}, so it is not a request of {known.name}; {host} may accept it"
+    return why
+
+
+@lru_cache(maxsize=1024)
+def _why_another_path(dialect: str, url: str, host: str) -> str | None:
+    path = path_of(url)
+    if find_dialect(dialect).service.takes(path) or _BASE.fullmatch(path):
+        return None
+    return f"{path} is not a path of {dialect}, so it is not known what {host} refuses there"
 
 
 def _without_masked(payload: object, found: list[Finding]) -> Iterator[Finding]:

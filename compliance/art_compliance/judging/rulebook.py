@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
@@ -69,23 +69,35 @@ def judge_rules(
     the URL names a service that is not the dialect's own, every finding is a note: it may have other rules. Raises
     HarnessError for an unknown dialect.
     """
-    book = rulebook(dialect)
-    request = book.read(payload, model, url)
+    request = rulebook(dialect).read(payload, model, url)
     dated = _dated(version or request.body.get(DIALECTS[dialect].requests.version_field or ""))
-    named = host_of(url)
-    host = None if DIALECTS[dialect].service.covers(url) else named
+    applying = _applying(dialect, request.model, host_of(url), dated)
     found: list[Finding] = []
-    for rule, models, code in book.entries:
-        if (
-            (models is None or (request.model is not None and models.search(request.model)))
-            and (not rule.hosts or (named is not None and is_one_of(named, rule.hosts)))
-            and (rule.since is None or rule.since <= dated)
-        ):
-            broken = code.run(request)
-            first = next(broken, None)  # most rules are kept: that must cost nothing
-            if first is not None:
-                found += _findings(rule, chain([first], broken), host)
+    for rule, run in applying.rules:
+        broken = run(request)
+        first = next(broken, None)  # most rules are kept: that must cost nothing
+        if first is not None:
+            found += _findings(rule, chain([first], broken), applying.other_host)
     return found
+
+
+class _Applying(NamedTuple):
+    """The rules that apply to some requests, with their functions, and the host if nobody knows its rules."""
+
+    rules: tuple[tuple[Rule, Callable[[Any], Iterator[Broken]]], ...]
+    other_host: str | None
+
+
+@lru_cache(maxsize=1024)
+def _applying(dialect: str, model: str | None, host: str | None, dated: str) -> _Applying:
+    rules = (
+        (rule, code.run)
+        for rule, models, code in rulebook(dialect).entries
+        if (models is None or (model is not None and models.search(model)))
+        and (not rule.hosts or (host is not None and is_one_of(host, rule.hosts)))
+        and (rule.since is None or rule.since <= dated)
+    )
+    return _Applying(tuple(rules), None if DIALECTS[dialect].service.covers_host(host) else host)
 
 
 def _findings(rule: Rule, broken: Iterator[Broken], other_host: str | None) -> Iterator[Finding]:

@@ -17,24 +17,24 @@ from art_compliance.traffic.found import Answer, Found
 from art_sdk.json_data import is_object
 
 
-def unwrap(where: str, data: Any) -> Found:
+def unwrap(where: str, data: Any, *, is_sendable: bool = False) -> Found:
     """The request that the data contains, or is."""
     match data:
         case {"custom_id": _, "params": params} if is_object(params):
-            return Found(where=where, body=params, dialect="anthropic-messages")
+            return Found(where=where, body=params, dialect="anthropic-messages", is_sendable=is_sendable)
         case {"custom_id": _, "body": body} if is_object(body):
-            return Found(where=where, body=body, url=_text(data.get("url")))
+            return Found(where=where, body=body, url=_text(data.get("url")), is_sendable=is_sendable)
         case {"key": _, "request": request} if is_object(request):
-            return Found(where=where, body=request, dialect="gemini-generate")
+            return Found(where=where, body=request, dialect="gemini-generate", is_sendable=is_sendable)
         case {"request": request, "response": response} if is_object(request) and is_object(response):
-            return _recording(where, data, request, _answer(response))
+            return _recording(where, data, request, _answer(response), is_sendable=is_sendable)
         case {"request": request, "url": str()} if is_object(request):
-            return _recording(where, data, request, None)
+            return _recording(where, data, request, None, is_sendable=is_sendable)
         case _:
-            return Found(where=where, body=data)
+            return Found(where=where, body=data, is_sendable=is_sendable)
 
 
-def _recording(where: str, data: dict[str, Any], request: Any, answer: Answer | None) -> Found:
+def _recording(where: str, data: dict[str, Any], request: Any, answer: Answer | None, *, is_sendable: bool) -> Found:
     time: Any = data.get("time")
     return Found(
         where=where,
@@ -45,6 +45,7 @@ def _recording(where: str, data: dict[str, Any], request: Any, answer: Answer | 
         time=time if isinstance(time, (str, int, float)) and not isinstance(time, bool) else None,
         client=_text(data.get("client")),
         model=_text(data.get("model")),
+        is_sendable=is_sendable,
     )
 
 

@@ -25,7 +25,8 @@ class Found(Struct, frozen=True, kw_only=True):
 
     `dialect` is its wire format where the form of the file says so. One that `is_recorded` stands among requests to
     anybody. `answer`, `time`, `client` and `model` are there if the recording has them: when it was sent (a text or a
-    number), by whom, and the model where the body need not name it.
+    number), by whom, and the model where the body need not name it. A body that `is_sendable` was read from JSON text
+    and is not nested deep.
     """
 
     where: str
@@ -38,6 +39,7 @@ class Found(Struct, frozen=True, kw_only=True):
     time: str | float | None = None
     client: str | None = None
     model: str | None = None
+    is_sendable: bool = False
 
 
 class Unread(Struct, frozen=True, kw_only=True):

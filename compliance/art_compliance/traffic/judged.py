@@ -82,7 +82,9 @@ def findings_of(found: Found, dialect: str, given: Given) -> list[Finding]:
     header = DIALECTS[dialect].service.access.version_header if dialect in DIALECTS else None
     version = found.headers.get(header) if header else None
     url = found.url or given.url
-    return judge(dialect, found.body, model=given.model, url=url, version=version or given.version)
+    return judge(
+        dialect, found.body, model=given.model, url=url, version=version or given.version, is_sendable=found.is_sendable
+    )
 
 
 def dialect_of(found: Found, given: Given) -> str | None:

@@ -22,7 +22,7 @@ from art_compliance.traffic.found import Answer, Item, Skipped, Unread, find_bod
 from art_compliance.traffic.har import is_har, read_har
 from art_compliance.traffic.judged import dialect_at
 from art_compliance.traffic.spans import is_spans, read_spans
-from art_sdk.json_data import is_object
+from art_sdk.json_data import DEPTH_LIMIT, is_object
 
 INPUT = "standard input"
 
@@ -61,9 +61,9 @@ def read_text(text: str, where: str, path: Path | None) -> Iterator[Item]:
     return _items(where, data)
 
 
-def _items(where: str, data: Any) -> Iterator[Item]:
+def _items(where: str, data: Any, *, is_sendable: bool = False) -> Iterator[Item]:
     """The requests in JSON that is no HAR and no cassette."""
-    return read_spans(data, where) if is_spans(data) else iter([unwrap(where, data)])
+    return read_spans(data, where) if is_spans(data) else iter([unwrap(where, data, is_sendable=is_sendable)])
 
 
 def _read_other(text: str, where: str, path: Path | None, error: Exception) -> Iterator[Item]:
@@ -90,7 +90,7 @@ def _is_json(line: str) -> bool:
 def read_line(line: str | bytes, where: str) -> Iterator[Item]:
     """The requests in a line of JSON."""
     try:
-        data: Any = msgspec.json.decode(line)
+        data: Any = msgspec.json.decode(line)  # without half surrogate pairs, NaN, and numbers of 4,301 digits
     except (ValueError, RecursionError):
         try:
             data = json.loads(line)  # it takes more, such as half a surrogate pair, and says what is wrong
@@ -98,7 +98,13 @@ def read_line(line: str | bytes, where: str) -> Iterator[Item]:
             return iter([Unread(where=where, why="not JSON: it is not UTF-8")])
         except (ValueError, RecursionError) as error:
             return iter([Unread(where=where, why=f"not JSON: {error}")])
-    return _items(where, data)
+        return _items(where, data)
+    return _items(where, data, is_sendable=not _may_be_deep(line))
+
+
+def _may_be_deep(line: str | bytes) -> bool:
+    text = line.encode() if isinstance(line, str) else line
+    return text.count(b"{") + text.count(b"[") > DEPTH_LIMIT
 
 
 def _read_cassette(text: str, where: str, path: Path | None) -> Iterator[Item]:

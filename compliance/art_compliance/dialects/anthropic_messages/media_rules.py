@@ -10,7 +10,7 @@ from typing import Final
 from art_compliance.dialects.anthropic_messages.hosted import is_at_bedrock
 from art_compliance.dialects.anthropic_messages.messages import Messages
 from art_compliance.dialects.placeholders import is_placeholder
-from art_compliance.dialects.ruling import Broken, Place, child, objects, rule
+from art_compliance.dialects.ruling import Broken, Place, rule
 from art_compliance.quoting import quote, show
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_\s-]*={0,2}\s*")
@@ -54,7 +54,7 @@ def media_type_matches(request: Messages) -> Iterator[Broken]:
 def bedrock_no_urls(request: Messages) -> Iterator[Broken]:
     """Of images; nothing is known about documents."""
     if is_at_bedrock(request.url):
-        for source in _every_source(request):
+        for source in request.sources:
             if _is_image(source) and source.value.get("type") == "url":
                 yield Broken(source.pointer, "Bedrock does not fetch images from URLs")
 
@@ -81,15 +81,7 @@ def _is_image(source: Place) -> bool:
 
 def _sources(request: Messages) -> Iterator[tuple[Place, str]]:
     """The sources with data in base64, each with its data."""
-    for source in _every_source(request):
+    for source in request.sources:
         data = source.value.get("data")
         if source.value.get("type") == "base64" and isinstance(data, str):
             yield source, data
-
-
-def _every_source(request: Messages) -> Iterator[Place]:
-    """The sources of images and documents, in messages and in results."""
-    for message in request.messages:
-        for block in message.blocks:
-            inner = objects(block, "content") if block.value.get("type") == "tool_result" else ()
-            yield from (child(one, "source") for one in (block, *inner) if "source" in one.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -9,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from art_compliance.dialects.ruling import JudgedRequest, Place, objects
+from art_compliance.dialects.ruling import JudgedRequest, Place, child, objects
 from art_sdk.json_data import is_array, is_object
 
 
@@ -73,6 +74,16 @@ class Messages(JudgedRequest):
     def system(self) -> tuple[Place, ...]:
         """The blocks of the system prompt."""
         return tuple(objects(self.root, "system"))
+
+    @cached_property
+    def sources(self) -> tuple[Place, ...]:
+        """The sources of images and documents, in messages and in results."""
+        return tuple([source for message in self.messages for block in message.blocks for source in _sources(block)])
+
+
+def _sources(block: Place) -> Iterator[Place]:
+    inner = objects(block, "content") if block.value.get("type") == "tool_result" else ()
+    return (child(one, "source") for one in (block, *inner) if "source" in one.value)
 
 
 def _read(place: Place) -> Turn:

@@ -120,7 +120,7 @@ def _marked(request: Messages) -> Iterator[Place]:
     """The tools and blocks with a mark for the cache; those inside results, too."""
     blocks = [*objects(request.root, "tools"), *request.system]
     for message in request.messages:
-        for block in message.blocks:
+        for block in message.blocks if message.marks else ():
             blocks += [block, *objects(block, "content")]
     return (block for block in blocks if is_object(block.value.get("cache_control")))
 

@@ -50,6 +50,8 @@ def system_role_not_first(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.nonempty-content")
 def nonempty_content(request: Messages) -> Iterator[Broken]:
     """An empty text and an empty list alike. Neighbours of one role are joined, and the last turn may be an answer."""
+    if not any(message.is_empty for message in request.messages):
+        return
     said = [message for message in request.messages if message.role != "system"]
     runs = [tuple(run) for _, run in groupby(said, attrgetter("role"))]
     for at, run in enumerate(runs, 1):

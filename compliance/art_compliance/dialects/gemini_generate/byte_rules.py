@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from art_compliance.dialects.gemini_generate.contents import Contents, children, field, snake
+from art_compliance.dialects.gemini_generate.contents import Contents, field
 from art_compliance.dialects.gemini_generate.protobuf import is_base64
 from art_compliance.dialects.placeholders import is_placeholder
-from art_compliance.dialects.ruling import Broken, Place, child, rule
+from art_compliance.dialects.ruling import Broken, child, rule
 from art_compliance.quoting import quote, show
 
 
 @rule("gemini.bytes-base64")
 def bytes_base64(request: Contents) -> Iterator[Broken]:
     """In either alphabet, with or without padding, as protobuf's JSON allows."""
-    for pointer, value in _bytes(request):
+    for place, name, value in request.bytes:
         if not is_base64(value) and not is_placeholder(value):
-            yield Broken(pointer, f"{pointer.rpartition('/')[2]} is not base64: {quote(value)}")
+            yield Broken(f"{place.pointer}/{name}", f"{name} is not base64: {quote(value)}")
 
 
 @rule("gemini.bytes-left-out")
 def bytes_left_out(request: Contents) -> Iterator[Broken]:
     """Recordings often leave long data out."""
-    for pointer, value in _bytes(request):
+    for place, name, value in request.bytes:
         if is_placeholder(value):
-            yield Broken(pointer, f"the data is a placeholder: {quote(value)}")
+            yield Broken(f"{place.pointer}/{name}", f"the data is a placeholder: {quote(value)}")
 
 
 @rule("gemini.media-type")
@@ -36,25 +36,3 @@ def media_type(request: Contents) -> Iterator[Broken]:
             given = field(data, "mimeType")
             if isinstance(given, str) and given and ("/" not in given or given == "image/jpg"):
                 yield Broken(f"{data.pointer}/mimeType", f"{show(given)} is not a MIME type that Gemini knows")
-
-
-def _bytes(request: Contents) -> Iterator[tuple[str, str]]:
-    """Every text that stands for bytes, with its JSON pointer."""
-    for content in request.contents:
-        for part in content.parts:
-            yield from _texts(part, "thoughtSignature")
-            yield from _blob(part)
-            answer = child(part, "functionResponse", snake("functionResponse"))
-            for inner in children(answer, "parts") if answer.value else ():
-                yield from _blob(inner)
-
-
-def _blob(part: Place) -> Iterator[tuple[str, str]]:
-    if "inlineData" in part.value or "inline_data" in part.value:
-        yield from _texts(child(part, "inlineData", "inline_data"), "data")
-
-
-def _texts(place: Place, name: str) -> Iterator[tuple[str, str]]:
-    value = field(place, name)
-    if isinstance(value, str):
-        yield f"{place.pointer}/{name}", value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -69,6 +70,11 @@ class Contents(JudgedRequest):
         return [schema for root in roots for schema in schemas(root)]
 
     @cached_property
+    def bytes(self) -> tuple[tuple[Place, str, str], ...]:
+        """Every text that stands for bytes: its object, its name there, and the text."""
+        return tuple([one for content in self.contents for part in content.parts for one in _bytes_in(part)])
+
+    @cached_property
     def config(self) -> Place:
         """The options of generation."""
         return child(self.root, "generationConfig", "generation_config")
@@ -83,6 +89,34 @@ class Contents(JudgedRequest):
     def is_vertex(self) -> bool:
         """Whether it goes to Vertex AI, whose schemas know more keywords."""
         return "aiplatform" in (self.url or "")
+
+
+_WITH_BYTES: Final = frozenset(
+    {
+        "thoughtSignature", "thought_signature", "inlineData", "inline_data", "functionResponse", "function_response"
+    }
+)  # fmt: skip
+
+
+def _bytes_in(part: Place) -> Iterator[tuple[Place, str, str]]:
+    if _WITH_BYTES.isdisjoint(part.value):
+        return
+    yield from _texts(part, "thoughtSignature")
+    yield from _blob(part)
+    answer = child(part, "functionResponse", "function_response")
+    for inner in children(answer, "parts") if answer.value else ():
+        yield from _blob(inner)
+
+
+def _blob(part: Place) -> Iterator[tuple[Place, str, str]]:
+    if "inlineData" in part.value or "inline_data" in part.value:
+        yield from _texts(child(part, "inlineData", "inline_data"), "data")
+
+
+def _texts(place: Place, name: str) -> Iterator[tuple[Place, str, str]]:
+    value = field(place, name)
+    if isinstance(value, str):
+        yield place, name, value
 
 
 def _read(place: Place) -> Content:
@@ -141,7 +175,10 @@ _BESIDE_DATA: Final = frozenset({"thought", "mediaResolution", "media_resolution
 
 def is_empty(part: Place) -> bool:
     """Whether a part holds nothing but marks. A signature or video metadata alone is accepted, a field may be new."""
-    return all(value is None or name in _BESIDE_DATA for name, value in part.value.items())
+    for name, value in part.value.items():  # noqa: SIM110 - most parts have data at once: a generator costs more
+        if value is not None and name not in _BESIDE_DATA:
+            return False
+    return True
 
 
 def listed(place: Place, name: str) -> tuple[Place, ...]:

@@ -71,26 +71,37 @@ def _without_surrogates(payload: Any) -> Any:
         return payload
 
 
-def judge_wire(dialect: str, payload: object, *, model: str | None = None, url: str | None = None) -> list[Finding]:
+def judge_wire(
+    dialect: str,
+    payload: object,
+    *,
+    model: str | None = None,
+    url: str | None = None,
+    is_sendable: bool = False,
+) -> list[Finding]:
     """What does not match the dialect's schema in a request's body; `url` adds what its host is known to accept.
 
     What is accepted may depend on the model; `model` helps where neither the body nor the URL names it.
+    The caller may know that the payload `is_sendable`, as what was read from JSON text mostly is.
     Raises HarnessError for a dialect without a schema.
     """
     known = load_schema(dialect)
     data = payload
-    if not is_surely_sendable(payload):
+    if not is_sendable and not is_surely_sendable(payload):
         unsendable = find_unsendable(payload)
         if unsendable is not None:
             return [_unsent(unsendable)]
         data = cast("object", json.loads(json.dumps(payload)))  # subclasses of JSON's types become plain
-    model = JudgedRequest(data, model, url).model
     second = find_dialect(dialect).requests.wider_schema
     if second is None:
+        if known.validator.is_valid(data):
+            return []
+        model = JudgedRequest(data, model, url).model
         return _collect(known, known.iter_mismatches(data, is_sendable=True), url, model).findings
     mismatches = list(islice(known.iter_mismatches(data, is_sendable=True), MOST_FINDINGS))
     if not mismatches:
         return []
+    model = JudgedRequest(data, model, url).model
     wider = load_schema(f"{dialect}.{second.name}")
     collected = _collect(known, wider.iter_mismatches(data, is_sendable=True), url, model)
     notes = [_note(known, one, second.note) for one in mismatches if one.pointer not in collected.places]

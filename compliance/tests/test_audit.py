@@ -107,6 +107,15 @@ def test_bad_lines_are_counted_and_named_and_end_nothing(tmp_path: Path):
     ]
 
 
+def test_a_body_that_is_nested_deep_is_a_note_as_it_is_to_the_judge(tmp_path: Path):
+    deep: Any = "end"
+    for _ in range(250):
+        deep = [deep]
+    file = write_lines(tmp_path / "a.jsonl", record(AT_OPENAI, {**OPENAI, "metadata": {"deep": deep}}))
+    _, report = audit(tmp_path, file)
+    assert [(one["rule"], one["note"]) for one in report["rules"]] == [("cannot be sent as JSON", 1)]
+
+
 def test_odd_times_and_counts_are_read_as_none_and_a_file_that_is_named_twice_once(tmp_path: Path):
     huge = {"usage": {"prompt_tokens": 10**30, "completion_tokens": 7}}
     text = json.dumps(record(AT_OPENAI, OPENAI, answer=huge, time="TIME"))

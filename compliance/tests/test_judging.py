@@ -171,3 +171,32 @@ def test_an_unknown_role_is_explained_by_the_known_ones():
     [found] = judge("openai-responses", {"model": "m", "input": [{"role": "tool", "content": "x"}]})
     assert found.pointer == "/input/0/role"
     assert found.message == 'expected "user", "assistant", "system" or "developer"; found a string: "tool"'
+
+
+def test_a_tool_schema_that_was_good_is_judged_again_once_it_has_changed():
+    parameters: dict[str, Any] = {"type": "object", "properties": {"at": {"type": "string"}}}
+    tool = {"type": "function", "function": {"name": "find", "parameters": parameters}}
+    request = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+    assert judge("openai-chat", request) == []
+    assert judge("openai-chat", request) == []
+    parameters["properties"]["at"]["type"] = "text"
+    assert ["openai.schema-valid" in one.message for one in judge("openai-chat", request)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path"),
+    [
+        ("bedrock-converse", ("additionalModelRequestFields", "thinking", "type")),
+        ("anthropic-messages", ("thinking", "type")),
+        ("openai-responses", ("reasoning", "effort")),
+        ("openrouter-chat", ("reasoning_effort",)),
+    ],
+)
+def test_a_list_where_reasoning_has_a_word_is_judged_and_decoded(dialect: str, path: tuple[str, ...]):
+    value: Any = []
+    for name in reversed(path):
+        value = {name: value}
+    payload = {**good(dialect), **value}
+    judge(dialect, payload)
+    decode_or_fail(dialect, payload)
+    DIALECTS[dialect].answers.reasoning(payload, "some-model")

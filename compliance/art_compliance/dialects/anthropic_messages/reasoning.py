@@ -14,7 +14,7 @@ def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
     """Where the request turns thinking on, its text comes with a signature."""
     del model
     thinking = payload.get("thinking")
-    is_on = is_object(thinking) and thinking.get("type") in {"enabled", "adaptive"}
+    is_on = is_object(thinking) and thinking.get("type") in ("enabled", "adaptive")
     return Reasoning(text=True, signature=True) if is_on else None
 
 

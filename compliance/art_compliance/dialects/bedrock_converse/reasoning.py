@@ -14,7 +14,7 @@ def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
     del model
     fields = child(Place(payload), "additionalModelRequestFields")
     thinking = child(fields, "thinking", "reasoning_config", "reasoningConfig").value
-    return Reasoning(text=True, signature=True) if thinking.get("type") in {"enabled", "adaptive"} else None
+    return Reasoning(text=True, signature=True) if thinking.get("type") in ("enabled", "adaptive") else None
 
 
 def find_signatures(payload: dict[str, Any]) -> Iterator[Signature]:

@@ -231,4 +231,4 @@ def _usage(answer: WrittenAnswer) -> dict[str, Any]:
 def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
     """Its text is shown where an effort is asked for; it has no signature."""
     del model
-    return Reasoning(text=True) if payload.get("reasoning_effort") not in {None, "none"} else None
+    return Reasoning(text=True) if payload.get("reasoning_effort") not in (None, "none") else None

@@ -19,7 +19,7 @@ def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
     asked = child(Place(payload), "reasoning").value
     include: Any = payload.get("include")
     is_included = is_array(include) and ENCRYPTED in include
-    if not (_REASONS.search(model) or asked.get("effort") not in {None, "none"} or is_included):
+    if not (_REASONS.search(model) or asked.get("effort") not in (None, "none") or is_included):
         return None
     return Reasoning(text=asked.get("summary") is not None, signature=is_included)
 

@@ -54,9 +54,9 @@ def last_turn(prompt: list[Message]) -> int:
     return questions[-2] + 1
 
 
-def make_options() -> CallOptions:
+def make_options(*, stream: bool = False) -> CallOptions:
     """The options of every call: a model and three tools."""
-    return parse_options({"thread_id": "benchmark", "model": MODEL, "tools": TOOLS})
+    return parse_options({"thread_id": "benchmark", "model": MODEL, "tools": TOOLS, "stream": stream})
 
 
 def _system() -> Message:

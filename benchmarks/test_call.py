@@ -1,70 +1,42 @@
-"""A whole call over loopback HTTP: CPU time of the calling thread, so that the server's own does not count."""
+"""A whole call over HTTP on this machine, the provider in a process of its own: CPU time, of all our threads."""
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator
 
-import httpx2
 import pytest
 
-from art_compliance.provider import WRITTEN_TEXT, LoopbackProvider
-from art_sdk import EndEvent, StreamEvent
+from art_compliance.provider import WRITTEN_TEXT
+from benchmarks.calls import MESSAGES, floor_calls, our_calls
 from benchmarks.conftest import Cell, Note
-from benchmarks.conversation import MODEL, make_options, make_prompt
+from benchmarks.conversation import make_prompt
 from benchmarks.floors import CONTESTS
 from benchmarks.measure import compare
-
-MESSAGES = 100
-PATHS = {
-    "openai": "/chat/completions",
-    "openai-responses": "/responses",
-    "anthropic": "/messages",
-    "bedrock": f"/model/{MODEL}/converse",
-    "cohere": "/chat",
-    "ollama-chat": "/chat",
-    "gemini": f"/models/{MODEL}:generateContent",
-}
+from benchmarks.serving import provider_process
 
 
-BASES = {"cohere": "/v2", "ollama-chat": "/api"}
-"""What tells their paths from those of others."""
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def provider_url() -> Iterator[str]:
-    with LoopbackProvider() as server:
-        yield server.url
+    with provider_process() as url:
+        yield url
 
 
 @pytest.mark.parametrize("provider", CONTESTS)
 def test_whole_call(note: Note, provider_url: str, provider: str):
-    prompt, options, contest = make_prompt(MESSAGES), make_options(), CONTESTS[provider]
-    base_url = provider_url + BASES.get(provider, "")
-    adapter = type(contest.adapter)(api_key="key", base_url=base_url)
-    url = base_url + PATHS[provider]
-    headers = {"content-type": "application/json", "authorization": "Bearer key"}
-
-    with httpx2.Client() as client:
-
-        def floor() -> dict[str, object]:
-            answer = client.post(url, content=contest.floor(prompt), headers=headers)
-            found: dict[str, object] = json.loads(answer.content)
-            return found
-
-        def ours() -> list[StreamEvent]:
-            return list(adapter.call_sync(prompt, options))
-
-        assert WRITTEN_TEXT in json.dumps(floor(), ensure_ascii=False)
-        assert _text_of(ours()) == WRITTEN_TEXT
-        pair = compare(floor, ours, clock=time.thread_time)
-    adapter.close()
+    prompt = make_prompt(MESSAGES)
+    with floor_calls(provider, provider_url, prompt) as floor, our_calls(provider, provider_url, prompt) as ours:
+        assert WRITTEN_TEXT in floor.whole()
+        assert ours.whole() == WRITTEN_TEXT
+        pair = compare(floor.whole, ours.whole)
     note(f"{provider}, {MESSAGES} messages: whole call, CPU", pair.spread, Cell("call", provider, "whole call"))
 
 
-def _text_of(events: list[StreamEvent]) -> str | None:
-    last = events[-1]
-    assert isinstance(last, EndEvent)
-    assert last.message is not None
-    return last.message.content
+@pytest.mark.parametrize("provider", [provider for provider in CONTESTS if provider != "bedrock"])
+def test_streamed_call(note: Note, provider_url: str, provider: str):
+    """Bedrock's streams are binary: the floor does not read them."""
+    prompt = make_prompt(MESSAGES)
+    with floor_calls(provider, provider_url, prompt) as floor, our_calls(provider, provider_url, prompt) as ours:
+        assert WRITTEN_TEXT[-3:] in floor.streamed()
+        assert ours.streamed() == WRITTEN_TEXT
+        pair = compare(floor.streamed, ours.streamed)
+    note(f"{provider}, {MESSAGES} messages: streamed call, CPU", pair.spread, Cell("call", provider, "streamed call"))

@@ -6,16 +6,28 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
+from enum import Enum
+from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from art_sdk.http.time_limits import REQUEST_STARTS, CallClock
 
 if TYPE_CHECKING:
     from art_sdk.http.alarms import Alarms
 
-_OPENED: Final = ("connect_tcp.complete", "start_tls.complete")
-_SENT: Final = ("send_request_body.complete", "send_request_body.failed", "send_request_headers.failed")
+
+class _Step(Enum):
+    """The steps of a request that matter here."""
+
+    OPENED = ("connect_tcp.complete", "start_tls.complete")
+    STARTS = (REQUEST_STARTS,)
+    SENT = ("send_request_body.complete", "send_request_body.failed", "send_request_headers.failed")
+
+
+@lru_cache(maxsize=256)
+def _step(name: str) -> _Step | None:
+    return next((step for step in _Step if name.endswith(step.value)), None)
 
 
 class SocketWatch(AbstractContextManager["SocketWatch", None]):
@@ -27,6 +39,7 @@ class SocketWatch(AbstractContextManager["SocketWatch", None]):
     def __init__(self, clock: CallClock) -> None:
         self._clock = clock
         self._alarms: Alarms | None = None
+        self._is_set = False
         self._is_head = False
         self._stream: Any = None
         self._cut: str | None = None
@@ -37,11 +50,11 @@ class SocketWatch(AbstractContextManager["SocketWatch", None]):
             from art_sdk.http.alarms import alarms  # noqa: PLC0415 - keeps `threading` out of `import art_sdk`
 
             self._alarms = alarms()
-            self._set(left)
+            self._set(left)  # a wait for a connection counts, too
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._set(None)
+        self._clear()
         if self._cut is None:
             return
         import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
@@ -51,14 +64,15 @@ class SocketWatch(AbstractContextManager["SocketWatch", None]):
 
     def trace(self, name: str, info: Mapping[str, Any]) -> None:
         """What httpx2 calls with each step of a request: its extension `trace`."""
-        if name.endswith(_OPENED):
+        step = _step(name)
+        if step is _Step.OPENED:
             self._stream = info["return_value"]
             _note_writes(self._stream)
-        elif name.endswith(REQUEST_STARTS):
+        elif step is _Step.STARTS:
             _SENDING.set(self._use)
             self._is_head = True
             self._set(self._clock.to_head())
-        elif name.endswith(_SENT):
+        elif step is _Step.SENT:
             _SENDING.set(None)
 
     def has_head(self) -> None:
@@ -76,12 +90,16 @@ class SocketWatch(AbstractContextManager["SocketWatch", None]):
 
     def _set(self, seconds: float | None) -> None:
         """The time that is left from now on."""
-        if self._alarms is None:
-            return
         if seconds is None:
-            self._alarms.clear(self)
-        else:
+            self._clear()
+        elif self._alarms is not None:
+            self._is_set = True
             self._alarms.set(self, time.monotonic() + seconds)
+
+    def _clear(self) -> None:
+        if self._is_set and self._alarms is not None:
+            self._alarms.clear(self)
+            self._is_set = False
 
 
 _SENDING: ContextVar[Callable[[object], None] | None] = ContextVar("sending", default=None)

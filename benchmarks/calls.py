@@ -7,7 +7,7 @@ an error is an answer like any other.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -58,7 +58,7 @@ class Calls(NamedTuple):
 
 
 @contextmanager
-def floor_calls(provider: str, url: str, prompt: list[Message]) -> Iterator[Calls]:
+def floor_calls(provider: str, url: str, prompt: list[Message]) -> Generator[Calls]:
     """The floor's. It reads the answer of a stream, event by event, and joins no texts."""
     contest, path = CONTESTS[provider], PATHS[provider]
     with httpx2.Client() as client:
@@ -82,7 +82,7 @@ def _data_of(line: str) -> str:
 
 
 @contextmanager
-def our_calls(provider: str, url: str, prompt: list[Message]) -> Iterator[Calls]:
+def our_calls(provider: str, url: str, prompt: list[Message]) -> Generator[Calls]:
     """Ours, with all checks, time limits, token counts and events."""
     adapter = type(CONTESTS[provider].adapter)(api_key="key", base_url=url + PATHS[provider].base)
 

@@ -64,7 +64,7 @@ class Answering:
     async def _crawl(self, seconds: float) -> bool:
         head = self._protocol.send(self._head()) or b""
         for at in range(len(head)):
-            await self._connection.send(head[at : at + 1])
+            await self._connection.send(head[at : at + 1], self._patience)
             if not await self._pause(seconds):
                 return False
         return True
@@ -78,6 +78,5 @@ class Answering:
         return h11.Response(status_code=self._response.status, headers=given)
 
     async def _send(self, *events: h11.InformationalResponse | h11.Response | h11.Data | h11.EndOfMessage) -> None:
-        data = b"".join(self._protocol.send(event) or b"" for event in events)
-        with anyio.fail_after(self._patience):  # its TimeoutError is an OSError
-            await self._connection.send(data)
+        data = b"".join([self._protocol.send(event) or b"" for event in events])
+        await self._connection.send(data, self._patience)

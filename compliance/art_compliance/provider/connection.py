@@ -29,6 +29,7 @@ class Connection:
         taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # every write leaves at once, by itself
         self._socket = taken
         self._early = b""
+        self._has_waited = True
 
     async def receive(self) -> bytes:
         """The next bytes; empty when the client has closed."""
@@ -38,21 +39,31 @@ class Connection:
         return await self._read()
 
     async def _read(self) -> bytes:
-        await anyio.lowlevel.checkpoint()  # a client that never stops sending must not keep others waiting
+        if not self._has_waited:  # a client that never stops sending must not keep others waiting
+            await anyio.lowlevel.checkpoint()
+        self._has_waited = False
         while True:
             try:
                 return self._socket.recv(_CHUNK)
             except BlockingIOError:
                 await anyio.wait_readable(self._socket)
+                self._has_waited = True
 
-    async def send(self, data: bytes) -> None:
-        """Sends everything, with one write if the socket takes it."""
-        left = memoryview(data)
-        while left:
-            try:
-                left = left[self._socket.send(left) :]
-            except BlockingIOError:
-                await anyio.wait_writable(self._socket)
+    async def send(self, data: bytes, patience: float) -> None:
+        """Sends everything, with one write if the socket takes it; else it waits, in all for `patience` seconds."""
+        left = self._send_some(memoryview(data))
+        if left:
+            with anyio.fail_after(patience):  # its TimeoutError is an OSError
+                while left:
+                    await anyio.wait_writable(self._socket)
+                    left = self._send_some(left)
+
+    def _send_some(self, data: memoryview) -> memoryview:
+        """Sends as much as the socket takes, and returns the rest."""
+        try:
+            return data[self._socket.send(data) :]
+        except BlockingIOError:
+            return data
 
     async def wait_until_gone(self) -> None:
         """Returns when the client has closed, or sends without end. What arrives meanwhile is kept for `receive`."""

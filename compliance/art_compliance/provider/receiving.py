@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import h11
@@ -11,8 +10,6 @@ from msgspec import Struct
 
 from art_compliance.provider.connection import Connection
 from art_compliance.provider.limits import ServerLimits
-
-T = TypeVar("T")
 
 
 class Request(Struct, frozen=True):
@@ -51,9 +48,9 @@ class Receiving:
         """The next request, or None when the client leaves or stays silent. Raises BadRequest, OSError."""
         self._request = NO_REQUEST
         try:
-            if not await self._begins() or not await self._within(self._limits.head_time, self._read_head(), "head"):
+            if not await self._begins() or not await self._read_head(_Part("head", self._limits.head_time)):
                 return None
-            body = await self._within(self._limits.body_time, self._read_body(), "body")
+            body = await self._read_body(_Part("body", self._limits.body_time))
         except h11.RemoteProtocolError as error:
             raise BadRequest(error.error_status_hint, f"this is not HTTP/1.1: {error}", self._request) from error
         return Request(self._request.method, self._request.target, self._request.headers, body)
@@ -68,17 +65,9 @@ class Receiving:
             return bool(data)
         return False
 
-    async def _within(self, seconds: float, wanted: Awaitable[T], part: str) -> T:
-        try:
-            with anyio.fail_after(seconds):
-                return await wanted
-        except TimeoutError as error:
-            words = f"the {part} of the request took longer than {seconds:g} s"
-            raise BadRequest(408, words, self._request) from error
-
-    async def _read_head(self) -> bool:
+    async def _read_head(self, part: _Part) -> bool:
         """Reads the head; returns whether there is one."""
-        event = await self._event()
+        event = await self._event(part)
         if not isinstance(event, h11.Request):
             return False
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
@@ -88,12 +77,12 @@ class Receiving:
             raise BadRequest(505, f"this server speaks HTTP/1.1, not HTTP/{version}", self._request)
         return True
 
-    async def _read_body(self) -> bytes:
+    async def _read_body(self, part: _Part) -> bytes:
         declared = self._request.headers.get("content-length", "0")
         if "transfer-encoding" not in self._request.headers and int(declared) > self._limits.body:
             raise self._too_large(f"{int(declared):,} bytes")
         body = bytearray()
-        while isinstance(event := await self._event(), h11.Data):
+        while isinstance(event := await self._event(part), h11.Data):
             body += event.data
             if len(body) > self._limits.body:
                 raise self._too_large(f"more than {self._limits.body:,} bytes")
@@ -103,11 +92,28 @@ class Receiving:
         words = f"the request body has {size}; the limit is {self._limits.body:,}"
         return BadRequest(413, words, self._request)
 
-    async def _event(self) -> Any:
-        """The next event of the protocol."""
+    async def _event(self, part: _Part) -> Any:
+        """The next event of the protocol, which belongs to this part of the request. Raises BadRequest."""
         while (event := self._protocol.next_event()) is h11.NEED_DATA:
-            if self._protocol.they_are_waiting_for_100_continue:
-                go_on = h11.InformationalResponse(status_code=100, headers=[])
-                await self._connection.send(self._protocol.send(go_on) or b"")
-            self._protocol.receive_data(await self._connection.receive())
+            try:
+                with anyio.fail_at(part.ends):  # only where it must wait: most requests arrive at once
+                    await self._receive_more()
+            except TimeoutError as error:
+                words = f"the {part.name} of the request took longer than {part.seconds:g} s"
+                raise BadRequest(408, words, self._request) from error
         return event
+
+    async def _receive_more(self) -> None:
+        if self._protocol.they_are_waiting_for_100_continue:
+            go_on = h11.InformationalResponse(status_code=100, headers=[])
+            await self._connection.send(self._protocol.send(go_on) or b"", self._limits.unread_time)
+        self._protocol.receive_data(await self._connection.receive())
+
+
+class _Part:
+    """The head or the body of a request, and the time at which it must have arrived."""
+
+    def __init__(self, name: str, seconds: float) -> None:
+        self.name = name
+        self.seconds = seconds
+        self.ends = anyio.current_time() + seconds

@@ -12,7 +12,7 @@ from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.live import call_is_answered, scrub
 from art_compliance.checks.recording import Recording
 from art_compliance.checks.replay.playing import replayed
-from art_compliance.checks.requirements import is_json, require_read, require_sent
+from art_compliance.checks.requirements import LeftTo, is_json, require_read, require_sent
 from art_compliance.comparison import expected_options
 from art_compliance.resources import data_folder
 from art_compliance.run.selection import GREETING_SCENARIO
@@ -113,6 +113,22 @@ def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):
 def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
     with pytest.raises(NotApplicable, match=why):
         require_sent(seen)
+
+
+@pytest.mark.parametrize("raised", [NotApplicable("no result", judged=3), LeftTo("payload.is-canonical")])
+def test_what_is_kept_of_a_check_that_does_not_apply_holds_no_frames(subject: Subject, raised: NotApplicable):
+    def look(_: Trial) -> None:
+        raise raised from ValueError
+
+    trial = Trial(subject, GREETING_SCENARIO, 1)
+    seen: list[NotApplicable] = []
+    for _ in range(3):
+        with pytest.raises(type(raised)) as caught:
+            trial.once(look)
+        seen.append(caught.value)
+    assert [(str(one), vars(one)) for one in seen] == [(str(raised), vars(raised))] * 3
+    assert len(set(map(id, seen))) == 3
+    assert all(one.__cause__ is one.__context__ is None for one in seen)
 
 
 def test_without_a_cassette_or_a_real_provider_nothing_is_called(subject: Subject, tmp_path: Path):

@@ -28,6 +28,10 @@ class LeftTo(NotApplicable):
         super().__init__(f"the cause is reported: see {check}")
         self.check = check
 
+    def __reduce__(self) -> tuple[type[LeftTo], tuple[str]]:
+        """How it is copied: not from its text."""
+        return LeftTo, (self.check,)
+
 
 Requirement = Literal[
     "dialect", "call", "sent", "answer", "declared", "sendable", "streaming", "python", "own_settings"

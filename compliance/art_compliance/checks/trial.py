@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
@@ -214,14 +215,14 @@ class Trial:
         """The function's value for this trial, computed once for all checks. Raises NotApplicable where it does."""
         found = self._keep(look, lambda: self._look(look))
         if isinstance(found, NotApplicable):
-            raise found
+            raise copy(found)  # the traceback of one that is kept would grow, and keep every frame alive
         return found
 
     def _look(self, look: Callable[[Trial], T]) -> T | NotApplicable:
         try:
             return look(self)
         except NotApplicable as error:
-            return error
+            return copy(error)
 
     @cached_property
     def decoded(self) -> Decoded:

@@ -64,6 +64,7 @@ def _certify_all(
     baseline = options.baseline_options(settings)
     known = baseline.read(selection)
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(KEPT / "hypothesis"))
+    os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "yes")  # trio's imports the whole of pytest
     search = options.search(settings)
     require_writable(options.report)
     remove_repros(options.report)

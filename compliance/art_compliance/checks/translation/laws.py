@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
+from zlib import crc32
 
 from art_compliance.checks.base import check, leave_to
 from art_compliance.checks.requirements import NotApplicable, why_unsent
@@ -77,7 +78,7 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
     swapped = [{**message, "role": _ALIAS.get(message["role"], message["role"])} for message in trial.scenario.prompt]
     if swapped == trial.scenario.prompt:
         raise NotApplicable("the scenario has no result")
-    if trial.subject.has_call:
+    if _is_called(trial):
         first, second = trial.arrived, trial.subject.send(swapped, trial.scenario.call_options())
     else:
         first, second = trial.observation, trial.observe(swapped)
@@ -93,6 +94,12 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
 
 
 _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
+
+
+def _is_called(trial: Trial) -> bool:
+    """Whether a call shows the request. Of a white box, which sends what it translates, every fourth scenario does."""
+    is_enough = trial.subject.kind == "white box" and trial.scenario.group != "generated"
+    return trial.subject.has_call and not (is_enough and crc32(trial.scenario.id.encode()) % 4)
 
 
 @check(

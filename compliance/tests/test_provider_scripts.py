@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from art_compliance.findings import HarnessError
-from art_compliance.provider import Drop, Hang, Pause, Reset, Response, Send, Start, Step
+from art_compliance.provider import Drop, Hang, Pause, Reset, Response, Send, Start, Step, in_one_write
 from art_compliance.provider.server import LoopbackServer
 
 HEAD = b"HTTP/1.1 200 \r\ncontent-type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -52,6 +52,12 @@ def test_each_send_is_one_chunk_and_the_end_is_marked():
     with asked(script(Send(b"ab"), Send("\u2713".encode()))) as client:
         client.shutdown(socket.SHUT_WR)
         assert everything(client) == HEAD + b"2\r\nab\r\n" + b"3\r\n\xe2\x9c\x93\r\n" + b"0\r\n\r\n"
+
+
+def test_pieces_that_follow_each_other_are_joined_and_nothing_else():
+    steps = (Send(b"a"), Send(b"b"), Pause(0.1), Send(b"c"), Send(b""), Drop())
+    assert in_one_write(script(*steps)) == script(Send(b"ab"), Pause(0.1), Send(b"c"), Drop())
+    assert in_one_write(Response(200, b"{}")) == Response(200, b"{}")
 
 
 def test_a_script_of_nothing_is_an_empty_body_and_the_connection_is_used_again():

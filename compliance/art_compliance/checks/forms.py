@@ -91,7 +91,7 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
         events = variation.events(events)
     elif variation.whole is not None and write is not None:
         events = write(variation.whole(json.loads(asked.dialect.answers.write(asked.named(answer)))))
-    return Response(200, content_type=asked.dialect.streams.content_type, steps=tuple(map(Send, events)))
+    return Response(200, content_type=asked.dialect.streams.content_type, steps=(Send(b"".join(events)),))
 
 
 def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:

@@ -27,12 +27,17 @@ STREAMED: Final[tuple[Requirement, ...]] = ("answer", *STREAMS)
 def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     """The reply of a streamed call. Raises NotApplicable, also where the dialect cannot write the answer."""
     trial.require(*STREAMED)
+    trial.once(_require_writable)
     options = {**trial.scenario.call_options(), "stream": True, **options}
+    return trial.subject.call(trial.scenario.prompt, options, answerer)
+
+
+def _require_writable(trial: Trial) -> None:
+    """Raises NotApplicable where the dialect cannot write the scenario's answer."""
     try:
         trial.dialect.streams.write(trial.written)
     except CannotWrite as error:
         raise NotApplicable(str(error)) from error
-    return trial.subject.call(trial.scenario.prompt, options, answerer)
 
 
 def whole_and_streamed(*, can_stream: bool) -> tuple[bool, ...]:
@@ -46,22 +51,32 @@ def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
 
 
 class StreamedReply(NamedTuple):
-    """The reply of a streamed call to the scenario's own answer, and whether every request asked for a stream."""
+    """The reply of a streamed call to an answer, and whether every request asked for a stream.
+
+    `events` are those of the answer to the last request for a stream.
+    """
 
     reply: Reply
     is_asked_for: bool
+    events: tuple[bytes, ...] = ()
 
 
 def streamed_reply(trial: Trial) -> StreamedReply:
-    """Answers what is asked for: unstreamed where the request does not ask for a stream. Raises as `stream` does."""
+    """Answers with the scenario's answer, with one write per event, or unstreamed where the request asks for no stream.
+
+    Raises as `stream` does.
+    """
     wanted: list[bool] = []
+    sent: list[tuple[bytes, ...]] = [()]
 
     def answer(asked: Asked) -> Response:
         wanted.append(asked.wants_stream)
+        if asked.wants_stream:
+            sent.append(events_of(trial, asked))
         return asked.answer(trial.written)
 
     reply = stream(trial, answer)
-    return StreamedReply(reply, all(wanted))
+    return StreamedReply(reply, all(wanted), sent[-1])
 
 
 def streamed(trial: Trial) -> Answered:

@@ -29,6 +29,7 @@ from art_compliance.provider.script import (
     Send,
     Start,
     Step,
+    in_one_write,
     stream_of,
 )
 from art_compliance.provider.server import LoopbackServer
@@ -89,5 +90,6 @@ __all__ = [
     "answer_as_written",
     "answering_with",
     "ask",
+    "in_one_write",
     "stream_of",
 ]

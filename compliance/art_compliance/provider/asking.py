@@ -15,7 +15,7 @@ from art_compliance.dialects.endpoints import Endpoint
 from art_compliance.dialects.framing import as_array, change_data
 from art_compliance.dialects.urls import target_of
 from art_compliance.provider.receiving import Request
-from art_compliance.provider.script import Response, stream_of
+from art_compliance.provider.script import Response, in_one_write, stream_of
 from art_compliance.scenarios import WrittenAnswer
 
 WRITTEN_TEXT: Final = "This answer was written, not generated. \u2713"
@@ -111,10 +111,10 @@ def ask(dialect: Dialect, request: Request, endpoint: Endpoint | None = None) ->
 
 
 def answering_with(written: WrittenAnswer, change: Change | None = None) -> Answerer:
-    """An answerer that gives this answer to every request. `change` is as in `Asked.answer`."""
-    return lambda asked: asked.answer(written, change)
+    """An answerer that gives this answer to every request, in one write. `change` is as in `Asked.answer`."""
+    return lambda asked: in_one_write(asked.answer(written, change))
 
 
 def answer_as_written(asked: Asked) -> Response:
     """The default answer: a short text."""
-    return asked.answer(WrittenAnswer(content=WRITTEN_TEXT))
+    return in_one_write(asked.answer(WrittenAnswer(content=WRITTEN_TEXT)))

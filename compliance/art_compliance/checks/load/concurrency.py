@@ -10,14 +10,12 @@ from itertools import count, islice
 from math import inf
 from typing import Any, Final
 
-from msgspec import structs
-
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Drop, Pause, Response, Send
+from art_compliance.provider import Asked, Drop, Pause, Response, Send, in_one_write
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -185,9 +183,7 @@ def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
 
 def _echo_at_once(asked: Asked) -> Response:
     """As `echo`, with the body in one write: that is cheap, and makes the same events."""
-    response = echo(asked)
-    sent = [step.data for step in response.steps or () if isinstance(step, Send)]
-    return structs.replace(response, steps=(Send(b"".join(sent)),)) if sent else response
+    return in_one_write(echo(asked))
 
 
 def _least_left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:

@@ -51,7 +51,7 @@ from art_compliance.subject.observations import Refused, Reply
 )
 def answer_is_read(trial: Trial) -> Iterator[Problem]:
     """Everything else about streams depends on it."""
-    reply, is_asked_for = trial.once(streamed_reply)
+    reply, is_asked_for, _ = trial.once(streamed_reply)
     if isinstance(reply, Refused) and isinstance(trial.reply, Refused):
         raise NotApplicable(f"refused, streamed or not: {reply.code}")
     if why_unread(reply) is not None:
@@ -126,7 +126,7 @@ _CUTS: Final = 40
 def cut_short_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Half an answer that looks whole is the worst fault of all."""
     leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
-    whole, events = streamed(trial), trial.once(_events_asked_for)
+    whole, events = streamed(trial), _events_asked_for(trial)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
     for number, at in enumerate(places):
@@ -163,7 +163,8 @@ def _half_calls(reply: Reply, whole: Answered) -> list[Problem]:
 
 
 def _reply_to_part(trial: Trial, events: tuple[bytes, ...], last: bytes, how: tuple[Step, ...]) -> Any:
-    return stream(trial, lambda _: script(trial, [*map(Send, (*events, last) if last else events), *how]))
+    data = b"".join((*events, last))
+    return stream(trial, lambda _: script(trial, [*([Send(data)] if data else []), *how]))
 
 
 def _lost(trial: Trial, reply: Answered, whole: Answered) -> list[Problem]:
@@ -174,17 +175,12 @@ def _lost(trial: Trial, reply: Answered, whole: Answered) -> list[Problem]:
 
 
 def _events_asked_for(trial: Trial) -> tuple[bytes, ...]:
-    """The events of the scenario's answer to the request that the adapter sends."""
-    found: list[tuple[bytes, ...]] = []
-
-    def note(asked: Asked) -> Response:
-        found.append(events_of(trial, asked))
-        return asked.answer(trial.written)
-
-    require_read(stream(trial, note))
-    if not found:
+    """The events of the scenario's answer to the request that the adapter sends. Raises NotApplicable."""
+    streamed(trial)
+    events = trial.once(streamed_reply).events
+    if not events:
         raise NotApplicable("no request arrives: see stream.answer-is-read")
-    return found[-1]
+    return events
 
 
 def _places(count: int, dice: random.Random, near: int) -> list[int]:
@@ -207,7 +203,7 @@ def error_event_becomes_an_error(trial: Trial) -> Iterator[Problem]:
     """The status line said 200 before the error happened."""
     leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     words = "written error of a stream"
-    _, events = streamed(trial), trial.once(_events_asked_for)
+    events = _events_asked_for(trial)
     at = len(events) // 2
     if _is_finished(trial, events[:at]):
         raise NotApplicable("the first half of the stream has the whole answer")

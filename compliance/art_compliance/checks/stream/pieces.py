@@ -36,7 +36,7 @@ def _changed_reply(trial: Trial, change: Callable[[Events], Events]) -> Reply:
     """The reply to the scenario's answer when its events are changed."""
 
     def answer(asked: Asked) -> Response:
-        return script(trial, map(Send, change(events_of(trial, asked))))
+        return script(trial, [Send(b"".join(change(events_of(trial, asked))))])
 
     return stream(trial, answer)
 

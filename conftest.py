@@ -60,7 +60,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 ssl.create_default_context = cache(ssl.create_default_context)  # httpx and urllib3
 
-# A machine that is busy with something else is no failure. CI tries the same examples each time, everybody else others.
+# A busy machine is not a failure. CI tries the same examples each time, everybody else others.
 settings.register_profile("busy machines", deadline=None, derandomize="SAME_EXAMPLES" in os.environ)
 settings.load_profile("busy machines")
 

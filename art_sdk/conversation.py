@@ -220,7 +220,7 @@ class _Reader:
                 self._missing -= 1
             if message.name is not None and message.name != self._tool_of[call_id]:
                 called = self._tool_of[call_id]
-                text = f"the result is named {message.name!r}, but the call {call_id!r} calls {called!r}"
+                text = f"the result is named {message.name!r}, but the call {call_id!r} is a call of {called!r}"
                 self._fault("contradicting-name", index, text, call_id, ".name")
 
     def _note_double_id(self, index: int, call: ToolCall, field: str) -> None:

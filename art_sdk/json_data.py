@@ -68,7 +68,7 @@ def _children(item: Any) -> Iterable[Any]:
 def to_plain(value: object) -> Any:
     """A copy in JSON's own types: of their subclasses, such as a string with methods of its own, and of typed values.
 
-    No method of a value is called, and whatever is no JSON data stays as it is. What is shared stays shared.
+    No method of a value is called, and whatever is not JSON data stays as it is. What is shared stays shared.
     """
     try:
         return _to_plain(value, {})

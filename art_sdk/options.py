@@ -70,7 +70,7 @@ def _check_tools(options: CallOptions) -> None:
     names: set[str] = set()
     for index, tool in enumerate(options.tools):
         if tool.name in names:
-            raise InvalidConfig(f"bad call options: $.tools[{index}].name: the tool {tool.name!r} is given twice")
+            raise InvalidConfig(f"bad call options: $.tools[{index}].name: duplicate tool {tool.name!r}")
         names.add(tool.name)
         root = tool.input_schema.get("type", "object")
         if root != "object":

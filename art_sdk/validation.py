@@ -245,7 +245,7 @@ def _explain(item: object, root: str, error: Exception) -> Violation:
     violation = _read_msgspec(str(error), root)
     role = item.get("role") if is_object(item) else None
     if violation["path"].rpartition(".")[0] == root and violation["message"] == _UNKNOWN and role in _FIELDS:
-        violation["message"] = f"unknown field; messages of the role {role} take {_FIELDS[role]}"
+        violation["message"] = f"unknown field; messages with the role {role} accept {_FIELDS[role]}"
     return violation
 
 

@@ -5,7 +5,7 @@
 
 Times are CPU time, the least of a few rounds; the pages are those of the tests. Only libraries that are installed are
 measured: nothing depends on them, so they get an environment of their own. An element that can be used survives if its
-text, label, name or address, of three characters or more, stands in what the library makes of the page: this favours
+text, label, name or address, of three characters or more, is in what the library makes of the page: this favours
 the others, as only an outline says what kind of element it is, and how to address it. As they have no limit, what
 survives in their first 100,000 characters is counted, too.
 """

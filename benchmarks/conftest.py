@@ -14,7 +14,7 @@ _CELLS: Final = pytest.StashKey[list[tuple["Cell", str]]]()
 
 
 class Cell(NamedTuple):
-    """Where a number stands on the page."""
+    """Where a number is on the page."""
 
     table: str
     row: str

@@ -87,7 +87,7 @@ def _peer_table(provider: str, peers: list[dict[str, Any]]) -> str:
 
 
 def _bars(peers: list[dict[str, Any]]) -> Iterator[tuple[str, float]]:
-    """The library and its ratio, and ours: the median beside all of them."""
+    """The library and its ratio, and ours: the median of all of them."""
     theirs: list[tuple[str, float]] = []
     ours: list[float] = []
     for peer in peers:

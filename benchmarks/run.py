@@ -1,6 +1,6 @@
 """Measures ours, the floors and other libraries, and writes docs/performance.md: `make bench`.
 
-Each library is measured in an environment of its own, the one that `make subjects` makes for it; there, the library,
+Each library is measured in its own environment, the one that `make subjects` makes for it; there, the library,
 ours and the floor take turns. What was measured stays in build/performance, so that one part can be measured again:
 
     python -m benchmarks.run --only haystack     one library, or `ours`; then the page

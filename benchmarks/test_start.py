@@ -32,7 +32,7 @@ def test_an_import_of_the_sdk_leaves_the_heavy_modules_out():
 
 
 def test_imports(note: Note):
-    """All of them take turns, each in a process of its own."""
+    """All of them take turns, each in its own process."""
     runs = [{what: run_child(["-c", code]) for what, code in IMPORTS.items()} for _ in range(ROUNDS + 1)][1:]
     least = {what: min(run[what] for run in runs) for what in IMPORTS}
     bare = least.pop("bare Python")

@@ -57,10 +57,10 @@ class FailureReader:
         if not location:
             return None
         to = self._scrub(location.partition("?")[0].partition("#")[0])
-        return f", a redirect to {to!r}, which is not followed; give base_url as it should be"
+        return f", a redirect to {to!r}, which is not followed; correct base_url"
 
     def read_no_answer(self, head: ResponseHead, body: bytes, cause: Exception) -> LLMProviderError:
-        """The error of a body with status 2xx that is no answer: it has an error, or cannot be read.
+        """The error of a body with status 2xx that is not an answer: it has an error, or cannot be read.
 
         Azure answers 200 with an error where it filtered the prompt: recorded.
         """

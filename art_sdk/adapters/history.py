@@ -2,7 +2,7 @@
 
 A prompt has leading system messages, messages that were sent before, and new ones, of which the first is the
 assistant's answer. Nothing that comes after a message changes how it is written (the law `properties.prefix-is-stable`
-of the suite), and what stands before an answer does not change how the answer is written. So the payload of
+of the suite), and what is before an answer does not change how the answer is written. So the payload of
 
     leading system messages, a question, new messages
 

@@ -23,7 +23,7 @@ from art_sdk.options import FREE_CHOICES, CallOptions, LateSystem
 
 
 class ProviderLimits(OptionsKeeper):
-    """The half of `BaseAdapter` that refuses what the provider does not take. A subclass states its limits as data."""
+    """The half of `BaseAdapter` that refuses what the provider does not accept. Subclasses state limits as data."""
 
     provider_name: str
     dialect: ClassVar[str]
@@ -49,7 +49,7 @@ class ProviderLimits(OptionsKeeper):
     def refuse_without_messages(self, prompt: ArtStandardPrompt) -> NoReturn:
         """Refuses a prompt that has nothing but system messages, or nothing at all."""
         lack = "there are only system messages" if prompt else "it is empty"
-        self.refuse(f"{lack}; give at least one user message")
+        self.refuse(f"{lack}; add at least one user message")
 
     @naming_roles
     def check(self, prompt: ArtStandardPrompt, options: CallOptions) -> Conversation:
@@ -89,7 +89,7 @@ class ProviderLimits(OptionsKeeper):
             self.check_tool(tool)
         for name in ("tool_choice", "parallel_tool_calls"):
             if getattr(options, name) is not None and not self.has_tools(options):
-                self.refuse(f"{name} is only allowed with tools; give tools, or leave it out", rule=self.choice_rule)
+                self.refuse(f"{name} is only allowed with tools; pass tools, or leave it out", rule=self.choice_rule)
 
     def capabilities_of(self, model: str) -> frozenset[Capability]:
         """What the provider's model can do: `capabilities`, if not all models are alike."""
@@ -105,7 +105,7 @@ class ProviderLimits(OptionsKeeper):
         return bool(options.tools or options.provider.get(self.dialect, {}).get("tools"))
 
     def check_tool(self, tool: ToolSchema) -> None:
-        """Refuses a tool that the provider does not take."""
+        """Refuses a tool that the provider does not accept."""
         names = self.tool_names
         if names is not None and not names.pattern.fullmatch(tool.name) and not self.map_tool_names([tool.name]):
             self._refuse_name(names, f"the tool {tool.name!r}")
@@ -186,10 +186,10 @@ class ProviderLimits(OptionsKeeper):
 _ADVICE: Final[Mapping[FaultKind, str]] = {
     "orphan-result": "add the assistant message that made the call, or leave the result out",
     "double-result": "keep one result per call",
-    "duplicate-id": "give every call an id of its own",
+    "duplicate-id": "give every call its own id",
     "unanswered-call": "add its tool_result before the next user or assistant message",
     "pending-call": "add its tool_result, or leave the call out",
     "contradicting-name": "use the name of the called tool, or leave the name out",
     "empty-request": "give it a call, or leave it out",
-    "bad-arguments": "give a JSON object",
+    "bad-arguments": "pass a JSON object",
 }

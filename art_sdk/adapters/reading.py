@@ -232,7 +232,7 @@ class FrameReader(StreamReader):
         return last + self._close(self._frames.close())
 
     def _close(self, rest: bytes) -> list[StreamEvent]:
-        """The last events of a stream whose bytes end with `rest`, which is no frame."""
+        """The last events of a stream whose bytes end with `rest`, which is not a frame."""
         if self.is_over:
             return []
         try:

@@ -19,7 +19,7 @@ class NameRule(NamedTuple):
     rule: str | None = None
 
     def map(self, names: Iterable[str]) -> dict[str, str]:
-        """The name that is sent per name that the provider refuses. A function of the name alone.
+        """The name that is sent per name that the provider rejects. A function of the name alone.
 
         A name stays if the provider would refuse the other one, too.
         """
@@ -27,7 +27,7 @@ class NameRule(NamedTuple):
         return {one: sent for one in self.find_odd(names) if is_taken(sent := _rename(one))}
 
     def find_odd(self, names: Iterable[str]) -> list[str]:
-        """The names that the provider refuses, and those that look like renamed ones."""
+        """The names that the provider rejects, and those that look like renamed ones."""
         is_taken = self.pattern.fullmatch
         return [one for one in names if not is_taken(one) or (one[-13:-12] == "_" and _RENAMED.fullmatch(one))]
 
@@ -58,7 +58,7 @@ class CountRule(NamedTuple):
 
 
 class RootRule(NamedTuple):
-    """The keywords that a provider refuses at the root of a tool's input schema, and whether `type` must be there."""
+    """The keywords that a provider rejects at the root of a tool's input schema, and whether `type` must be there."""
 
     keywords: tuple[str, ...]
     rule: str | None = None
@@ -78,7 +78,7 @@ class CallIdRule(NamedTuple):
     digits: int = 32
 
     def map(self, call_ids: Iterable[str]) -> dict[str, str]:
-        """The id that is sent per call id that the provider refuses. A function of the id alone."""
+        """The id that is sent per call id that the provider rejects. A function of the id alone."""
         is_taken, length = self.pattern.fullmatch, len(self.lead) + self.digits
         odd = [one for one in call_ids if not is_taken(one) or (len(one) == length and self._looks_mapped(one))]
         return {one: self._mapped(one) for one in odd}

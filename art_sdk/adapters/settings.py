@@ -82,7 +82,7 @@ def require_key(key: object, provider: str) -> Secret:
         raise InvalidConfig(f"{provider}: the API key must be a non-empty string")
     if not all("!" <= char <= "~" for char in text):
         raise InvalidConfig(
-            f"{provider}: the API key has white space or characters outside ASCII; check that it was pasted whole"
+            f"{provider}: the API key has whitespace or non-ASCII characters; check that it was pasted correctly"
         )
     return Secret(text)
 
@@ -91,7 +91,7 @@ def require_url(url: object, provider: str) -> str:
     """The URL without a slash at its end, if requests can be sent to it. The error shows no user name and password."""
     text = _plain(url)
     if text is not None and "@" in text:
-        raise InvalidConfig(f"{provider}: base_url must have no user name and password; give the key as api_key")
+        raise InvalidConfig(f"{provider}: base_url must not contain a user name or password; pass the key as api_key")
     if text is None or not text.startswith(("http://", "https://")):
         raise InvalidConfig(f"{provider}: base_url must begin with http:// or https://, not {_show(url)}")
     if " " in text or not text.isprintable():
@@ -105,7 +105,7 @@ def require_url(url: object, provider: str) -> str:
     whole = _REQUEST_PATH.search(base)
     if whole is not None:
         raise InvalidConfig(
-            f"{provider}: base_url {_show(base)} has the path of a request; give {base[: whole.start()]}"
+            f"{provider}: base_url {_show(base)} is the URL of an endpoint; pass {base[: whole.start()]}"
         )
     return base
 
@@ -115,7 +115,7 @@ def require_version(url: str, usual: str, provider: str) -> str:
     from urllib.parse import urlsplit  # noqa: PLC0415 - kept out of `import art_sdk`
 
     if usual and is_host_of(url, usual) and urlsplit(usual).path and not urlsplit(url).path:
-        raise InvalidConfig(f"{provider}: base_url {_show(url)} has no version; give {url}{urlsplit(usual).path}")
+        raise InvalidConfig(f"{provider}: base_url {_show(url)} has no version; pass {url}{urlsplit(usual).path}")
     return url
 
 
@@ -212,7 +212,7 @@ def require_words(words: object, name: str, known: frozenset[_Word], provider: s
     for word in given:
         if not isinstance(word, str) or word not in known:
             raise InvalidConfig(
-                f"{provider}: unknown word {_show(word)} in {name}; give some of {', '.join(sorted(known))}"
+                f"{provider}: unknown word {_show(word)} in {name}; known words: {', '.join(sorted(known))}"
             )
     return frozenset(word for word in known if word in given)
 
@@ -221,7 +221,7 @@ def require_name(name: object, base_url: object, usual: str) -> str:
     """The server's name in errors: the given one, else the URL's host and port, which are checked later."""
     text = _plain(name)
     if text is None and name is not None:
-        raise InvalidConfig(f"{usual}: the name must be a text, not {_show(name)}")
+        raise InvalidConfig(f"{usual}: the name must be a string, not {_show(name)}")
     after = (_plain(base_url) or "").partition("://")[2]
     return text or after.rpartition("@")[2].partition("/")[0] or usual
 

@@ -26,7 +26,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     """One tool. `run` takes the arguments as a dictionary and returns JSON data; it may be asynchronous.
 
     With `takes_context`, it takes a `ToolContext` as its second argument. A function that is not asynchronous runs in
-    a thread of its own. `timeout` is in seconds, `max_output` in bytes of JSON: beyond either, the call fails, and the
+    its own thread. `timeout` is in seconds, `max_output` in bytes of JSON: beyond either, the call fails, and the
     result says why. A thread that hangs is abandoned; an asynchronous function must not suppress its cancellation.
     """
 

@@ -69,7 +69,7 @@ class Tag(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A tag and where it stands in the source."""
+    """A tag and where it is in the source."""
 
     tag: Tag
     start: int

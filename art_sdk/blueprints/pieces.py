@@ -84,7 +84,7 @@ class EncodedJson(NamedTuple):
 
 
 class BadBackslash(Exception):
-    """A backslash that JSON does not allow where it stands, at `position`."""
+    """A backslash that JSON does not allow where it is, at `position`."""
 
     def __init__(self, position: int, reason: str) -> None:
         super().__init__(reason)

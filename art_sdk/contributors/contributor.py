@@ -14,7 +14,7 @@ from art_sdk.contributors.tags import wrap
 SourceHandler = Callable[..., Awaitable[str | None] | str | None]
 """Makes the text of a contributor: takes the context, and the options of its source as keyword arguments.
 
-A handler that is no coroutine function must not wait: nothing else runs meanwhile, and no time limit ends it.
+A handler that is not a coroutine function must not wait: nothing else runs meanwhile, and no time limit ends it.
 """
 
 USER_INSTRUCTIONS: Final = "userInstructions"
@@ -117,7 +117,7 @@ class TaggedContributor:
 
     @property
     def is_wrapped(self) -> bool:
-        """Its text stands in a tag, so that it cannot be cut."""
+        """Its text is in a tag, so that it cannot be cut."""
         return True
 
     async def get_content(self, context: DynamicContributorContext) -> str | None:

@@ -61,7 +61,7 @@ class FileContributor:
 
     @property
     def is_wrapped(self) -> bool:
-        """Its text stands in tags, so that it cannot be cut."""
+        """Its text is in tags, so that it cannot be cut."""
         return True
 
     async def get_content(self, context: DynamicContributorContext) -> str:

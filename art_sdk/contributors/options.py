@@ -22,7 +22,7 @@ def python_names(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def option_violations(taker: Callable[..., Any], options: Mapping[str, Any], path: str) -> Iterator[Violation]:
-    """Every option that the function does not take, takes otherwise, or needs and is not given."""
+    """Every option that the function does not accept, takes in another way, or needs and is not given."""
     parameters = _parameters(taker)
     if parameters is None:
         return

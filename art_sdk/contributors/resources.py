@@ -32,7 +32,7 @@ class ResourcesContributor:
 
     @property
     def is_wrapped(self) -> bool:
-        """Its text stands in tags, so that it cannot be cut."""
+        """Its text is in tags, so that it cannot be cut."""
         return True
 
     async def get_content(self, context: DynamicContributorContext) -> str:

@@ -49,7 +49,7 @@ def invalid_config(what: str, violations: Sequence[Violation]) -> InvalidConfig:
 
 
 def plain_config(data: object) -> Any:
-    """The configuration as plain data, typed values included, under its JSON names. What is no JSON stays as it is."""
+    """The configuration as plain data, typed values included, under its JSON names. What is not JSON stays as it is."""
     try:
         return msgspec.to_builtins(data, builtin_types=(date, datetime, time, bytes), enc_hook=_without_subclass)
     except Exception:  # noqa: BLE001 - those of values with methods of their own, too

@@ -144,7 +144,7 @@ class Transport:
 
 
 _FAULTS: Final[Mapping[str, tuple[str, bool]]] = {
-    "ConnectTimeout": ("could not connect to {address} in time", True),
+    "ConnectTimeout": ("timed out connecting to {address}", True),
     "TimeoutException": ("took longer than its time limit", True),
     "TimeoutError": ("took longer than its time limit", True),  # anyio's, at the end of the whole call
     "ConnectError": ("could not connect to {address}", True),

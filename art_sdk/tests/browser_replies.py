@@ -51,7 +51,7 @@ class Case(NamedTuple):
 
 
 def _bare(branch: dict[str, Any]) -> dict[str, Any]:
-    """A branch that says nothing of what stands beside the branches."""
+    """A branch that says nothing of what is next to the branches."""
     return {"properties": {name: branch["properties"][name] for name in ("action", "parameters")}}
 
 

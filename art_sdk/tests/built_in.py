@@ -43,7 +43,7 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
 
 
 def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool, info: CallInfo = INFO) -> list[StreamEvent]:
-    """The events of an answer, even of one that is no list of objects."""
+    """The events of an answer, even of one that is not a list of objects."""
     if not streamed:
         return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), info))
     if adapter.provider_name == "bedrock":

@@ -83,7 +83,7 @@ def test_a_tool_choice_is_allowed_with_the_provider_s_own_tools(provider: str, t
 def test_a_tool_choice_without_tools_is_refused(provider: str, refusal: Refusal) -> None:
     for own in ({}, {"another-dialect": {"tools": [{}]}}):
         error = refusal(adapter(provider), [USER], tool_choice="auto", provider=own)
-        assert "tool_choice is only allowed with tools; give tools, or leave it out" in error.message
+        assert "tool_choice is only allowed with tools; pass tools, or leave it out" in error.message
 
 
 def test_a_tool_choice_is_refused_where_gemini_has_only_tools_of_its_own(refusal: Refusal) -> None:
@@ -104,7 +104,7 @@ def test_an_image_in_the_base64_of_urls_is_sent_in_the_usual_one(provider: str, 
 def test_a_prompt_without_messages_is_refused_in_its_own_words(
     provider: str, messages: list[Any], lack: str, refusal: Refusal
 ) -> None:
-    assert f"{lack}; give at least one user message" in refusal(adapter(provider), messages).message
+    assert f"{lack}; add at least one user message" in refusal(adapter(provider), messages).message
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_older_claudes_take_temperature_and_top_p(
     if takes_both:
         assert sampling.items() <= translate(made, [USER], **sampling).items()
     else:
-        assert "takes temperature or top_p, not both" in refusal(made, [USER], **sampling).message
+        assert "accepts temperature or top_p, not both" in refusal(made, [USER], **sampling).message

@@ -107,7 +107,7 @@ def test_a_message_that_ends_in_thinking_is_refused(
         anthropic, [USER, {"role": "assistant", "content": content, "extensions": _kept((at, block))}, USER]
     )
     assert place_of(error) == {"index": 1, "rule": "anthropic.thinking-not-last"}
-    assert "ends in thinking" in error.message
+    assert "ends with thinking" in error.message
 
 
 def _body(*blocks: Any, stop: Any = "end_turn", **more: Any) -> bytes:

@@ -21,5 +21,7 @@ def test_the_next_version_of_the_api_has_no_sampling_options(
     adapter = AnthropicAdapter(api_key=key, headers={name: "2026-10-21"})
     assert adapter.prepare([USER], {"thread_id": "t"}).request.headers["anthropic-version"] == "2026-10-21"
     error = refusal(adapter, [USER], **{option: value})
-    reason = f"the version 2026-10-21 of Anthropic's API has no {option}; leave it out [anthropic.sampling-removed]"
+    reason = (
+        f"version 2026-10-21 of Anthropic's API does not accept {option}; leave it out [anthropic.sampling-removed]"
+    )
     assert error.message.endswith(reason)

@@ -59,13 +59,13 @@ def test_a_stream_of_azure_s_ends_with_its_mark_and_another_host_s_need_not():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"base_url": None}, "azure: base_url is missing; give https://RESOURCE.openai.azure.com/openai/v1, or "),
-        ({"model": None}, "azure: model is missing; give the name of your deployment"),
-        ({"base_url": RESOURCE}, "azure: api_version is missing; give one, such as 2024-10-21, or the base_url "),
-        ({"base_url": f"{RESOURCE}/openai"}, "azure: api_version is missing; give one, such as 2024-10-21, or "),
+        ({"base_url": None}, "azure: base_url is missing; pass https://RESOURCE.openai.azure.com/openai/v1, or "),
+        ({"model": None}, "azure: model is missing; pass the name of your deployment"),
+        ({"base_url": RESOURCE}, "azure: api_version is missing; pass one, such as 2024-10-21, or the base_url "),
+        ({"base_url": f"{RESOURCE}/openai"}, "azure: api_version is missing; pass one, such as 2024-10-21, or "),
         ({"api_version": "2024-10-21"}, "azure: with an api_version, base_url must end with /openai, as "),
-        ({"api_version": 20241021, "base_url": f"{RESOURCE}/openai"}, "azure: api_version must be a text, such as "),
-        ({"base_url": f"{RESOURCE}/openai/deployments/d"}, "d' names a deployment; give its name as model, and "),
+        ({"api_version": 20241021, "base_url": f"{RESOURCE}/openai"}, "azure: api_version must be a string, such as "),
+        ({"base_url": f"{RESOURCE}/openai/deployments/d"}, "d' names a deployment; pass its name as model, and "),
         ({"base_url": "mine.openai.azure.com"}, "azure: base_url must begin with http:// or https://"),
     ],
 )
@@ -80,19 +80,19 @@ def test_what_is_missing_is_said_before_a_call(change, said):
     [
         (
             {"base_url": None},
-            "openai-compatible: base_url is missing; give the server's URL with its version",
+            "openai-compatible: base_url is missing; pass the server's URL with its version",
         ),
         (
             {"base_url": "http://box:8000"},
-            "box:8000: base_url 'http://box:8000' has no path; give the server's URL",
+            "box:8000: base_url 'http://box:8000' has no path; pass the server's URL",
         ),
-        ({"model": ""}, "box:8000: model is missing; give the name of a model that it serves"),
+        ({"model": ""}, "box:8000: model is missing; pass the name of a model that it serves"),
         ({"capabilities": "tools"}, "box:8000: capabilities must be a list of words, not a string"),
-        ({"capabilities": [["tools"]]}, "box:8000: unknown word an array in capabilities; give some of images, "),
-        ({"image_types": ["image/*"]}, "box:8000: unknown word 'image/*' in image_types; give some of image/gif, "),
+        ({"capabilities": [["tools"]]}, "box:8000: unknown word an array in capabilities; known words: images, "),
+        ({"image_types": ["image/*"]}, "box:8000: unknown word 'image/*' in image_types; known words: image/gif, "),
         ({"provider": {"kept": ["reasoning"]}}, "box:8000: provider must be a ChatProvider, not an object"),
-        ({"name": 5}, "openai-compatible: the name must be a text, not 5"),
-        ({"capabilities": ["tools", "magic"]}, "box:8000: unknown word 'magic' in capabilities; give some of images, "),
+        ({"name": 5}, "openai-compatible: the name must be a string, not 5"),
+        ({"capabilities": ["tools", "magic"]}, "box:8000: unknown word 'magic' in capabilities; known words: images, "),
     ],
 )
 def test_a_compatible_server_says_what_to_give(change, said):

@@ -70,16 +70,16 @@ REFUSED: dict[str, tuple[str, list[Any], dict[str, Any], str]] = {
         "mistral.mistral-7b-instruct-v0:2",
         [{"role": "system", "content": "s"}, USER],
         {},
-        "no system messages",
+        "not support system messages",
     ),
-    "tools": ("us.deepseek.r1-v1:0", [USER], {"tools": TOOLS}, "takes no tools"),
-    "tools in a stream": (
+    "tools": ("us.deepseek.r1-v1:0", [USER], {"tools": TOOLS}, "not support tools"),
+    "tools while streaming": (
         "us.meta.llama4-scout-17b-instruct-v1:0",
         [USER],
         {"tools": TOOLS, "stream": True},
-        "in a stream",
+        "while streaming",
     ),
-    "stop": ("openai.gpt-oss-120b-1:0", [USER], {"stop": ["END"]}, "no stop sequences"),
+    "stop": ("openai.gpt-oss-120b-1:0", [USER], {"stop": ["END"]}, "not support stop sequences"),
     "prefill": ("us.anthropic.claude-sonnet-4-6", [USER, {"role": "assistant", "content": "So"}], {}, "at the end"),
     "both samplings": (
         "us.anthropic.claude-haiku-4-5-20251001-v1:0",
@@ -91,9 +91,9 @@ REFUSED: dict[str, tuple[str, list[Any], dict[str, Any], str]] = {
         "amazon.nova-lite-v1:0",
         [USER],
         {"tools": TOOLS, "tool_choice": "none"},
-        "but for Claude; leave the tools out",
+        "only for Claude; leave the tools out",
     ),
-    "parallel": ("amazon.nova-lite-v1:0", [USER], {"tools": TOOLS, "parallel_tool_calls": False}, "on or off"),
+    "parallel": ("amazon.nova-lite-v1:0", [USER], {"tools": TOOLS, "parallel_tool_calls": False}, "only for Claude"),
     "blank text": ("amazon.nova-lite-v1:0", [{"role": "user", "content": " "}], {}, "is blank"),
     "an image by URL": (
         "amazon.nova-lite-v1:0",
@@ -117,12 +117,12 @@ def test_text_after_results_is_refused_for_the_models_that_refuse_it(
 ) -> None:
     prompt = [USER, call("c"), result("c"), USER]
     translate(adapter(), prompt, tools=TOOLS)
-    with pytest.raises(PromptTranslationFailed, match=r"\$\[3\].*in the turn of the results"):
+    with pytest.raises(PromptTranslationFailed, match=r"\$\[3\].*text next to tool results"):
         translate(adapter(), prompt, tools=TOOLS, model="mistral.mistral-large-2407-v1:0")
 
 
 def test_calls_without_tools_are_refused(translate: Callable[..., Any], call: Any, result: Any) -> None:
-    with pytest.raises(PromptTranslationFailed, match="takes calls only with tools"):
+    with pytest.raises(PromptTranslationFailed, match="accepts tool calls only with tools"):
         translate(adapter(), [USER, call("c"), result("c")])
 
 

@@ -202,7 +202,7 @@ def test_a_field_of_another_form_is_an_error(provider: ChatProvider, delta: dict
 def test_a_field_that_changes_from_text_to_a_list_is_an_error() -> None:
     events = stream(DETAILS, {"reasoning_details": "hm"}, {"reasoning_details": [ENCRYPTED]})
     assert isinstance(events[0], ErrorEvent)
-    assert "a piece of reasoning_details must be text or a list" in events[0].error.message
+    assert "the pieces of reasoning_details must all be strings" in events[0].error.message
 
 
 def test_a_provider_without_an_end_mark_ends_its_stream_with_the_finish() -> None:

@@ -25,13 +25,13 @@ def server(**settings: Any) -> OpenAICompatibleAdapter:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"base_url": None}, "openai-compatible: base_url is missing; give the server's URL with its version"),
+        ({"base_url": None}, "openai-compatible: base_url is missing; pass the server's URL with its version"),
         ({"base_url": ""}, "base_url is missing"),
-        ({"model": None}, "127.0.0.1:8000: model is missing; give the name of a model that it serves"),
-        ({"base_url": "http://gpu:8000"}, "gpu:8000: base_url 'http://gpu:8000' has no path; give the server's URL"),
+        ({"model": None}, "127.0.0.1:8000: model is missing; pass the name of a model that it serves"),
+        ({"base_url": "http://gpu:8000"}, "gpu:8000: base_url 'http://gpu:8000' has no path; pass the server's URL"),
         ({"base_url": "gpu:8000/v1"}, "base_url must begin with http:// or https://"),
-        ({"base_url": "https://user:s3cret@gpu/v1"}, "gpu: base_url must have no user name and password"),
-        ({"capabilities": {"tols"}}, "unknown word 'tols' in capabilities; give some of images, late_system"),
+        ({"base_url": "https://user:s3cret@gpu/v1"}, "gpu: base_url must not contain a user name or password"),
+        ({"capabilities": {"tols"}}, "unknown word 'tols' in capabilities; known words: images, late_system"),
         ({"api_key": ""}, "127.0.0.1:8000: the API key must be a non-empty string"),
     ],
 )

@@ -186,7 +186,7 @@ def test_the_time_to_connect_is_limited(way: str) -> None:
         for filler in fillers:
             filler.close()
     assert isinstance(failed, ErrorEvent)
-    assert re.search(r"could not connect to 127\.0\.0\.1:\d+ in time", failed.error.message)
+    assert re.search(r"timed out connecting to 127\.0\.0\.1:\d+", failed.error.message)
     assert 0.25 <= took <= 20
 
 

@@ -259,4 +259,4 @@ def test_a_base_url_at_a_member_s_host_has_its_version(name: str) -> None:
     for given in (bare, f"{bare}/"):
         with pytest.raises(InvalidConfig) as caught:
             MEMBERS[name](api_key="no-key", base_url=given)
-        assert caught.value.message == f"{name}: base_url {bare!r} has no version; give {bare}{path}"
+        assert caught.value.message == f"{name}: base_url {bare!r} has no version; pass {bare}{path}"

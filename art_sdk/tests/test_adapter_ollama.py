@@ -108,8 +108,11 @@ def test_extensions_of_another_form_are_refused(
 ODD = {
     "a property that is true": ({"properties": {"a": True}}, "properties.a must be an object"),
     "a list of properties": ({"properties": []}, "properties must be an object"),
-    "an object for a type": ({"properties": {"a": {"type": {}}}}, "properties.a.type must be text or a list of texts"),
-    "a flag for required": ({"required": True}, "required must be a list of texts"),
+    "an object for a type": (
+        {"properties": {"a": {"type": {}}}},
+        "properties.a.type must be a string or a list of strings",
+    ),
+    "a flag for required": ({"required": True}, "required must be a list of strings"),
     "deep inside": (
         {"properties": {"a": {"anyOf": [{"properties": {"b": {"enum": {}}}}]}}},
         "properties.a.anyOf[0].properties.b.enum must be a list",
@@ -143,7 +146,7 @@ def test_what_the_server_does_not_read_may_be_anything(
 
 def test_an_image_by_url_and_an_empty_prompt_are_refused(ollama: OllamaChatAdapter, refusal: Refusal) -> None:
     linked = {"type": "image", "mime_type": "image/png", "url": "https://example.org/a.png"}
-    assert "give the image's data" in refusal(ollama, [USER | {"content": [linked]}]).message
+    assert "pass the image's data" in refusal(ollama, [USER | {"content": [linked]}]).message
     assert "ollama.empty-messages-load" in refusal(ollama, []).message
 
 
@@ -261,5 +264,5 @@ def test_an_ollama_that_does_not_run_is_one_clear_error() -> None:
 
 
 def test_a_base_url_without_its_path_says_what_to_give() -> None:
-    with pytest.raises(InvalidConfig, match="give http://localhost:11434/api"):
+    with pytest.raises(InvalidConfig, match="pass http://localhost:11434/api"):
         OllamaChatAdapter(api_key="k", base_url="http://localhost:11434")

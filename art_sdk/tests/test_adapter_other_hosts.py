@@ -79,7 +79,7 @@ def test_a_call_that_comes_twice_is_an_error(twice: str) -> None:
     [
         ([{"index": 0, "id": "a"}], "which has no name"),
         ([{"id": "a", "function": {"arguments": "{}"}}], "which has no name"),
-        ([{"index": 1, "function": {"name": "f"}}], "not the next one"),
+        ([{"index": 1, "function": {"name": "f"}}], "an unexpected index"),
         ([{"index": 0, "id": "a", "function": {"name": n}} for n in "fg"], "begins twice"),
         ([{"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"'}}] * 2, "begins twice"),
     ],

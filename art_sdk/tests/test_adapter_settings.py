@@ -32,10 +32,10 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
         ({"api_key": None}, "the API key must be a non-empty string"),
         ({"api_key": 5}, "the API key must be a non-empty string"),
         ({"api_key": b"k"}, "the API key must be a non-empty string"),
-        ({"api_key": "s3cret key"}, "the API key has white space"),
-        ({"api_key": "s3cret\n"}, "the API key has white space"),
-        ({"api_key": "s3crät"}, "characters outside ASCII"),
-        ({"api_key": "s3cret\ud800"}, "characters outside ASCII"),
+        ({"api_key": "s3cret key"}, "the API key has whitespace"),
+        ({"api_key": "s3cret\n"}, "the API key has whitespace"),
+        ({"api_key": "s3crät"}, "non-ASCII characters"),
+        ({"api_key": "s3cret\ud800"}, "non-ASCII characters"),
         ({"base_url": "acme.test"}, "base_url must begin with http:// or https://, not 'acme.test'"),
         ({"base_url": "file:///etc"}, "base_url must begin with"),
         ({"base_url": 5}, "base_url must begin with"),
@@ -49,8 +49,8 @@ USER: dict[str, Any] = {"role": "user", "content": "hello"}
         ({"base_url": "http://a..b/v1"}, "base_url must be a URL with a valid host"),
         ({"base_url": f"http://{'a' * 64}.test"}, "base_url must be a URL with a valid host"),
         ({"base_url": "http://acme\\.test"}, "base_url must be a URL with a valid host"),
-        ({"base_url": "https://user:s3cret@acme.test/v1"}, "base_url must have no user name and password"),
-        ({"base_url": "https//user:s3cret@acme..test"}, "base_url must have no user name and password"),
+        ({"base_url": "https://user:s3cret@acme.test/v1"}, "base_url must not contain a user name or password"),
+        ({"base_url": "https//user:s3cret@acme..test"}, "base_url must not contain a user name or password"),
         ({"base_url": "https://acme.test/v1?key=1"}, "base_url must not have a query or fragment"),
         ({"base_url": "https://acme.test/v1#top"}, "base_url must not have a query or fragment"),
         ({"base_url": 10**5000}, "base_url must begin with http:// or https://, not a number"),
@@ -94,11 +94,11 @@ BAD_URLS = {
     "https://acme.test:port/openai/v1": "base_url must be a URL with a valid host and port",
     "https://[::1/openai/v1": "base_url must be a URL with a valid host and port",
     "https://::1/openai/v1": "base_url must be a URL with a valid host and port",
-    "https://s3cret@acme.test/openai/v1": "base_url must have no user name and password; give the key as api_key",
+    "https://s3cret@acme.test/openai/v1": "base_url must not contain a user name or password; pass the key as api_key",
     "https://acme.test/openai/v1?api-version=1": "base_url must not have a query or fragment",
-    "https://acme.test/openai/v1/chat/completions/": "has the path of a request; give https://acme.test/openai/v1",
-    "https://acme.test/v1/messages": "has the path of a request; give https://acme.test/v1",
-    "https://acme.test/v1beta/models/g:streamGenerateContent": "has the path of a request; give https://acme.test/v1beta",
+    "https://acme.test/openai/v1/chat/completions/": "is the URL of an endpoint; pass https://acme.test/openai/v1",
+    "https://acme.test/v1/messages": "is the URL of an endpoint; pass https://acme.test/v1",
+    "https://acme.test/v1beta/models/g:streamGenerateContent": "is the URL of an endpoint; pass https://acme.test/v1beta",
 }
 GOOD_URLS = {
     "https://acme.test/openai/v1///": "https://acme.test/openai/v1",
@@ -158,7 +158,7 @@ class Words(str):
 
 
 class Count(int):
-    """A number with a class of its own."""
+    """A number with its own class."""
 
 
 def test_values_of_a_subclass_are_sent_as_what_they_are() -> None:
@@ -213,7 +213,6 @@ def test_a_key_does_not_follow_a_redirect_even_with_a_client_that_follows_them(i
     [error] = [event.error for event in events if isinstance(event, ErrorEvent)]
     assert isinstance(error, LLMProviderError)
     assert error.message == (
-        "openai answered 307, a redirect to 'https://evil.test/v1', which is not followed; "
-        "give base_url as it should be"
+        "openai answered 307, a redirect to 'https://evil.test/v1', which is not followed; correct base_url"
     )
     assert (error.status, error.is_retryable, len(seen)) == (307, False, 1)

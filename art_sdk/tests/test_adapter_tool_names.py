@@ -1,4 +1,4 @@
-"""Tools whose names a provider refuses: sent under other names, and given back under their own."""
+"""Tools whose names a provider rejects: sent under other names, and given back under their own."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_profile_signs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "no keys": ({"api_key": None}, "no AWS credentials; give api_key, or set AWS_BEARER_TOKEN_BEDROCK"),
+    "no keys": ({"api_key": None}, "no AWS credentials; pass api_key, or set AWS_BEARER_TOKEN_BEDROCK"),
     "half a pair": ({"api_key": "AKIA:"}, "KEY_ID:SECRET or KEY_ID:SECRET:SESSION_TOKEN"),
     "too many parts": ({"api_key": "a:b:c:d"}, "KEY_ID:SECRET or KEY_ID:SECRET:SESSION_TOKEN"),
     "an unknown profile": ({"api_key": None, "profile": "nobody"}, r"The config profile \(nobody\) could not be found"),
@@ -75,11 +75,11 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "a region that is no text": ({"region": 5}, "must be the name of an AWS region"),
     "another region than the URL's": (
         {"region": "us-east-1", "base_url": "https://bedrock-runtime.us-west-2.amazonaws.com"},
-        "region is us-east-1, but base_url is that of us-west-2",
+        "region is us-east-1, but base_url is in us-west-2",
     ),
     "a request's path": (
         {"base_url": "https://bedrock-runtime.us-west-2.amazonaws.com/model/m/converse"},
-        r"give https://bedrock-runtime\.us-west-2\.amazonaws\.com$",
+        r"pass https://bedrock-runtime\.us-west-2\.amazonaws\.com$",
     ),
 }
 

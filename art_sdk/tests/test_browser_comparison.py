@@ -96,7 +96,7 @@ def test_one_change_of_a_real_page_is_found_and_nothing_else(name: str):
     old, new, kind, text = CHANGES[name]
     after = html.replace(old, new, 1)
     assert after != html
-    # what a server changes on every request is no change
+    # what a server changes on every request is not a change
     after = re.sub(r'class="([^"]*)"', r'class="\1 x"', after).replace("app.9f31c2", "app.000000")
     result = compare(html, after).result
     lists = {name: getattr(result, name) for name in ("added_elements", "removed_elements", "modified_elements")}

@@ -18,7 +18,7 @@ def act(contexts: Contexts, index: int, config: Any, **more: Any) -> GeneratedPr
     request = action(index, prompt_options={"maxHistorySteps": 1})
 
     async def run() -> GeneratedPrompt:
-        async with asyncio.timeout(60):  # without a limit of its own, a prompt would wait for ever
+        async with asyncio.timeout(60):  # without its own limit, a prompt would wait for ever
             return await manager(contexts, config=config, **more).generate_action_prompt(request)
 
     return asyncio.run(run())

@@ -41,7 +41,7 @@ pytestmark = [
 
 
 class Server:
-    """A Redis server on a socket of its own. What it has acknowledged is on disk."""
+    """A Redis server on its own socket. What it has acknowledged is on disk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

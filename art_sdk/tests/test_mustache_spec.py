@@ -1,7 +1,7 @@
 """The core of the official Mustache specification: its cases by their official names, in our own words.
 
 Each template stands as the text of a message, in an object blueprint, with missing names allowed (`strict="off"`).
-Where the specification escapes HTML, nothing is escaped here: a prompt is no web page. Two cases are missed on
+Where the specification escapes HTML, nothing is escaped here: a prompt is not a web page. Two cases are missed on
 purpose, and are errors: a partial that is not there, and one that includes itself.
 """
 

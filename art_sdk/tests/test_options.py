@@ -84,7 +84,7 @@ def test_everything_that_can_be_said_of_a_call_is_read() -> None:
         ({"response_schema": {"x": b""}}, "$.response_schema.x: a value of type bytes is not JSON data"),
         ({"tools": [{"name": "f", "description": "d"}]}, "$.tools[0].inputSchema: missing required field"),
         ({"tools": [TOOL | {"name": ""}]}, "$.tools[0].name: Expected `str` of length >= 1"),
-        ({"tools": [TOOL, TOOL]}, "$.tools[1].name: the tool 'f' is given twice"),
+        ({"tools": [TOOL, TOOL]}, "$.tools[1].name: duplicate tool 'f'"),
         ({"tools": [TOOL | {"inputSchema": {"type": "array"}}]}, "$.tools[0].inputSchema.type: must be 'object'"),
         (
             {"tools": [TOOL | {"inputSchema": {"type": None}}]},

@@ -49,7 +49,7 @@ def _raiser(error: Exception) -> Handler:
 
 
 FAULTS = [
-    (httpx2.ConnectTimeout("x"), "could not connect to acme.test in time", True),
+    (httpx2.ConnectTimeout("x"), "timed out connecting to acme.test", True),
     (httpx2.ReadTimeout("x"), "took longer than its time limit", True),
     (httpx2.WriteTimeout("x"), "took longer than its time limit", True),
     (httpx2.PoolTimeout("x"), "took longer than its time limit", True),

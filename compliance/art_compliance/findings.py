@@ -67,7 +67,7 @@ class WireExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Problem(Struct, frozen=True):
     """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too.
 
-    Without a class of its own, it has that of the check.
+    Without its own class, it has that of the check.
     """
 
     message: str

@@ -103,7 +103,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_report_teststatus(
     report: pytest.CollectReport | pytest.TestReport,
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Counts a check that is not applicable in a category of its own: it did not pass, and nothing was skipped."""
+    """Counts a check that is not applicable in its own category: it did not pass, and nothing was skipped."""
     is_left_out = getattr(report, "art_verdict", None) == _NOT_APPLICABLE
     return (_NOT_APPLICABLE, "n", (_NOT_APPLICABLE.upper(), {"cyan": True})) if is_left_out else None
 

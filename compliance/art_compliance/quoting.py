@@ -21,7 +21,7 @@ def shorten(text: str, longest: int = LONGEST) -> str:
 
 
 def as_json(value: object) -> str:
-    """The value in JSON notation, with escapes for what nobody can see. What is no JSON data is its repr, as a text."""
+    """The value in JSON notation, with escapes for what nobody can see. What is not JSON data is shown as its repr."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (TypeError, ValueError, RecursionError):  # an odd key, an endless integer, a value nested too deep

@@ -1,7 +1,7 @@
 """A tiny model of llama's architecture, made on the spot: 2 layers, 64 dimensions, about 300 tokens.
 
 It memorizes a handful of conversations, so that an engine which runs it always gives the same answers: one call, two
-calls, or text. It runs in an environment of its own, with torch, gguf and tokenizers.
+calls, or text. It runs in its own environment, with torch, gguf and tokenizers.
 
     python model.py vocabulary TEXTS.json TEMPLATE MODEL.gguf      an untrained model with its vocabulary
     python model.py train LESSONS.json VOCABULARY.json TEMPLATE MODEL.gguf

@@ -1,6 +1,6 @@
 """Which fields the objects of an answer have: the recorded ones, and the written ones.
 
-A place is a JSON pointer with `*` for any index; in a stream, the kind of the event stands before it. Objects that
+A place is a JSON pointer with `*` for any index; in a stream, the kind of the event is before it. Objects that
 differ by their content are told apart in brackets: `/content/*[text]` by the `type`, `/choices/*/message[tool_calls]`
 by the field that carries the content.
 

@@ -219,7 +219,7 @@ class Cost(NamedTuple):
 
 
 def measure(path: Path) -> Cost:
-    """What reading the file costs, in a process of its own: it may end that process."""
+    """What reading the file costs, in its own process: it may end that process."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

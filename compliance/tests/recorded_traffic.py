@@ -1,6 +1,7 @@
-"""Calls that were recorded from real providers, in one form for every test: those beside the checkout, and others' own.
+"""Calls that were recorded from real providers, in one form for every test: those next to the checkout, and others'
+own.
 
-`shared/corpus` beside the checkout holds a file a call, `<provider>/<name>.json`, and more refusals as lines of
+`shared/corpus` next to the checkout holds a file a call, `<provider>/<name>.json`, and more refusals as lines of
 `errors.jsonl`. What others publish comes as `packaged` (conftest.py). Where there is no such folder, its tests skip.
 """
 
@@ -85,7 +86,7 @@ _OPEN: Final[Mapping[type[BaseAdapter], Mapping[str, Any]]] = {
         "provider": ChatProvider(kept=("reasoning_content", "reasoning", "reasoning_details")),
     },
 }
-"""What an adapter without a host of its own is given: who calls an unknown server says what goes back to it."""
+"""What an adapter without its own host is given: who calls an unknown server says what goes back to it."""
 
 DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
     "openai-chat": frozenset({"maps_call_ids"}),
@@ -116,7 +117,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     """A call, whoever recorded it. `provider` is the package's name where others did.
 
     `answer` is JSON or an event stream, and empty where it was anything else. `url`, `model` and
-    `retry_after` (seconds) are what was recorded beside it, if they were.
+    `retry_after` (seconds) are what was recorded next to it, if they were.
     """
 
     name: str
@@ -230,7 +231,7 @@ class _Refusal(Struct, frozen=True):
 
 @cache
 def recorded_files(folder: Path = FOLDER) -> tuple[Recorded, ...]:
-    """Every call that has a file of its own. Empty where the folder is not there."""
+    """Every call that has its own file. Empty where the folder is not there."""
     found = [(path, msgspec.json.decode(path.read_bytes(), type=_File)) for path in sorted(folder.glob("*/*.json"))]
     return tuple(
         Recorded(
@@ -268,7 +269,7 @@ def listed_refusals() -> tuple[Recorded, ...]:
 
 
 def accepted() -> list[Recorded]:
-    """What a provider beside the checkout took, of our dialects."""
+    """What a provider next to the checkout took, of our dialects."""
     return [one for one in recorded_files() if one.is_accepted]
 
 

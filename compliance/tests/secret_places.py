@@ -237,5 +237,5 @@ PLACES: dict[str, Place] = {
 
 
 def is_readable(private: str, shown: str) -> bool:
-    """Whether a reader could put the secret together again: white space is left out."""
+    """Whether a reader could put the secret together again: whitespace is left out."""
     return re.sub(r"\s", "", private) in re.sub(r"\s", "", shown)

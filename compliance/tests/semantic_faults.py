@@ -1,7 +1,7 @@
 """Requests that are wrong though their JSON is right: the faults that every format is tried with, in one list.
 
 A format says how each fault looks in it: functions that spoil a copy of a good request. What the provider is known to
-accept stands in `accepted` with its evidence; what nothing is known about stands in `unknown` with what was looked up.
+accept is in `accepted` with its evidence; what nothing is known about is in `unknown` with what was looked up.
 Every other fault must be refused. `chat_faults` has the chat completions family.
 """
 

@@ -152,11 +152,11 @@ def test_where_numbers_are_doubles_they_have_no_form(dialect: str, arguments: st
     ],
 )
 def test_reasoning_stands_apart(events: Sequence[Event], capabilities: list[str], fragments: list[str]):
-    assert_each_has(wrong("thinking-stands-apart", THOUGHT, events, capabilities=capabilities), fragments)
+    assert_each_has(wrong("thinking-is-separate", THOUGHT, events, capabilities=capabilities), fragments)
 
 
 def test_without_reasoning_nothing_has_to_stand_apart():
-    reason = reason_of("response.thinking-stands-apart", scripted(read()), scenario(PLAIN))
+    reason = reason_of("response.thinking-is-separate", scripted(read()), scenario(PLAIN))
     assert "the answer has no reasoning" in reason
 
 

@@ -100,7 +100,7 @@ def test_bad_lines_are_counted_and_named_and_end_nothing(tmp_path: Path):
     result, report = audit(tmp_path, file)
     assert (result.exit_code, report["total"]["requests"]) == (0, 1)
     assert [(one["why"], [place["line"] for place in one["first"]]) for one in report["unreadable"]] == [
-        ("the wire format is not known: name it with --dialect", [4, 6]),
+        ("unknown wire format: name it with --dialect", [4, 6]),
         ("not JSON: Expecting ',' delimiter".partition("'")[0].rstrip(), [3]),
         ("not JSON: Expecting property name enclosed in double quotes", [1]),
         ("not JSON: Expecting value", [5]),

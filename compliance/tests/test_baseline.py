@@ -103,7 +103,7 @@ def test_an_entry_for_a_cause_is_about_every_scenario(failing: Report, tmp_path:
     assert verdicts(run(baseline_in(tmp_path, *entries)))["outer-blanks"] == "known"
     gone = run(baseline_in(tmp_path, Entry(check=CHECK, scenario="outer-blanks", cause="another"), OTHER))
     assert verdicts(gone)["outer-blanks"] == "fail"
-    assert gone.baseline_problems[0].endswith(f"{CHECK} on outer-blanks fails for another cause now; remove the entry")
+    assert gone.baseline_problems[0].endswith(f"{CHECK} on outer-blanks now fails for another cause; remove the entry")
 
 
 def test_what_is_known_of_a_failure_does_not_hide_the_rest(failing: Report):

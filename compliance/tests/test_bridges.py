@@ -51,7 +51,7 @@ def translate(adapter: BridgedAdapter, prompt: Any) -> Any:
     return adapter.translate(prompt, OPTIONS)
 
 
-NO_MESSAGE = "it wrote something that is not a message to its standard output: "
+NO_MESSAGE = "its standard output has a line that is not a message: "
 
 
 @pytest.mark.parametrize(

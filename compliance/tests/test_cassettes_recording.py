@@ -88,7 +88,7 @@ def test_the_suites_own_answer_does_not_replace_a_real_one(provider, tmp_path: P
     (real,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access(provider))
     before = real.path.read_bytes()
     (own,) = record_into(tmp_path, "openai", "one-question")
-    assert own.why == "kept: a real provider or engine answered it"
+    assert own.why == "kept: answered by a real provider or engine"
     assert real.path.read_bytes() == before
 
 
@@ -160,7 +160,7 @@ def test_an_answer_of_the_strict_provider_never_counts_as_real(tmp_path: Path):
         access = Access(key=KEY, base_url=strict.base_url)
         (one,) = record_into(tmp_path, "openai", "one-question", source="provider", access=access)
     assert one.changed
-    assert "the suite's own strict provider answered: the cassette says so" in one.why
+    assert "answered by the suite's own strict provider: the cassette says so" in one.why
     known = load_cassette(one.path).provenance
     assert known is not None
     assert known.source == "strict provider"

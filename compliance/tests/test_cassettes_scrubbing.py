@@ -61,7 +61,7 @@ def keys(draw: st.DrawFn) -> str:
         letters, count = NAMELESS[name]
         return draw(st.text(letters, min_size=count, max_size=count))
     head, letters, count = FORMS[name]
-    # what stands around a key in a text is no letter of it
+    # what is around a key in a text is not a letter of it
     return (
         head + draw(st.text(letters, min_size=count - 1, max_size=count - 1)) + "a"
         if name[:3] != "aws"

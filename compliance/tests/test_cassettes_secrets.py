@@ -244,6 +244,6 @@ def test_the_time_is_linear_in_the_text(look: str):
     small, large = dict(hostile_texts(SMALL)), dict(hostile_texts(SMALL * FACTOR))
     for name in names:
         took = _seconds(LOOKS[look], large[name])
-        if took > 0.05:  # less says nothing, and is no harm
+        if took > 0.05:  # less says nothing, and is not a harm
             ratio = took / max(_seconds(LOOKS[look], small[name]), 1e-4)
             assert ratio < FACTOR * 2.5, f"{name}: {ratio:.1f} times as long for {FACTOR} times the text"

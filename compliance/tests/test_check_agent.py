@@ -42,7 +42,7 @@ def test_a_black_box_without_parallel_calls_serves_an_agent(check: str):
     ("miniature", "reporter"),
     [
         ("swaps-results", "translation.results-survive"),
-        ("sends-tools-as-text", "wire.request-is-of-the-schema"),
+        ("sends-tools-as-text", "wire.request-matches-the-schema"),
     ],
 )
 def test_what_other_checks_report_is_left_to_them(miniature: str, reporter: str):

@@ -1,4 +1,4 @@
-"""However an adapter is called, it gives the same answer; and an end that nobody knows is no good end."""
+"""However an adapter is called, it gives the same answer; and an end that nobody knows is not a good end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAID = scenario(WrittenAnswer(content="said"))
 @pytest.mark.parametrize("stage", ["response", "stream"])
 def test_an_unknown_end_is_other_with_the_text_whole(stage: str, finish: str, text: str, is_right: bool):  # noqa: FBT001
     adapter = scripted(answer_events(text, finish=finish), dialect="openai-chat")
-    found = messages_of(f"{stage}.unknown-end-is-no-stop", adapter)
+    found = messages_of(f"{stage}.unknown-finish-is-other", adapter)
     assert [(show(finish) in one, show(text) in one) for one in found] == ([] if is_right else [(True, True)])
 
 
@@ -55,7 +55,7 @@ class Raises(OpenAIAdapter):
         raise OSError("no line")
 
 
-AGREES = "response.every-way-to-call-agrees"
+AGREES = "response.call-methods-agree"
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def as_text(*names: str) -> Change:
 
 
 CASES: dict[str, list[tuple[Change, Found]]] = {
-    "texts-stand-whole": [
+    "texts-are-whole": [
         (good, []),
         (put("system", lambda _: "canary"), [("is lost", None)]),
         (put("system", lambda texts: texts.system.lstrip()), [(" changed: ", "/system")]),
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_a_payload_is_found(check: str, change: Change, wante
 
 
 def test_a_text_is_named_by_its_canary():
-    ((message, _),) = found("texts-stand-whole", sends(put("system", lambda _: "x")))
+    ((message, _),) = found("texts-are-whole", sends(put("system", lambda _: "x")))
     (again,) = [one for one in message.split() if one.startswith("canary")]
     assert len(again.rstrip(":")) == 18
 
@@ -176,7 +176,7 @@ def test_a_text_is_named_by_its_canary():
 def test_blank_texts_need_not_be_sent():
     asked = scenario(prompt=[{"role": "user", "content": "  "}, {"role": "user", "content": "b"}])
     last = translator(lambda prompt, _: [prompt[-1]["content"]], dialect=None)
-    assert found("texts-stand-whole", last, asked) == []
+    assert found("texts-are-whole", last, asked) == []
     before = translator(lambda prompt, _: [one["content"] for one in reversed(prompt)], dialect=None)
     assert found("order-is-kept", before, asked) == []
 

@@ -221,14 +221,14 @@ def test_an_adapter_that_raises_is_found():
     ],
 )
 def test_each_place_that_shows_the_key_is_found(script: Script, place: str | None):
-    found = messages_of("response.key-is-shown-nowhere", scripted(script, dialect="openai-chat"))
+    found = messages_of("response.key-is-never-shown", scripted(script, dialect="openai-chat"))
     ways = ("with an error", "200 and an error", "with a text")
     assert_each_has(found, [f"{way}, {place}" for way in ways if place])
 
 
 def test_the_provider_repeats_the_key_in_its_errors():
     adapter, came = noting()
-    assert messages_of("response.key-is-shown-nowhere", adapter) == []
+    assert messages_of("response.key-is-never-shown", adapter) == []
     assert [one.status for one in came] == [401, 200, 200]
     assert [TEST_KEY.encode() in one.body for one in came] == [True, True, False]
     assert [b"invalid_api_key" in one.body for one in came] == [True, True, False]
@@ -240,7 +240,7 @@ class ShowsItsKey(OpenAIAdapter):
 
 
 def test_a_repr_that_shows_the_key_is_found():
-    assert_each_has(messages_of("response.key-is-shown-nowhere", ShowsItsKey), ["repr"])
+    assert_each_has(messages_of("response.key-is-never-shown", ShowsItsKey), ["repr"])
 
 
 def requesting(change: Callable[[Any], Any]) -> Any:

@@ -29,7 +29,8 @@ from trials import (
 )
 
 ERRORS, BENIGN, KEY, LEFT = (
-    f"faults.{name}" for name in ("become-errors", "benign-ones-change-nothing", "show-no-key", "leave-nothing-behind")
+    f"faults.{name}"
+    for name in ("become-errors", "benign-faults-change-nothing", "show-no-key", "leave-nothing-behind")
 )
 UNSTREAMED = CAPABILITIES - {"streaming"}
 GOOD = answer_events()

@@ -1,4 +1,4 @@
-"""What calls and closed adapters leave behind, and what is no leftover: pools, and what cannot be closed."""
+"""What calls and closed adapters leave behind, and what is not a leftover: pools, and what cannot be closed."""
 
 from __future__ import annotations
 

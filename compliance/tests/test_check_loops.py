@@ -23,7 +23,7 @@ from trials import (
     translator,
 )
 
-SERVED = "load.every-loop-and-thread-is-served"
+SERVED = "load.every-loop-and-thread-works"
 
 
 def answering(give: Callable[[int], list[Event] | None] = lambda _: None) -> Any:
@@ -32,7 +32,7 @@ def answering(give: Callable[[int], list[Event] | None] = lambda _: None) -> Any
 
 
 class Blocking:
-    """An adapter with an event loop of its own inside."""
+    """An adapter with its own event loop inside."""
 
     dialect = "openai-chat"
 
@@ -123,7 +123,7 @@ def test_an_adapter_without_a_call_is_not_asked():
     assert "no call" in reason_of(SERVED, translator(lambda *_: {}, capabilities={"tools"}, dialect="openai-chat"))
 
 
-HOLD_UP = "load.slow-calls-hold-up-no-others"
+HOLD_UP = "load.slow-calls-do-not-block-others"
 
 
 def letting(how_many: int) -> Any:

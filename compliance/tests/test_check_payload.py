@@ -58,5 +58,5 @@ def test_a_reference_adapters_request_is_equal_to_the_canonical_one(fields: dict
 
 def test_what_cannot_be_compared_is_not():
     foreign = translating(lambda *_: {"messages": 7})
-    assert "request-is-of-its-dialect" in reason_of(CANONICAL, foreign, SAMPLING)
+    assert "request-matches-its-dialect" in reason_of(CANONICAL, foreign, SAMPLING)
     assert "no canonical payload" in reason_of(CANONICAL, OpenAIAdapter)

@@ -154,11 +154,11 @@ def test_every_object_of_an_answer_gets_an_unknown_field_but_not_the_arguments_o
     [
         (answer_events("b"), []),
         (answer_events("b", tokens="other"), []),
-        (answer_events("a"), ["a different answer"]),
-        (answer_events("c"), ["a different answer"]),
-        (answer_events("b", calls=[call_of()]), ["a different answer"]),
-        (answer_events("b", finish="length"), ["a different answer"]),
-        (answer_events("b", finish="tool_calls"), ["a different answer"]),
+        (answer_events("a"), ["read differently"]),
+        (answer_events("c"), ["read differently"]),
+        (answer_events("b", calls=[call_of()]), ["read differently"]),
+        (answer_events("b", finish="length"), ["read differently"]),
+        (answer_events("b", finish="tool_calls"), ["read differently"]),
         (failure_events("b", message="odd field"), ["odd field"]),
         (OSError("odd field"), ["odd field"]),
     ],
@@ -264,8 +264,8 @@ THOUGHT, FINAL = "AGENT_THOUGHT_", "FINAL_SYNTHESIS_"
         (marked(THOUGHT), marked(FINAL), []),
         (marked(""), marked(FINAL), ["AGENT_THOUGHT, tokens have the type LLM_RESPONSE"]),
         (marked(THOUGHT), marked(THOUGHT), ["FINAL_SYNTHESIS, tokens have the type AGENT_THOUGHT"]),
-        (marked(THOUGHT, "sai"), marked(FINAL), ["AGENT_THOUGHT, the tokens have another text"]),
-        (marked(THOUGHT), marked(FINAL, thinking="Hm."), ["FINAL_SYNTHESIS, the tokens have another text"]),
+        (marked(THOUGHT, "sai"), marked(FINAL), ["AGENT_THOUGHT, the text of the tokens is different"]),
+        (marked(THOUGHT), marked(FINAL, thinking="Hm."), ["FINAL_SYNTHESIS, the text of the tokens is different"]),
     ],
 )
 def test_tokens_are_marked_with_the_context_of_their_call(

@@ -13,7 +13,7 @@ from art_compliance.subject.events import Answered
 from art_sdk import CAPABILITIES, OpenAIAdapter
 from trials import answer_events, assert_each_has, messages_of, reason_of, scripted, spoiled, translator
 
-CARE = "faults.are-asked-again-with-care"
+CARE = "faults.retries-are-careful"
 CUT = "2 requests for a stream that was cut off after its first tokens"
 CUT_REFUSAL = "2 requests after a 401 answer whose body was cut off"
 REFUSED = "2 requests for a stream that was refused with 400"
@@ -65,9 +65,9 @@ def asks_again(
         (asks_again(429), ["retried 0.", "retried 0."]),
         (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0."]),
         (asks_again(400, make=Unstreamed), [TOO_LONG, NO_OPTION]),
-        (asks_otherwise(500), ["a 500 answer, the adapter sent another"]),
-        (asks_otherwise(503), ["a 503 answer, the adapter sent another"] * 2),
-        (asks_otherwise(429, seconds=1.1, make=Unstreamed), ["a 429 answer, the adapter sent another"]),
+        (asks_otherwise(500), ["a 500 answer, the retried request"]),
+        (asks_otherwise(503), ["a 503 answer, the retried request"] * 2),
+        (asks_otherwise(429, seconds=1.1, make=Unstreamed), ["a 429 answer, the retried request"]),
         (partial(Unstreamed, retries=1), []),
         (scripted(answer_events()), ["sent no request"]),
     ],

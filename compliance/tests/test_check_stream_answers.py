@@ -313,7 +313,7 @@ def cancelled(error: Exception | None) -> Any:
     ("make", "fragments"),
     [
         (OpenAIAdapter, []),
-        (cancelled(None), ["cancelled after its first token, the call went on", "the answer's head, the call went on"]),
+        (cancelled(None), ["cancelled after its first token, the call ran", "the answer's head, the call ran"]),
         (cancelled(OSError("no line")), ["first token, the call raised", "head, the call raised"]),
     ],
 )

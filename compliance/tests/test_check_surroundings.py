@@ -19,8 +19,8 @@ import pytest
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 from trials import assert_each_has, messages_of, reason_of, spoiled, translator
 
-STAY = "load.surroundings-stay-as-they-are"
-ELSEWHERE = "load.calls-go-nowhere-else"
+STAY = "load.process-state-is-unchanged"
+ELSEWHERE = "load.calls-go-only-to-base-url"
 
 
 def acting(act: Callable[[], object]) -> Any:
@@ -63,7 +63,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [
         (lambda: None, []),
         (lambda: random.shuffle([1, 2, 3]), []),
-        (lambda: random.seed(3), ["sets the seed"]),
+        (lambda: random.seed(3), ["seeds Python"]),
         (lambda: os.environ.update(ART_TEST_MORE="a key"), ["environment variable ART_TEST_MORE,"]),
         (lambda: os.environ.pop("ART_TEST_SURROUNDINGS", None), ["environment variable ART_TEST_SURROUNDINGS,"]),
         (lambda: os.chdir("/"), ["working directory"]),

@@ -224,7 +224,7 @@ def test_a_beginning_that_is_refused_is_passed_over():
     assert "/messages" in reason_of(STABLE, translator(lambda *_: {"messages": 7}), TWO)
 
 
-REVERSED = "translation.order-of-answers-means-nothing"
+REVERSED = "translation.result-order-does-not-matter"
 
 
 def test_results_are_reversed_turn_by_turn():
@@ -353,4 +353,4 @@ def test_what_is_lost_of_other_texts_is_found_where_it_is_not_declared():
 
 def test_a_prompt_that_does_not_survive_is_not_renamed():
     forgets = translating(lambda payload, *_: {**payload, "messages": [{"role": "user", "content": "other"}]})
-    assert "does not survive" in reason_of(RENAMED, forgets)
+    assert "is not sent whole" in reason_of(RENAMED, forgets)

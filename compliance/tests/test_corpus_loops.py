@@ -107,7 +107,7 @@ each = pytest.mark.parametrize("pair", params(pairs()))
 
 
 def continued(pair: Pair) -> Comparison:
-    """The recorded request against the one that we make when the message that we read stands in it."""
+    """The recorded request against the one that we make when the message that we read is in it."""
     adapter, message = adapter_of(pair.request), message_read(pair.answer)
     wanted = decoded_of(pair.request)
     at = place_of(calls_of(message), wanted.prompt)

@@ -58,7 +58,7 @@ def test_a_finding_has_the_request_and_the_answer_it_was_found_on(report: Report
 
 
 def test_a_check_that_asks_again_shows_what_it_asked_last():
-    check = "stream.unknown-end-is-no-stop"
+    check = "stream.unknown-finish-is-other"
     make = find_miniature("takes-new-ends-for-stop").of(OpenAIAdapter)
     (failed,) = certify(make, selection=Selection(checks=(check,)), seed=1, isolated=False).failures
     assert NEW_REASON in exchange_of(failed).answer

@@ -108,7 +108,7 @@ def said_by_client(pieces: Iterable[Any], part: str) -> Read:
 
 
 def _texts(content: Any) -> Iterator[str]:
-    """Mistral's content may be a list of parts, of which thoughts are no text."""
+    """Mistral's content may be a list of parts, of which thoughts are not text."""
     for part in [content] if isinstance(content, str) else content or ():
         yield part if isinstance(part, str) else getattr(part, "text", None) or ""
 

@@ -97,7 +97,7 @@ def test_a_gateway_that_drops_the_system_message_is_not_certified():
 
 
 def test_what_the_client_cannot_say_is_no_fault_of_the_gateway():
-    """A name that chat completions do not take, and a fifth stop sequence: Anthropic takes both."""
+    """A name that chat completions do not accept, and a fifth stop sequence: Anthropic takes both."""
     with gateway() as name:
         report = judged(name, "name-with-blank", "five-stops", "late-system-hoisted")
     assert not report.is_red

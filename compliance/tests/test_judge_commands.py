@@ -34,7 +34,7 @@ def test_a_wrong_request_exits_with_1_and_each_finding_has_a_place_and_a_source(
     result = judge(WRONG)
     assert result.exit_code == 1
     assert "reject  /messages/0/content/0/txt\n        unknown field 'txt'; did you mean 'text'?" in result.output
-    assert "wire.request-is-of-the-schema; anthropic 2." in result.output
+    assert "wire.request-matches-the-schema; anthropic 2." in result.output
 
 
 def test_a_request_with_only_notes_exits_with_0():

@@ -45,7 +45,7 @@ def test_an_adapter_that_cannot_be_made_with_the_key_does_not_show_it():
             raise ValueError(api_key)
         return OpenAIAdapter(api_key=api_key, base_url=base_url, model=model)
 
-    with pytest.raises(HarnessError, match="the factory raised ValueError when it was given the key") as caught:
+    with pytest.raises(HarnessError, match="the factory raised ValueError when called with the key") as caught:
         certify(
             make,
             dialect="openai-chat",

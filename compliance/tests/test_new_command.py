@@ -38,12 +38,12 @@ def art(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def assert_passes_preflight(dialect: str) -> None:
     importlib.invalidate_caches()  # the folder is new
-    selection = Selection(checks=("wire.request-arrives-where-it-is-served",), scenarios=("one-question",))
+    selection = Selection(checks=("wire.request-goes-to-the-right-endpoint",), scenarios=("one-question",))
     report = certify("provider_x:ProviderX", selection=selection, isolated=False)
     assert {result.check: result.verdict for result in report.results} == {
         "preflight.greeting-translates": "pass",
         "preflight.answer-is-read": "pass",
-        "wire.request-arrives-where-it-is-served": "pass",
+        "wire.request-goes-to-the-right-endpoint": "pass",
     }
     assert report.adapter.dialect == dialect
 
@@ -85,7 +85,7 @@ def test_the_project_has_settings_a_baseline_a_test_and_ci(art, tmp_path: Path):
 def test_the_written_test_runs_the_checks(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     assert CliRunner().invoke(app, ("new", "provider_x")).exit_code == 0
     monkeypatch.chdir("provider_x")
-    arguments = ("--art-in-process", "--art-check", "wire.request-is-of-the-schema", "--art-scenario", "one-question")
+    arguments = ("--art-in-process", "--art-check", "wire.request-matches-the-schema", "--art-scenario", "one-question")
     result = pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider", *arguments, no_reraise_ctrlc=True)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["provider_x:ProviderX  (white box, openai-compatible)"])

@@ -371,7 +371,7 @@ def client(**more: Any) -> httpx2.AsyncClient:
 
 
 class Alone(httpx2.AsyncBaseTransport):
-    """Each request has a connection of its own, which ends with its answer."""
+    """Each request has its own connection, which ends with its answer."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         transport = httpx2.AsyncHTTPTransport(verify=TRUSTED)

@@ -47,9 +47,9 @@ def reporting(results: Iterable[Result]) -> list[str]:
         ("swaps-results", "long-loop", "translation.results-survive"),
         ("loses-the-second-call", "long-loop", "translation.calls-survive"),
         ("numbers-the-turns", "browser-act-prefilled", "translation.user-text-survives"),
-        ("speaks-another-format", "browser-act-prefilled", "translation.request-is-of-its-dialect"),
-        ("sends-tools-as-text", "handover-between-agents", "wire.request-is-of-the-schema"),
-        ("sends-the-temperature-in-words", "browser-act", "wire.request-is-of-the-schema"),
+        ("speaks-another-format", "browser-act-prefilled", "translation.request-matches-its-dialect"),
+        ("sends-tools-as-text", "handover-between-agents", "wire.request-matches-the-schema"),
+        ("sends-the-temperature-in-words", "browser-act", "wire.request-matches-the-schema"),
         ("wraps-results-with-care", "pes-synthesize-with-results", "translation.results-survive"),
     ],
 )
@@ -72,7 +72,7 @@ def test_generated_prompts_do_not_repeat_what_a_scenario_has_shown():
 def test_canaries_do_not_repeat_what_another_scenario_has_shown():
     trimming = find_miniature("trims-user-text").of(OpenAIAdapter)
     assert reporting(failed_of(trimming, "browser-reflect")) == [
-        "translation.canary-texts-stand-whole on browser-reflect"
+        "translation.canary-texts-are-whole on browser-reflect"
     ]
     failed = failed_of(trimming, "outer-blanks", "browser-reflect")
     assert reporting(failed) == ["translation.user-text-survives on outer-blanks"]

@@ -1,6 +1,6 @@
 """llm-comply, a suite for endpoints by others, against the strict provider: all of its tests pass.
 
-It is installed into an environment of its own; the tests skip where the index cannot be reached. Recorded traffic
+It is installed into its own environment; the tests skip where the index cannot be reached. Recorded traffic
 contradicts the suite in three places. Two are fields of answers, where the provider does as the suite wants:
 
 - Anthropic's OpenAPI document requires `container`, `server_tool_use` and a text's `citations`, which may be null. None
@@ -38,7 +38,7 @@ CONSTRAINTS = Path(__file__).resolve().parents[2] / "constraints.txt"
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The peer's command, in an environment of its own."""
+    """The peer's command, in its own environment."""
     folder = tmp_path_factory.mktemp("peer")
     venv.create(folder)
     pip = (

@@ -49,7 +49,7 @@ FEW = ("--art-scenario", "one-question", "--art-scenario", "parallel-calls")
 
 @pytest.fixture
 def run(pytester: pytest.Pytester):
-    """Run pytest in this process. A run that stops with code 2 is no Ctrl-C that should stop these tests, too."""
+    """Run pytest in this process. A run that stops with code 2 is not a Ctrl-C that should stop these tests, too."""
     return lambda *arguments: pytester.runpytest_inprocess(
         "-q", "-p", "no:cacheprovider", "--art-in-process", *arguments, no_reraise_ctrlc=True
     )
@@ -57,7 +57,7 @@ def run(pytester: pytest.Pytester):
 
 @pytest.fixture
 def run_apart(pytester: pytest.Pytester):
-    """As `run`, with the adapter in a process of its own, as it usually is."""
+    """As `run`, with the adapter in its own process, as it usually is."""
     return lambda *arguments: pytester.runpytest_inprocess(
         "-q", "-p", "no:cacheprovider", *arguments, no_reraise_ctrlc=True
     )

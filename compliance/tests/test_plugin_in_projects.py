@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 OTHERS = Path(sys.prefix) / "others"
-"""Where `make others` installs what these tests want beside this environment, or in place of a part of it."""
+"""Where `make others` installs what these tests want next to this environment, or in place of a part of it."""
 
 ADAPTER = """
 from art_sdk import GeminiAdapter

@@ -215,7 +215,7 @@ def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
 
 
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
-    few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-stand-whole"))
+    few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-are-whole"))
     found = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=few)}
     assert len(found) == len(MINIATURES)
     assert found["drops-system-messages"].outcome == "caught"
@@ -267,7 +267,7 @@ SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",
 
 
 def test_faults_of_prompt_and_options_are_put_around_a_black_box():
-    few = Selection(checks=("translation.system-text-survives", "wire.request-is-of-the-schema"))
+    few = Selection(checks=("translation.system-text-survives", "wire.request-matches-the-schema"))
     found = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
     assert found["drops-system-messages"].outcome == "caught"
     assert found["sends-an-unknown-field"].outcome == "not applicable"

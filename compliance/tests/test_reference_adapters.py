@@ -36,17 +36,17 @@ LEAST = {
 """At least this many trials of a stage pass: a check that applies nowhere passes none."""
 
 NOT_DECLARED = {
-    "translation.stream-inside-is-the-stream",
+    "translation.inner-streams-change-nothing-else",
 }
-NO_REASONING = {"stream.thinking-stands-apart", "response.thinking-stands-apart", "response.signatures-go-back"}
-ONE_BY_ONE = "stream.pieces-of-calls-are-told-apart"
+NO_REASONING = {"stream.thinking-is-separate", "response.thinking-is-separate", "response.signatures-go-back"}
+ONE_BY_ONE = "stream.interleaved-calls-do-not-mix"
 ONE_FORM = "response.other-forms-are-read"
-NO_MAPPING = "translation.mapped-ids-stay-apart"
+NO_MAPPING = "translation.mapped-ids-stay-distinct"
 ALWAYS_COUNTED = {"response.usage-may-be-missing", "stream.usage-may-be-missing"}
-ONE_ANSWER = {"response.other-answers-stand-apart", "stream.other-answers-stand-apart"}
-NO_NAME_RULE = {"translation.renamed-tools-stay-apart", "response.renamed-tools-come-back"}
+ONE_ANSWER = {"response.several-answers-do-not-mix", "stream.several-answers-do-not-mix"}
+NO_NAME_RULE = {"translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"}
 UNSIGNED = "response.signatures-go-back"
-NOT_DRAWN = "properties.order-of-answers-means-nothing"
+NOT_DRAWN = "properties.result-order-does-not-matter"
 SILENT = {
     "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},
     "bedrock": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},

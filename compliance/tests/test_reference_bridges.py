@@ -69,12 +69,12 @@ CHECKS = Selection(
         "translation.same-for-every-account",
         "translation.leaves-its-arguments-alone",
         "response.answer-is-read",
-        "response.key-is-shown-nowhere",
-        "response.events-stay-as-they-came",
+        "response.key-is-never-shown",
+        "response.events-do-not-change",
         "stream.closing-ends-the-call",
         "stream.cancelling-ends-the-call",
         "load.calls-at-once-do-not-mix",
-        "load.adapters-stand-apart",
+        "load.adapters-are-isolated",
         "load.nothing-stays-behind",
         "load.memory-stays-flat",
     ),
@@ -82,7 +82,7 @@ CHECKS = Selection(
 )
 ONLY_IN_PYTHON = {
     "translation.leaves-its-arguments-alone",
-    "response.events-stay-as-they-came",
+    "response.events-do-not-change",
     "load.memory-stays-flat",
 }
 
@@ -95,7 +95,7 @@ def test_a_bridge_is_judged_as_an_adapter_in_python(command: str):
     behind = {one.check for one in report.results if "behind a bridge" in str(one.reason)}
     assert behind == ONLY_IN_PYTHON
     passed = {one.check for one in report.results if one.verdict == "pass"}
-    assert passed >= {"load.calls-at-once-do-not-mix", "load.adapters-stand-apart", "load.nothing-stays-behind"}
+    assert passed >= {"load.calls-at-once-do-not-mix", "load.adapters-are-isolated", "load.nothing-stays-behind"}
     assert (report.adapter.kind, bool(report.adapter.bridged)) == ("white box", True)
     assert f"({report.adapter.bridged} behind a bridge, white box, openai-chat)" in next(describe_counts(report)).text
 

@@ -21,7 +21,7 @@ from art_sdk import OpenAIAdapter
 CHECK = "translation.user-text-survives"
 SELECTION = Selection(
     scenarios=("one-question", "outer-blanks", "trailing-blanks-in-every-role"),
-    checks=(CHECK, "wire.request-is-of-the-schema"),
+    checks=(CHECK, "wire.request-matches-the-schema"),
 )
 
 

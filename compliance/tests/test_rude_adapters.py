@@ -1,4 +1,4 @@
-"""An adapter in a process of its own cannot stop the suite, fool it or keep it waiting."""
+"""An adapter in its own process cannot stop the suite, fool it or keep it waiting."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_good_adapter_passes_in_a_process_of_its_own_as_in_this_one():
         (one.check, one.scenario, one.verdict) for one in here.results
     ]
     assert apart.failures == []
-    assert (apart.in_process, here.in_process) == (None, "no process of its own was asked for")
+    assert (apart.in_process, here.in_process) == (None, "no separate process was requested")
 
 
 @pytest.mark.parametrize(

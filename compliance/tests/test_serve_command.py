@@ -39,7 +39,7 @@ main()
 
 @contextmanager
 def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command in a process of its own, and its greeting."""
+    """The command in its own process, and its greeting."""
     command = [sys.executable, "-c", AT_A_TERMINAL, "serve", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
     with subprocess.Popen(
@@ -56,7 +56,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 @contextmanager
 def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command in a process of its own, and where it answers."""
+    """The command in its own process, and where it answers."""
     with started(*arguments) as (process, greeting):
         found = re.search(r"http://\S+?(?=;)", greeting)
         assert found, greeting
@@ -125,7 +125,7 @@ def test_each_request_is_printed_with_its_findings_and_its_answer():
         f"POST /v1/messages  {len(json.dumps(wrong, separators=(',', ':')))} bytes",
         "    reject  /messages/0/nam",
         "            unknown field 'nam'; known fields: content, role",
-        next(line for line in output.splitlines() if "wire.request-is-of-the-schema; anthropic" in line),
+        next(line for line in output.splitlines() if "wire.request-matches-the-schema; anthropic" in line),
         "    answered 400",
         f"POST /v1/messages  {len(json.dumps(GOOD | {'tools': [TOOL]}, separators=(',', ':')))} bytes",
         '    answered 200: look({"at":"written"}) (tool_calls)',

@@ -100,6 +100,6 @@ def test_reasoning_in_the_field_of_another_server_is_not_certified():
     class Forgets(OllamaAdapter):
         provider = ChatProvider(reasoning=("reasoning_content",), kept=("reasoning_content",))
 
-    lost = "response.thinking-stands-apart"
+    lost = "response.thinking-is-separate"
     chosen = Selection(scenarios=("answer-with-reasoning",), checks=(lost,))
     assert {one.check for one in certify(Forgets, selection=chosen, isolated=False).failures} == {lost}

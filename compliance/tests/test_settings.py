@@ -29,7 +29,7 @@ cassettes = "recorded"
 baseline = "known.toml"
 profile = "quick"
 """
-FEW = ("--in-process", "--seed", "1", "--check", "wire.request-is-of-the-schema", "--scenario", "one-question")
+FEW = ("--in-process", "--seed", "1", "--check", "wire.request-matches-the-schema", "--scenario", "one-question")
 
 
 def settings_in(folder: Path, text: str) -> Settings:
@@ -143,7 +143,7 @@ def run(pytester: pytest.Pytester):
     )
 
 
-ONE = ("--art-check", "wire.request-is-of-the-schema", "--art-scenario", "one-question")
+ONE = ("--art-check", "wire.request-matches-the-schema", "--art-scenario", "one-question")
 
 
 def test_pytest_certifies_what_the_settings_name(run, pytester):

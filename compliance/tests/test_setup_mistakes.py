@@ -153,7 +153,7 @@ HARMLESS = [
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A folder with a good adapter in `mine`, and a way to write a wrong module beside it."""
+    """A folder with a good adapter in `mine`, and a way to write a wrong module next to it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "src" / "packaged").mkdir(parents=True)

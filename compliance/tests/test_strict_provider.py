@@ -1,4 +1,4 @@
-"""The strict provider refuses what the real provider would, in its words and format, and serves many clients."""
+"""The strict provider rejects what the real provider would, in its words and format, and serves many clients."""
 
 from __future__ import annotations
 

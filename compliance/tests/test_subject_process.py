@@ -1,4 +1,4 @@
-"""An adapter in a process of its own: what it is told, what it answers, and what becomes of it."""
+"""An adapter in its own process: what it is told, what it answers, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_value_without_a_look_has_a_type():
     [None, 5, [], {}, {"is": "anything"}, {"is": "answered", "events": [1], "at": []}, {"is": "refused", "fields": {}}],
 )
 def test_a_message_that_means_nothing_is_the_end(message: Any):
-    with pytest.raises(Closed, match="a message that means nothing"):
+    with pytest.raises(Closed, match="a message without meaning"):
         unpack(message)
 
 

@@ -75,7 +75,7 @@ def test_a_black_box_that_loses_the_system_message_is_found_by_its_requests():
 
 
 def test_a_changed_text_in_an_unknown_format_is_found():
-    assert failed(certify(Shouting, selection=SIMPLE, isolated=False)) == {"translation.canary-texts-stand-whole"}
+    assert failed(certify(Shouting, selection=SIMPLE, isolated=False)) == {"translation.canary-texts-are-whole"}
 
 
 def test_an_adapter_that_declares_nothing_is_judged_on_everything():

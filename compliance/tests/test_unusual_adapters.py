@@ -78,7 +78,7 @@ def test_a_text_that_is_lost_while_an_adapter_streams_inside_is_found():
     assert "response.text-is-whole" in failed(results)
 
 
-@pytest.mark.parametrize("check", ["response.unknown-end-is-no-stop", "response.broken-answer-is-an-error"])
+@pytest.mark.parametrize("check", ["response.unknown-finish-is-other", "response.broken-answer-is-an-error"])
 def test_checks_of_odd_answers_send_them_as_the_request_asks(check: str):
     with open_subject(black_box(OpenAIAdapter, stream=True), name="unusual") as subject:
         assert Session(subject, seed=3).run(CHECKS[check], suite_scenario("answer-text")).verdict == "pass"
@@ -121,7 +121,7 @@ def test_one_id_for_two_calls_is_found():
 
 
 def white_box(make: type[BaseAdapter], **always: Any) -> Factory:
-    """The factory of a white box that is no `BaseAdapter`: its `translate` returns the body, and no URL."""
+    """The factory of a white box that is not a `BaseAdapter`: its `translate` returns the body, and no URL."""
 
     class WhiteBox(black_box(make, **always)):  # type: ignore[misc]
         def translate(self, prompt: Any, options: Any) -> Any:
@@ -142,6 +142,6 @@ def test_an_option_that_is_lost_from_the_url_is_found():
 
 def test_to_stream_inside_undeclared_is_a_note():
     streaming = black_box(OpenAIAdapter, stream=True)
-    (note,) = findings_of("translation.stream-inside-is-the-stream", streaming)
+    (note,) = findings_of("translation.inner-streams-change-nothing-else", streaming)
     assert (note.severity, "add 'streams_inside'" in note.message) == ("note", True)
-    assert "not declared" in reason_of("translation.stream-inside-is-the-stream", OpenAIAdapter)
+    assert "not declared" in reason_of("translation.inner-streams-change-nothing-else", OpenAIAdapter)

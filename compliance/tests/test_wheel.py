@@ -43,13 +43,13 @@ FEW = ("--art-scenario", "one-question")
 OF_EVERY_STAGE = (
     "preflight.greeting-translates",
     "translation.is-total",
-    "wire.request-is-of-the-schema",
+    "wire.request-matches-the-schema",
     "wire.no-rule-is-broken",
     "payload.is-canonical",
     "response.answer-is-read",
     "stream.answer-is-read",
     "faults.end-in-time",
-    "load.every-loop-and-thread-is-served",
+    "load.every-loop-and-thread-works",
     "properties.other-processes-agree",
 )
 """A check of each stage that needs data of its own or another process. Replay has no cassettes of this adapter."""

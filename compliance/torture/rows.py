@@ -19,7 +19,7 @@ class Ended(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One fault. `work` does it in a process of its own, and says how it ended, or raises Failed.
+    """One fault. `work` does it in its own process, and says how it ended, or raises Failed.
 
     `seconds` (of CPU) and `megabytes` (resident, at the peak) are what it may take, all imports included.
     """

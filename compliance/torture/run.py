@@ -1,4 +1,4 @@
-"""Tries every fault of the table in a process of its own, and writes down what became of it: `make torture`.
+"""Tries every fault of the table in its own process, and writes down what became of it: `make torture`.
 
     python compliance/torture/run.py [--only TEXT] [--tree PATH] [--results FILE] [--page FILE]
 
@@ -32,7 +32,7 @@ ADDRESS_SPACE: Final = 3 * 2**30
 CPU: Final = 3
 """A row's process is killed after so many times the seconds of CPU that the row may take."""
 PATIENCE: Final = 60.0
-"""Seconds of wall time after which it is killed, beside those that the row may take."""
+"""Seconds of wall time after which it is killed, on top of those that the row may take."""
 FOLDER: Final = "ART_TORTURE_FOLDER"
 """The variable with the folder of a run's files."""
 
@@ -77,7 +77,7 @@ def _environment(tree: Path, folder: str) -> dict[str, str]:
 
 
 def measure(row: Row) -> dict[str, Any]:
-    """What becomes of the row in a process of its own: outcome, words, CPU seconds, peak megabytes."""
+    """What becomes of the row in its own process: outcome, words, CPU seconds, peak megabytes."""
     reader, writer = os.pipe()
     process = os.fork()
     if not process:
@@ -157,7 +157,7 @@ def _say(name: str, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_page(path: Path, data: dict[str, Any]) -> None:
-    """Writes the page of the results, beside those that were measured before."""
+    """Writes the page of the results, in addition to those that were measured before."""
     from page import page_of  # noqa: PLC0415 - as the table
 
     path.write_text(page_of(data, json.loads((HERE / "before.json").read_text())))

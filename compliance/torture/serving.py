@@ -1,4 +1,4 @@
-"""Faults of clients of `art serve`, which runs in a process of its own and must go on, and stop when it is told to."""
+"""Faults of clients of `art serve`, which runs in its own process and must go on, and stop when it is told to."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def send(*pieces: bytes) -> Callable[[Served], str]:
 
 
 def send_each(requests: dict[str, bytes]) -> Callable[[Served], str]:
-    """Sends each request on a connection of its own; each gets an answer."""
+    """Sends each request on its own connection; each gets an answer."""
 
     def work(served: Served) -> str:
         given = {name: statuses(served.converse(request)) for name, request in requests.items()}
@@ -286,7 +286,7 @@ def drip(served: Served, start: bytes, piece: bytes, longest: float) -> str:
 
 
 def idle(served: Served, count: int) -> str:
-    """So many connections that ask for nothing, and a good request beside them."""
+    """So many connections that ask for nothing, and a good request at the same time."""
     clients: list[socket.socket] = []
     with suppress(OSError):
         clients.extend(served.connect() for _ in range(count))

@@ -17,7 +17,7 @@ def moved(text: str, source: str, pages: Mapping[str, str]) -> str:
     """The page's text with its relative links changed for the site.
 
     `source` is the page's path in the repository, `pages` maps such paths to those in the site. A link to a file that
-    is no page becomes its text and the file's path: the site has no copy of the repository.
+    is not a page becomes its text and the file's path: the site has no copy of the repository.
     """
 
     def replace(found: re.Match[str]) -> str:

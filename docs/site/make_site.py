@@ -1,6 +1,6 @@
 """Builds the documentation site: `make docs`.
 
-Pages lie in `docs/`, beside the code that they describe, or are generated. They are gathered in `build/docs/pages`,
+Pages lie in `docs/`, next to the code that they describe, or are generated. They are gathered in `build/docs/pages`,
 and Zensical makes the site of them, in `build/docs/site`. A link to nowhere, a page that the navigation leaves out and
 a public name without a docstring fail the build.
 """

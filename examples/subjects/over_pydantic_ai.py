@@ -55,7 +55,7 @@ class PydanticAI(Subject):  # its messages have no names
 
 
 def read_messages(chats: list[dict[str, Any]]) -> list[Any]:
-    """Each message as a request or a response of its own, but results together."""
+    """Each message as a request or its own response, but results together."""
     messages, names = [], tool_names(chats)
     for chat in chats:
         match chat:

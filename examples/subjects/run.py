@@ -1,4 +1,4 @@
-"""Certifies real libraries, each in an environment of its own: `python examples/subjects/run.py [LIBRARY...]`.
+"""Certifies real libraries, each in its own environment: `python examples/subjects/run.py [LIBRARY...]`.
 
 A library is installed with this project into `.venv/libraries/<library>`, in the versions of `subjects.toml`, and each
 of its subjects is certified: those in Python as they are, those in TypeScript through a bridge. Nothing here needs a
@@ -125,7 +125,7 @@ def copy_typescript(source: Path, folder: Path) -> None:
 
 
 def certify(python: Path, library: str, provider: str, folder: Path, more: list[str]) -> None:
-    """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` beside the report."""
+    """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` next to the report."""
     folder.mkdir(parents=True, exist_ok=True)
     options = ["--profile", "quick", "--seed", "7", "--report", folder, *more]
     environment, home = {**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "120"}, folder
@@ -134,7 +134,7 @@ def certify(python: Path, library: str, provider: str, folder: Path, more: list[
         home = python.parents[1]
         environment["PATH"] = os.pathsep.join((str(bin_of_node(home)), environment["PATH"]))
         subject = ["--", "node", "bridges/bridge.ts", f"subjects/over_{library}.ts:{provider}"]
-        for one in (HERE, HERE.parent / "bridges"):  # Node looks for packages beside the files that import them
+        for one in (HERE, HERE.parent / "bridges"):  # Node looks for packages next to the files that import them
             copy_typescript(one, home / one.name)
     command = [python.with_name("art"), "certify", *options, *subject]
     with (folder / "terminal.txt").open("w") as output, (folder / "warnings.txt").open("w") as warnings:

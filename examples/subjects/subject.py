@@ -45,7 +45,7 @@ class Request:
     is_streamed: bool
 
     def has_plain_choice(self) -> bool:
-        """Whether the choice is no tool's name."""
+        """Whether the choice is not a tool's name."""
         return self.tool_choice in (None, "auto", "none", "required")
 
     def functions(self) -> list[dict[str, Any]]:
@@ -257,7 +257,7 @@ class Loose(dict[str, Any]):
 async def read_chat(answer: Any, *, is_streamed: bool, has_refusals: bool = True) -> AsyncGenerator[Any]:
     """The pieces of an answer in the types of chat completions, or of a stream of their chunks.
 
-    `has_refusals`: what stands in `refusal` is the model's text, and not the library's own words about it.
+    `has_refusals`: what is in `refusal` is the model's text, and not the library's own words about it.
     """
 
     def text_of(said: Any) -> str:

@@ -1,6 +1,6 @@
 """Anthropic, by its messages API.
 
-At the provider's limits: the system prompt is a field of its own, one block per message; newer models take a late
+At the provider's limits: the system prompt is its own field, one block per message; newer models take a late
 system message right behind the user's words or results, if the model speaks next, and any other one is refused unless
 the call says `late_system="hoist"`; a call id outside [a-zA-Z0-9_-] is mapped; blank text is left out if the turn has
 something else, and refused if it has not; a response schema with an open object is refused; `max_tokens` is required,
@@ -128,14 +128,14 @@ class AnthropicAdapter(BaseAdapter):
         model = options.model or self.model
         asked = [name for name in ("temperature", "top_p") if getattr(options, name) is not None]
         if asked and self.api_version >= _REMOVES_SAMPLING:
-            reason = f"the version {self.api_version} of Anthropic's API has no {asked[0]}; leave it out"
+            reason = f"version {self.api_version} of Anthropic's API does not accept {asked[0]}; leave it out"
             self.refuse(reason, rule="anthropic.sampling-removed")
         if options.temperature is not None and options.top_p is not None and not _WITH_BOTH.search(model):
-            reason = f"{model} takes temperature or top_p, not both; leave one out"
+            reason = f"{model} accepts temperature or top_p, not both; leave one out"
             self.refuse(reason, rule="anthropic.temperature-topp-exclusive")
         given = [name for name in ("temperature", "top_p") if getattr(options, name) not in (None, 1.0)]
         if given and _WITHOUT_SAMPLING.search(model):
-            self.refuse(f"{model} does not take {given[0]}; leave it out", rule="anthropic.temperature-deprecated")
+            self.refuse(f"{model} does not accept {given[0]}; leave it out", rule="anthropic.temperature-deprecated")
 
     def _check_prefill(self, conversation: Conversation, model: str) -> None:
         turns = conversation.turns
@@ -145,10 +145,10 @@ class AnthropicAdapter(BaseAdapter):
         if type(last) is not AssistantTurn or last.calls:
             return
         if _WITHOUT_PREFILL.search(model):
-            reason = f"{model} takes no assistant message at the end; end with a user message"
+            reason = f"{model} does not accept an assistant message at the end; end with a user message"
             self.refuse(reason, index=last.index, rule="anthropic.prefill-unsupported")
         if (last.message.content or "")[-1:].isspace():
-            reason = "the last text of the prompt ends in white space, which Anthropic refuses; strip it"
+            reason = "the last text of the prompt ends with whitespace, which Anthropic rejects; strip it"
             self.refuse(reason, index=last.index, rule="anthropic.final-assistant-trailing-ws")
 
     def _system(self, turns: list[SystemTurn]) -> str | list[Payload]:
@@ -229,7 +229,7 @@ class AnthropicAdapter(BaseAdapter):
         if extensions and self.dialect in extensions:
             self._put_back(blocks, turn, extensions[self.dialect])
         if not blocks:  # anthropic.nonempty-content
-            reason = "it has neither text nor calls; leave the message out"
+            reason = "it has neither text nor tool calls; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.nonempty-content")
         messages.append({"role": "assistant", "content": blocks})
         if turn.calls:
@@ -244,7 +244,7 @@ class AnthropicAdapter(BaseAdapter):
             reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
         if blocks and blocks[-1]["type"] in _THOUGHTS:
-            reason = "it ends in thinking, which Anthropic refuses; leave the message out"
+            reason = "it ends with thinking, which Anthropic rejects; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
 
     def write_options(self, options: CallOptions) -> Payload:
@@ -262,7 +262,7 @@ class AnthropicAdapter(BaseAdapter):
         super().check_options(options)
         self._check_sampling(options)
         if any(text.isspace() for text in options.stop):
-            self.refuse("stop sequences must not be only white space", rule="anthropic.stop-nonblank")
+            self.refuse("stop sequences must not be only whitespace", rule="anthropic.stop-nonblank")
         if options.tool_choice == "none" and options.parallel_tool_calls is not None:
             self.refuse('parallel_tool_calls has no effect with tool_choice="none"; leave it out')
         if options.response_schema is not None and (place := find_open_object(options.response_schema)) is not None:

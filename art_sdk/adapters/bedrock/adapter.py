@@ -1,10 +1,10 @@
 """Amazon Bedrock, by its Converse API: the models of several makers in one format.
 
-At the provider's limits: the system prompt is a field of its own, one block per message, so a late system message is
-refused unless the call says `late_system="hoist"`; messages of one role in a row are joined, each a block of its own,
+At the provider's limits: the system prompt is its own field, one block per message, so a late system message is
+refused unless the call says `late_system="hoist"`; messages of one role in a row are joined, each its own block,
 since most models want the roles to alternate; a call id outside [a-zA-Z0-9_.:-]{1,64} is mapped; blank text is left
 out if the turn has something else, and refused if it has not; a conversation with calls needs its tools; the tool
-choice `none` and `parallel_tool_calls` go to Claude by a field of its own, and are refused for other models; a
+choice `none` and `parallel_tool_calls` go to Claude in fields of its own API, and are refused for other models; a
 response schema goes as `outputConfig`. What families of models refuse is in `models`. Images go as bytes, or from S3.
 Message names and a tool's output schema have no place and are dropped (declared). Reasoning, and every other block
 that is neither text nor a call, is kept in the `extensions` of an answer's message and goes back unchanged, at its
@@ -151,10 +151,10 @@ class BedrockConverseAdapter(BaseAdapter):
     def _check_choice(self, options: CallOptions) -> None:
         """Refuses options that only Claude has a field for."""
         if options.tool_choice == "none":
-            reason = 'Bedrock has no tool_choice "none", but for Claude; leave the tools out, or choose otherwise'
+            reason = 'Bedrock supports tool_choice "none" only for Claude; leave the tools out, or choose otherwise'
             self.refuse(reason, rule="bedrock.no-tool-choice-none")
         if options.parallel_tool_calls is not None:
-            reason = "Bedrock cannot switch parallel calls on or off, but for Claude; leave parallel_tool_calls unset"
+            reason = "Bedrock supports parallel_tool_calls only for Claude; leave parallel_tool_calls unset"
             self.refuse(reason)
 
     def _check_family(self, refusal: models.Refusal, options: CallOptions, index: int | None = None) -> None:
@@ -168,7 +168,7 @@ class BedrockConverseAdapter(BaseAdapter):
             self._check_families(conversation, options)
         if conversation.tool_of and not self.has_tools(options):
             name = next(iter(conversation.tool_of.values()))
-            reason = "Bedrock takes calls only with tools; give the tools, or leave the calls out"
+            reason = "Bedrock accepts tool calls only with tools; pass the tools, or leave the calls out"
             self.refuse(reason, index=conversation.first_call(name), rule="bedrock.toolconfig-with-tool-blocks")
 
     def _check_families(self, conversation: Conversation, options: CallOptions) -> None:
@@ -227,7 +227,7 @@ class BedrockConverseAdapter(BaseAdapter):
         kind = part.mime_type.removeprefix("image/")
         if part.data is None:
             if not (part.url or "").startswith("s3://") or part.mime_type not in self.image_types:
-                reason = "Bedrock takes images as data, or with their type from s3:// URLs; give the data"
+                reason = "Bedrock accepts images as data, or from s3:// URLs with their MIME type; pass the data"
                 self.refuse(reason, index=turn.index)
             return {"image": {"format": kind, "source": {"s3Location": {"uri": part.url}}}}
         self.check_image(part, turn)
@@ -245,7 +245,7 @@ class BedrockConverseAdapter(BaseAdapter):
         if extensions and self.dialect in extensions:
             self._put_back(blocks, turn, extensions[self.dialect])
         if not blocks:
-            reason = "it has neither text nor calls; leave the message out"
+            reason = "it has neither text nor tool calls; leave the message out"
             self.refuse(reason, index=turn.index, rule="bedrock.content-nonempty")
         _append(messages, "assistant", blocks)
         if turn.calls:
@@ -311,7 +311,7 @@ def _tool(tool: ToolSchema) -> Payload:
 
 
 def _claude_choice(options: CallOptions) -> Payload:
-    """What Converse has no place for, as Claude's own API has it, in place of `toolChoice`: beside it, it is refused.
+    """What Converse has no place for, as Claude's own API has it, in place of `toolChoice`: next to it, it is refused.
 
     `disable_parallel_tool_use` is taken: BerriAI/litellm#34347 and #36536. That `none` is taken is inferred.
     """

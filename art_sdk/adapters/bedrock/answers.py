@@ -20,7 +20,7 @@ from art_sdk.stream import StopReason
 
 DIALECT: Final = "bedrock-converse"
 SERVER_TOOL: Final = "server_tool_use"
-"""The type of a call that Bedrock carries out itself, such as Nova's code interpreter: it is no call for the caller."""
+"""The type of a call that Bedrock executes itself, such as Nova's code interpreter: the caller has nothing to do."""
 
 _KINDS: Final = (
     *("text", "toolUse", "reasoningContent", "toolResult", "citationsContent", "cachePoint", "guardContent"),

@@ -79,7 +79,7 @@ def find_access(api_key: object, profile: object, region: str) -> Secret | Signe
     found = _ask_session(profile, lambda session: session.get_credentials())
     if found is None:
         raise InvalidConfig(
-            f"bedrock: no AWS credentials; give api_key, or set {BEARER_VARIABLE}, or AWS_ACCESS_KEY_ID and "
+            f"bedrock: no AWS credentials; pass api_key, or set {BEARER_VARIABLE}, or AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY, or give a profile"
         )
     return Signer(found, region)
@@ -105,7 +105,7 @@ def find_region(region: object, base_url: object, profile: object) -> str:
     if not isinstance(region, str) or not _REGION.fullmatch(region):
         raise InvalidConfig(f"bedrock: region must be the name of an AWS region, such as {DEFAULT_REGION}")
     if at_host and at_host[1] != region:
-        raise InvalidConfig(f"bedrock: region is {region}, but base_url is that of {at_host[1]}; give one of them")
+        raise InvalidConfig(f"bedrock: region is {region}, but base_url is in {at_host[1]}; pass only one of them")
     return region
 
 

@@ -20,33 +20,33 @@ class Refusal(NamedTuple):
 
 
 CLAUDE: Final = re.compile(r"anthropic\.claude")
-"""Anthropic's models, which take fields of their own API beside those of Converse."""
+"""Anthropic's models, which take fields of their own API next to those of Converse."""
 
 # "This model doesn't support system messages": 567-labs/instructor#1753; of Titan: danny-avila/LibreChat#6456
 SYSTEM: Final = Refusal(
     re.compile(r"mistral\.(mistral-7b-instruct|mixtral-8x7b-instruct)|amazon\.titan-text"),
-    "takes no system messages; use another model, or put the text into the user's message",
+    "does not support system messages; use another model, or move the text into a user message",
     "bedrock.system-of-model",
 )
 
 # "This model doesn't support tool use": langchain-ai/langchain-aws#447
 TOOLS: Final = Refusal(
     re.compile(r"deepseek\.r1"),
-    "takes no tools; use another model, or leave the tools out",
+    "does not support tools; use another model, or leave the tools out",
     "bedrock.tools-of-model",
 )
 
 # "This model doesn't support tool use in streaming mode": earendil-works/pi#3739, run-llama/llama_index#19655
 STREAMED_TOOLS: Final = Refusal(
     re.compile(r"meta\.llama[34]-"),
-    "takes no tools in a stream; leave stream out, or use another model",
+    "does not support tools while streaming; leave stream out, or use another model",
     "bedrock.streamed-tools-of-model",
 )
 
 # "doesn't support the stopSequences field": langgenius/dify-official-plugins#1767, crewAIInc/crewAI#4046
 STOP: Final = Refusal(
     re.compile(r"qwen\.qwen3|openai\.gpt-oss"),
-    "takes no stop sequences; leave stop out",
+    "does not support stop sequences; leave stop out",
     "bedrock.stop-of-model",
 )
 
@@ -54,7 +54,7 @@ STOP: Final = Refusal(
 # Claude and Nova take both: recorded.
 TEXT_BESIDE_RESULTS: Final = Refusal(
     re.compile(r"mistral\.|meta\.llama"),
-    "takes no text in the turn of the results; put the assistant's answer between them",
+    "does not accept text next to tool results; put an assistant message between them",
     "bedrock.no-text-with-tool-result",
 )
 
@@ -62,21 +62,21 @@ TEXT_BESIDE_RESULTS: Final = Refusal(
 # of Nova
 START: Final = Refusal(
     re.compile(r"anthropic\.claude|amazon\.nova"),
-    "takes no conversation that begins with the assistant; put the user's message before it",
+    "does not accept a conversation that starts with the assistant; add a user message before it",
     "bedrock.start-user",
 )
 
 # "does not support assistant message prefill": openclaw/openclaw#72865, anomalyco/opencode#29760
 PREFILL: Final = Refusal(
     re.compile(r"claude-[a-z]+-(4-[6-9]|[5-9])(?!\d)"),
-    "takes no assistant message at the end; end with a user message",
+    "does not accept an assistant message at the end; end with a user message",
     "bedrock.prefill-of-model",
 )
 
 # "cannot both be specified for this model": comet-ml/opik#3021, aws-samples/bedrock-access-gateway#191
 BOTH_SAMPLINGS: Final = Refusal(
     re.compile(r"claude-(opus-4-1|[a-z]+-4-[5-9]|[a-z]+-[5-9])(?!\d)"),
-    "takes temperature or top_p, not both; leave one out",
+    "accepts temperature or top_p, not both; leave one out",
     "bedrock.sampling-of-model",
 )
 

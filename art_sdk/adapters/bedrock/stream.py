@@ -103,7 +103,7 @@ class _OpenBlock:
     def _use(self) -> dict[str, Any]:
         call = self.call
         if call is None:
-            raise ValueError("a block of toolUse did not begin with contentBlockStart")
+            raise ValueError("a toolUse block did not begin with contentBlockStart")
         if call.type != SERVER_TOOL:
             return {}
         return {"toolUseId": call.tool_use_id, "name": call.name, "type": call.type, "input": _decode(self._input())}
@@ -164,7 +164,7 @@ class ConverseStream:
 
     def _index_of(self, event: _Event) -> int:
         if event.content_block_index is None:
-            raise ValueError("an event of a block has no contentBlockIndex")
+            raise ValueError("a block event has no contentBlockIndex")
         return event.content_block_index
 
     def _begin(self, index: int, start: _Start | None = None) -> _OpenBlock:

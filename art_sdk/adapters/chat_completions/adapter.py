@@ -69,7 +69,7 @@ class ChatCompletionsAdapter(BaseAdapter):
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:
         conversation = self.check(prompt, options)
         if not conversation.turns:
-            reason = "it is empty; give at least one message"
+            reason = "it is empty; add at least one message"
             self.refuse(reason, rule=self.provider.rules.messages_nonempty)  # openai.messages-nonempty
         if self.provider.image_count is not None:
             self._check_images(prompt, self.provider.image_count)
@@ -78,7 +78,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         messages = self._messages(conversation, hoists="hoists_late_system" in self.repairs)
         lone_rule = self.provider.rules.no_lone_assistant
         if lone_rule is not None and len(messages) == 1 and messages[0]["role"] == "assistant":
-            self.refuse("its only message is the assistant's; begin with a user message", rule=lone_rule)
+            self.refuse("its only message is from the assistant; start with a user message", rule=lone_rule)
         payload: Payload = {"model": options.model or self.model, "messages": messages}
         payload |= self.written_options(options)
         if options.stream:
@@ -102,14 +102,14 @@ class ChatCompletionsAdapter(BaseAdapter):
     def _check_images(self, prompt: ArtStandardPrompt, limit: CountRule) -> None:
         count = _count_images(prompt)
         if count > limit.most:
-            self.refuse(f"it has {count} images; {limit.most} are allowed", rule=limit.rule)
+            self.refuse(f"it has {count} images; at most {limit.most} are allowed", rule=limit.rule)
 
     def _require_answers(self, conversation: Conversation, rule: str) -> None:
         """Refuses an empty assistant message, but for the last one: it is to be continued."""
         for turn in (turn for turn in conversation.turns[:-1] if type(turn) is AssistantTurn):
             own = (turn.message.extensions or {}).get(self.dialect)
             if not (turn.message.content or turn.calls or own):
-                reason = "it has neither text nor calls; leave the message out"
+                reason = "it has neither text nor tool calls; leave the message out"
                 self.refuse(reason, index=turn.index, rule=rule)
 
     def _messages(self, conversation: Conversation, *, hoists: bool) -> list[Payload]:
@@ -162,7 +162,7 @@ class ChatCompletionsAdapter(BaseAdapter):
             return {"type": "text", "text": part.text}
         self.check_image(part, turn)
         if part.data is None and self.provider.rules.image_data is not None:  # ollama.image-data
-            reason = "it has an image by URL; give the image's data"
+            reason = "it has an image URL; pass the image's data"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.image_data)
         url = part.url if part.data is None else f"data:{part.mime_type};base64,{standard_base64(part.data)}"
         return {"type": "image_url", "image_url": {"url": url}}
@@ -181,7 +181,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         """The assistant's message, and one tool message for each of its calls."""
         message, calls, content = turn.message, turn.calls, turn.message.content
         if content is None and not calls:  # openai.content-not-null
-            reason = "it has neither text nor calls; leave the message out"
+            reason = "it has neither text nor tool calls; leave the message out"
             self.refuse(reason, index=turn.index, rule=self.provider.rules.content_not_null)
         written: Payload = {"role": "assistant", "content": content}
         messages.append(written if message.name is None else self._with_name(written, message.name, turn.index))
@@ -200,7 +200,7 @@ class ChatCompletionsAdapter(BaseAdapter):
     def _put_back(self, written: Payload, turn: AssistantTurn, extension: Mapping[str, Any]) -> None:
         """Adds what an answer's message has besides text and calls, unchanged. Images are not sent again."""
         if "other_calls" in extension:
-            reason = "it calls custom tools, whose results have no place in the prompt; leave the message out"
+            reason = "it calls custom tools, whose results the prompt cannot contain; leave the message out"
             self.refuse(reason, index=turn.index)
         fields = {name: value for name, value in extension.items() if name in self.provider.kept}
         rest = {name: value for name, value in extension.items() if name not in {*fields, "audio", "images"}}
@@ -259,7 +259,7 @@ class ChatCompletionsAdapter(BaseAdapter):
         super().check_options(options)
         rule = self.provider.schema_beside_tools_rule
         if rule is not None and options.response_schema is not None and self.has_tools(options):
-            reason = "response_schema is only allowed without tools; ask for the answer in a call that offers none"
+            reason = "response_schema is only allowed without tools; make a separate call for the answer"
             self.refuse(reason, rule=rule)
 
     def check_tool(self, tool: ToolSchema) -> None:
@@ -267,11 +267,13 @@ class ChatCompletionsAdapter(BaseAdapter):
         longest, rule = self.provider.description_length, self.provider.array_items_rule
         length = len(tool.description)
         if longest is not None and length > longest.most:
-            reason = f"the description of the tool {tool.name!r} has {length} characters; {longest.most} are allowed"
+            reason = (
+                f"the description of the tool {tool.name!r} has {length} characters; at most {longest.most} are allowed"
+            )
             self.refuse(reason, rule=longest.rule)
         required = self.provider.required_rule
         if required is not None and tool.input_schema.get("required") and not tool.input_schema.get("properties"):
-            reason = f"the schema of the tool {tool.name!r} requires properties and has none; describe them"
+            reason = f"the schema of the tool {tool.name!r} has required, but no properties; describe them"
             self.refuse(reason, rule=required)
         place = None if rule is None else find_array_without_items(tool.input_schema)
         if place is not None:

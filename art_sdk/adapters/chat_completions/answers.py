@@ -34,7 +34,7 @@ def parse_completion(
     """An unstreamed answer. Raises ValueError for a body that is not one."""
     answer = _decoder(provider)(body)
     if answer.error:
-        raise ValueError("an error beside the choices")
+        raise ValueError("an error next to the choices")
     if not answer.choices:
         raise ValueError("no choices")
     choice = answer.choices[0]
@@ -138,7 +138,7 @@ def _message(choice: _Choice, provider: ChatProvider) -> _WholeMessage:
     if choice.message is None:
         raise ValueError("choices[0] has no message")
     if choice.message == type(choice.message)():
-        raise ValueError("choices[0].message has none of a message's fields")
+        raise ValueError("choices[0].message has none of the fields of a message")
     return choice.message
 
 
@@ -270,7 +270,7 @@ def write_extensions(
     """The message's extensions: the fields that are not empty, and the chunks of the content that are not text.
 
     The fields are the provider's own, `audio`, `images`, and as `other_calls` the calls that are not of functions.
-    An empty text counts: DeepSeek wants it back. Places of chunks are those beside one chunk of all text.
+    An empty text counts: DeepSeek wants it back. Places of chunks are those next to one chunk of all text.
     """
     kept: dict[str, Any] = {name: value for name, value in fields.items() if value is not None and value != []}
     blocks: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Azure OpenAI, by its chat completions API: OpenAI's limits, with a key and an address of its own.
+"""Azure OpenAI, by its chat completions API: OpenAI's limits, with its own key and URL.
 
 `/openai/v1` names the deployment in the body and takes no version; the dated API names it in the path, and answers 404
 without `api-version`.
@@ -30,8 +30,8 @@ class AzureOpenAIAdapter(DatedAdapter, OpenAIAdapter):
     default_model = ""
     default_base_url = ""
     required = {  # noqa: RUF012 - nobody changes it
-        "base_url": f"give {_V1}, or {_DATED} and an api_version",
-        "model": "give the name of your deployment",
+        "base_url": f"pass {_V1}, or {_DATED} and an api_version",
+        "model": "pass the name of your deployment",
     }
     dated = DatedAPI(
         url=_DATED,

@@ -130,7 +130,7 @@ class JoinedCalls:
         taken = {call.index for call in self._calls}
         index = len(taken) if piece.index is None else piece.index
         if index not in taken and index != len(taken):
-            raise ValueError("a piece of a call whose index is not the next one")
+            raise ValueError("a piece of a call with an unexpected index")
         if not name:
             raise ValueError(f"a piece of the call {index}, which has no name")
         call = _OpenCall(index, piece.id, name, is_custom=piece.custom is not None)

@@ -11,7 +11,7 @@ from art_sdk.adapters.chat_completions.provider import ChatProvider, require_pat
 from art_sdk.adapters.settings import hides_settings, require_name, require_words
 
 _IMAGES: Final = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "webp", "gif"))
-_URL: Final = "give the server's URL with its version, such as http://127.0.0.1:8000/v1"
+_URL: Final = "pass the server's URL with its version, such as http://127.0.0.1:8000/v1"
 
 
 class OpenAICompatibleAdapter(ChatCompletionsAdapter):
@@ -28,7 +28,7 @@ class OpenAICompatibleAdapter(ChatCompletionsAdapter):
     dialect = "openai-compatible"
     default_model = ""
     default_base_url = ""
-    required = {"base_url": _URL, "model": "give the name of a model that it serves"}  # noqa: RUF012 - nobody changes it
+    required = {"base_url": _URL, "model": "pass the name of a model that it serves"}  # noqa: RUF012 - nobody changes it
     capabilities = CAPABILITIES - {"reasoning"}
     tool_names = None
     ranges = {}  # noqa: RUF012 - a class attribute of the base, which nobody changes

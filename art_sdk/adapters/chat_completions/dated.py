@@ -53,11 +53,11 @@ def _find_wrong(base_url: str, version: object, dated: DatedAPI) -> str | None:
     path, dated_path = (urlsplit(url).path for url in (base_url, dated.url))
     version_path = "/" + dated.undated_url.rpartition("/")[2]  # a gateway may have anything before it
     if "/deployments" in path:
-        return f"base_url {base_url!r} names a deployment; give its name as model, and {dated.url} as base_url"
+        return f"base_url {base_url!r} names a deployment; pass its name as model, and {dated.url} as base_url"
     if version is None:
-        advice = f"give one, such as {dated.version}, or the base_url {dated.undated_url}"
+        advice = f"pass one, such as {dated.version}, or the base_url {dated.undated_url}"
         return None if path.endswith(version_path) else f"api_version is missing; {advice}"
     if not isinstance(version, str):
-        return f"api_version must be a text, such as {dated.version}"
+        return f"api_version must be a string, such as {dated.version}"
     advice = f"base_url must end with {dated_path}, as {dated.url} does"
     return None if path.endswith(dated_path) else f"with an api_version, {advice}"

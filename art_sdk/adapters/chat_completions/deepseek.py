@@ -1,7 +1,7 @@
 """DeepSeek, by its chat completions API.
 
 At the provider's limits: a forced tool choice switches thinking off, unless the caller's own fields say `thinking`,
-as DeepSeek refuses the two together (deepseek.thinking-tool-choice); a prompt that ends with the assistant is refused,
+as DeepSeek rejects the two together (deepseek.thinking-tool-choice); a prompt that ends with the assistant is refused,
 as it needs DeepSeek's beta address and a mark (api-docs.deepseek.com/guides/chat_prefix_completion).
 """
 

@@ -1,6 +1,6 @@
 """Groq, by its chat completions API.
 
-At the provider's limits: a response schema beside tools is refused; so is a tool's schema that requires properties and
+At the provider's limits: a response schema next to tools is refused; so is a tool's schema that requires properties and
 describes none (an empty `required` is left out); a message's name is dropped (declared), as Groq's
 documentation says that it is refused. Reasoning goes back as it came, which models that do not reason refuse
 (groq.reasoning-models): keep to one kind of model in a conversation. Images are for models with vision, as the default

@@ -79,7 +79,7 @@ class KeptPieces:
         elif isinstance(field, JoinedItems) and is_array(value):
             field.add(value)
         else:
-            raise ValueError(f"a piece of {name} must be text or a list, and all of one kind")
+            raise ValueError(f"the pieces of {name} must all be strings or all lists")
 
     def add_audio(self, audio: dict[str, Any]) -> None:
         """Adds a piece of the answer's audio."""

@@ -41,7 +41,7 @@ class ChatProvider(Struct, frozen=True, kw_only=True):
     `description_length` and `image_count` limit names of messages, descriptions of tools, and images;
     `array_items_rule` is the rule by which it refuses a tool's schema with an array that does not describe its items,
     `required_rule` the one by which it refuses one with `required` and no properties, even if it requires none;
-    `schema_beside_tools_rule` the one by which it refuses a schema of the answer beside tools; `prefill_mark` is the
+    `schema_beside_tools_rule` the one by which it refuses a schema of the answer next to tools; `prefill_mark` is the
     field that says that the last message, the assistant's, is to be continued; `rules` are the ids of other rules;
     `key_header` is the header that has the key alone, if it is not `authorization`; `models` are patterns of models
     that can do more than the adapter declares, and what.

@@ -150,7 +150,7 @@ class ChatStream:
     def _decode_chunk(self, frame: Frame) -> _Chunk:
         """The chunk; an empty one for an event or an object of another kind, which has no part in the answer.
 
-        Raises ErrorInStream, or ValueError for data that is no chunk.
+        Raises ErrorInStream, or ValueError for data that is not a chunk.
         """
         try:
             chunk = self._decode(frame.data)
@@ -232,7 +232,7 @@ class ChatStream:
         self._calls.add_all(delta.tool_calls or (), delta.function_call)
 
     def _read_content(self, content: list[dict[str, Any]] | dict[str, Any]) -> Iterator[Piece]:
-        """The pieces of a content that is no text."""
+        """The pieces of a content that is not text."""
         if isinstance(content, list):
             self._kept.add_chunks(content)
             yield from read_chunks(content)

@@ -1,13 +1,14 @@
 """Cohere, by the second version of its chat API (`/v2/chat`).
 
 At the provider's limits: tools are named with letters, digits and `_`, so others are renamed. `tool_choice` is
-`REQUIRED` or `NONE`, so the choice of one tool is refused; so are a response schema beside tools, and arguments that
-are no JSON object. The temperature is at most 1, and `top_p` between 0.01 and 0.99. Messages have no names and results
-no status, and nothing says how many calls may come at once: declared losses. A message must not be empty. A late system
-message stays in its place. The `tool_plan` of an answer, its thinking and its citations go back with the next request
-as they came.
-Sources: `cohere.V2Client.chat` and its types in the official client, version 7.3, docs.cohere.com/reference/errors,
-and recorded requests.
+`REQUIRED` or `NONE`, so the choice of one tool is refused; so are a response schema next to tools, and arguments that
+are not a JSON object. The temperature is at most 1, and `top_p` between 0.01 and 0.99. Messages have no names and
+results no status, and nothing says how many calls may come at once: declared losses. A message must not be empty. A
+late system message stays in its place. The `tool_plan` of an answer, its thinking and its citations go back with the
+next request as they came.
+
+Sources: `cohere.V2Client.chat` and its types in the official client, version 7.3,
+docs.cohere.com/reference/errors, and recorded requests.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class CohereChatAdapter(BaseAdapter):
             elif type(turn) is SystemTurn:
                 messages.append(self._system(turn))
         if not messages:
-            self.refuse("it is empty; give at least one message")
+            self.refuse("it is empty; add at least one message")
         payload: Payload = {"model": options.model or self.model, "messages": messages, "stream": options.stream}
         payload |= self.written_options(options)
         return self.merge_provider_fields(payload, options)
@@ -92,12 +93,12 @@ class CohereChatAdapter(BaseAdapter):
         super().check_options(options)
         choice, schema = options.tool_choice, options.response_schema
         if choice is not None and choice != "auto" and choice not in _CHOICES:
-            reason = "a single tool cannot be chosen; give only that tool, with tool_choice 'required'"
+            reason = "a single tool cannot be chosen; pass only that tool, with tool_choice 'required'"
             self.refuse(reason, rule="cohere.tool-choice")
         if schema is None:
             return
         if self.has_tools(options):
-            reason = "response_schema is only allowed without tools; ask for the answer in a call that offers none"
+            reason = "response_schema is only allowed without tools; make a separate call for the answer"
             self.refuse(reason, rule="cohere.format-alone")
         if schema.get("type") != "object":
             self.refuse('the response schema must have "type": "object"', rule=_SCHEMA)
@@ -127,7 +128,7 @@ class CohereChatAdapter(BaseAdapter):
 
     def _system(self, turn: SystemTurn) -> Payload:
         if turn.splits:
-            self.refuse("it stands between a call and its result; move it before or after them", index=turn.index)
+            self.refuse("it comes between a call and its result; move it before or after them", index=turn.index)
         if not turn.message.content:
             self.refuse("its text is empty; leave the message out", index=turn.index, rule=_EMPTY)
         return {"role": "system", "content": turn.message.content}
@@ -156,7 +157,7 @@ class CohereChatAdapter(BaseAdapter):
         if calls:
             written["tool_calls"] = self._calls(turn)
         elif "content" not in written:
-            self.refuse("it has neither text nor calls; leave the message out", index=turn.index, rule=_EMPTY)
+            self.refuse("it has neither text nor tool calls; leave the message out", index=turn.index, rule=_EMPTY)
         messages.append(written)
         for call_id, answer in turn.answers.items():
             messages.append({"role": "tool", "tool_call_id": call_id, "content": answer.content})
@@ -206,7 +207,7 @@ _skip_object: Final = msgspec.json.Decoder(_Object | None).decode
 
 
 def _is_odd_object(arguments: str) -> bool:
-    """Whether it is an object with half of a character in it, which the fast reader does not take."""
+    """Whether it is an object with half of a character in it, which the fast reader does not accept."""
     try:
         return isinstance(json.loads(arguments, parse_constant=_no_json), dict)
     except (ValueError, RecursionError):

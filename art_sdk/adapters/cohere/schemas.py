@@ -1,4 +1,4 @@
-"""Schemas of tools and answers that Cohere does not take.
+"""Schemas of tools and answers that Cohere does not accept.
 
 Source: docs.cohere.com/reference/errors ("property title must have a type", "required field name not found in
 properties") and docs.cohere.com/docs/structured-outputs ("every object in the schema must have at least one `required`

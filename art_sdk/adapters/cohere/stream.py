@@ -205,10 +205,10 @@ class ChatEvents:
         self._check_index(event, len(self._content) - 1)
         kind = self._content[-1]["type"]
         if kind == "thinking":
-            piece = _needed(content.thinking, "a delta of the thinking has no thinking")
+            piece = _needed(content.thinking, "a thinking delta has no thinking")
             self._text.write(piece)
             return (Thinking(piece),) if piece else ()
-        piece = _needed(content.text, "a delta of the text has no text")
+        piece = _needed(content.text, "a text delta has no text")
         self._text.write(piece)
         return (Text(piece),) if piece and kind == "text" else ()
 

@@ -1,6 +1,6 @@
 """Google Gemini, by its generateContent API.
 
-At the provider's limits: the system prompt is a field of its own, so a late system message is refused unless
+At the provider's limits: the system prompt is its own field, so a late system message is refused unless
 the call says `late_system="hoist"`; a result becomes `{"output": text}`, or `{"error": text}` for a
 failed one, the keys that Google's own client documents; results follow the order of their calls;
 tool schemas go through `parametersJsonSchema`, which takes all of JSON Schema; a model's turn is
@@ -88,10 +88,10 @@ class GeminiAdapter(BaseAdapter):
     def check_options(self, options: CallOptions) -> None:
         super().check_options(options)
         if options.parallel_tool_calls is not None:
-            self.refuse("Gemini cannot switch parallel calls on or off; leave parallel_tool_calls unset")
+            self.refuse("Gemini does not support parallel_tool_calls; leave parallel_tool_calls unset")
         model = (options.model or self.model).removeprefix("models/")
         if options.tools and options.response_schema is not None and model.startswith("gemini-2."):
-            reason = f"{model} takes tools or a response_schema, not both; leave one out, or use a newer model"
+            reason = f"{model} supports tools or a response_schema, not both; leave one out, or use a newer model"
             self.refuse(reason, rule="gemini.json-or-functions")
 
     def has_tools(self, options: CallOptions) -> bool:
@@ -151,9 +151,9 @@ class GeminiAdapter(BaseAdapter):
         if kept:
             self._sign(parts, turn, kept)
         if not parts:
-            self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
+            self.refuse("it has neither text nor tool calls; leave the message out", index=turn.index)
         if turn.calls and (not contents or (len(contents) == 1 and contents[0]["role"] == "model")):
-            reason = "a conversation cannot begin with a tool call; put the user's message before it"
+            reason = "a conversation cannot begin with a tool call; add a user message before it"
             self.refuse(reason, index=turn.index, call_id=turn.calls[0].id, rule="gemini.call-after-user")
         _append_to_model(contents, parts)
         if not turn.calls:

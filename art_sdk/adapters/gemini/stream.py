@@ -1,4 +1,4 @@
-"""A streamed answer of Gemini: every frame is an answer of its own, with the new parts.
+"""A streamed answer of Gemini: every frame is a complete answer, with the new parts.
 
 There is no end mark; an answer has ended when `finishReason` came (or the block reason of a prompt),
 and the body ends. After it, only usage may come. The last usage counts. Without `alt=sse` the chunks

@@ -69,7 +69,7 @@ class OllamaChatAdapter(BaseAdapter):
             elif type(turn) is SystemTurn:
                 messages.append(self._system(turn))
         if not messages:
-            self.refuse("it is empty; give at least one message", rule="ollama.empty-messages-load")
+            self.refuse("it is empty; add at least one message", rule="ollama.empty-messages-load")
         payload: Payload = {"model": options.model or self.model, "messages": messages, "stream": options.stream}
         payload |= self.written_options(options)
         return self.merge_provider_fields(payload, options)
@@ -85,7 +85,7 @@ class OllamaChatAdapter(BaseAdapter):
         super().check_tool(tool)
         odd = find_odd_schema(tool.input_schema)
         if odd is not None:
-            self.refuse(f"the schema of the tool {tool.name!r} cannot be read by Ollama: {odd}", rule=_SCHEMA_RULE)
+            self.refuse(f"Ollama cannot read the schema of the tool {tool.name!r}: {odd}", rule=_SCHEMA_RULE)
 
     def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
         return parse_chat(body, info, request_id=head.headers.get(self.request_id_header))
@@ -100,7 +100,7 @@ class OllamaChatAdapter(BaseAdapter):
 
     def _system(self, turn: SystemTurn) -> Payload:
         if turn.splits:
-            self.refuse("it stands between a call and its result; move it before or after them", index=turn.index)
+            self.refuse("it comes between a call and its result; move it before or after them", index=turn.index)
         return {"role": "system", "content": turn.message.content}
 
     def _append_user(self, messages: list[Payload], turn: UserTurn) -> None:
@@ -124,7 +124,7 @@ class OllamaChatAdapter(BaseAdapter):
     def _image(self, image: ImagePart, turn: UserTurn) -> str:
         self.check_image(image, turn)
         if image.data is None:
-            self.refuse("it has an image by URL; give the image's data", index=turn.index, rule="ollama.images-base64")
+            self.refuse("it has an image URL; pass the image's data", index=turn.index, rule="ollama.images-base64")
         return standard_base64(image.data)
 
     def _append_assistant(self, messages: list[Payload], turn: AssistantTurn) -> None:
@@ -132,7 +132,7 @@ class OllamaChatAdapter(BaseAdapter):
         message, calls = turn.message, turn.calls
         kept = (message.extensions or {}).get(self.dialect)
         if message.content is None and not calls and not kept:
-            self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
+            self.refuse("it has neither text nor tool calls; leave the message out", index=turn.index)
         written: Payload = {"role": "assistant"}
         if calls or message.content is not None:
             written["content"] = message.content or ""

@@ -1,7 +1,7 @@
-"""A streamed answer of Ollama: every line is an answer of its own, with the new pieces.
+"""A streamed answer of Ollama: every line is a complete answer, with the new pieces.
 
 An answer has ended when a line with `"done": true` came and the body ends. Calls come whole. An error in the
-stream is a line of its own: `{"error": "text"}`.
+stream is its own line: `{"error": "text"}`.
 Source: `streamResponse` in github.com/ollama/ollama, server/routes.go, and recorded streams.
 """
 

@@ -1,6 +1,6 @@
 """OpenAI, by its Responses API. xAI, DeepSeek, OpenRouter, Azure, Bedrock, llama-server and others serve it, too.
 
-A conversation is a list of items: messages, calls (each with an `id` of its own and the `call_id` that its result
+A conversation is a list of items: messages, calls (each with its own `id` and the `call_id` that its result
 names), results and reasoning. Items have no turns, so neighbouring messages of the assistant are joined (declared).
 System messages are items at their places. Every item has its type, which OpenAI does not demand of messages, and the
 Open Responses specification does. At the provider's limits: `max_tokens` is at least 16; stop sequences have no
@@ -10,8 +10,8 @@ otherwise.
 
 Requests have no state at the provider (`store: false`): `previous_response_id` and `conversation` are refused, since
 the prompt is the whole conversation. So that a reasoning model finds its reasoning again, its answers are asked to
-include it encrypted. It is kept in the `extensions` of an answer's message, with the ids and phases of the items beside
-it, and goes back with them. Source of the request's fields: `openai.types.responses.response_create_params` of the
+include it encrypted. It is kept in the `extensions` of an answer's message, with the ids and phases of the items next
+to it, and goes back with them. Source of the request's fields: `openai.types.responses.response_create_params` of the
 official client, version 3.54, and recorded requests.
 """
 
@@ -44,7 +44,7 @@ _LEAST_TOKENS: Final = 16
 _STATEFUL: Final[Mapping[str, str]] = {
     "previous_response_id": "the prompt is the whole conversation",
     "conversation": "the prompt is the whole conversation",
-    "background": "the answer is read when it comes",
+    "background": "the answer is read as it arrives",
 }
 """Fields with which the answer to a request depends on what the provider has stored, and why they are refused."""
 
@@ -77,7 +77,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
         conversation = self.check(prompt, options)
         items = self._items(conversation)
         if not items:
-            self.refuse("it is empty; give at least one message", rule="responses.input-nonempty")
+            self.refuse("it is empty; add at least one message", rule="responses.input-nonempty")
         payload: Payload = {"model": options.model or self.model, "input": items}
         payload |= self.written_options(options)
         if options.stream:
@@ -146,7 +146,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
         """The assistant's text, its calls, and the results (responses.call-answered)."""
         message, calls = turn.message, turn.calls
         if message.content is None and not calls:
-            self.refuse("it has neither text nor calls; leave the message out", index=turn.index)
+            self.refuse("it has neither text nor tool calls; leave the message out", index=turn.index)
         begun = len(items)
         if message.content or not calls:
             items.append({"type": "message", "role": "assistant", "content": message.content})
@@ -176,7 +176,7 @@ class OpenAIResponsesAdapter(BaseAdapter):
             reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
         if items and items[-1]["type"] == "reasoning":
-            reason = "it ends in reasoning, which OpenAI refuses; leave the message out"
+            reason = "it ends with reasoning, which OpenAI rejects; leave the message out"
             self.refuse(reason, index=turn.index, rule="responses.reasoning-followed")
         return items
 

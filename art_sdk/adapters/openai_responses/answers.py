@@ -178,7 +178,7 @@ def _text_of(part: _Part) -> str | None:
         return None
     text = part.text if part.type == "output_text" else part.refusal
     if text is None:
-        raise ValueError(f"a part of the type {part.type} has no text")
+        raise ValueError(f"a part of type {part.type} has no text")
     return text
 
 

@@ -1,9 +1,9 @@
-"""What goes back with the next turn besides text and calls: reasoning, and the ids and phases of the items beside it.
+"""What goes back with the next turn besides text and calls: reasoning, and the ids and phases of the items next to it.
 
 An answer whose items are messages and calls alone keeps nothing, unless a message has a phase: without reasoning, no id
 is needed. Otherwise every item is kept, in order. A reasoning item and others go back whole. Of a message, its text is
 that of the standard message: its next `length` characters, or the rest. Calls are those of the standard message.
-OpenAI refuses reasoning with an id if the item after it comes without its own (responses.reasoning-followed: recorded).
+OpenAI rejects reasoning with an id if the item after it comes without its own (responses.reasoning-followed: recorded).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _message(kept: _KeptMessage, text: str) -> dict[str, Any]:
 def _other(item: dict[str, Any]) -> dict[str, Any]:
     kind = item.get("type")
     if kind in _ANSWERED:
-        raise ValueError(f"it has an item of the type {kind!r}, whose result has no place in a prompt")
+        raise ValueError(f"it has an item of type {kind!r}, whose result a prompt cannot contain")
     if not isinstance(kind, str) or kind in {"function_call", "function_call_output"}:
-        raise ValueError(f"an item of the type {kind!r} does not belong there")
+        raise ValueError(f"an item of type {kind!r} does not belong there")
     return item

@@ -151,7 +151,7 @@ class ResponseStream:
         kind, name, make = row
         opened = self._find(event)
         if opened.kind != kind:
-            raise ValueError(f"{event.type} in an item of the type {opened.kind!r}")
+            raise ValueError(f"{event.type} in an item of type {opened.kind!r}")
         index = event.content_index if event.summary_index is None else event.summary_index
         return opened.text(name, index or 0), make
 
@@ -169,7 +169,7 @@ class ResponseStream:
         given = _needed(event.item, "response.output_item.done has no item")
         opened = self._find(_Event(event.type, output_index=event.output_index, item_id=_id_of(given)))
         if given.get("type") != opened.kind:
-            raise ValueError(f"an item of the type {opened.kind!r} ends as one of the type {given.get('type')!r}")
+            raise ValueError(f"an item of type {opened.kind!r} ends with type {given.get('type')!r}")
         self._open = {index: one for index, one in self._open.items() if one is not opened}
         yield from self._read(given, opened)
 
@@ -208,7 +208,7 @@ class ResponseStream:
             for item in output:
                 yield from self._output.read(item, self._info)
         elif len(output) > self._count:
-            raise ValueError(f"{event.type} has {len(output)} items, of which only {self._count} came")
+            raise ValueError(f"{event.type} has {len(output)} items, but only {self._count} arrived")
         response.output = None  # every item is known by now, and its texts may be long
         for opened in self._open.values():
             yield from self._read_cut(opened)

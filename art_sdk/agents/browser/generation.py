@@ -124,7 +124,7 @@ class Generation(Sections):
         self.trace.warnings += [one.message for one in result.errors]
 
     async def _check(self, prompt: GeneratedPrompt) -> PromptValidationResult | None:
-        """What the validator says. None, with a warning, if it takes too long: it runs in a thread of its own."""
+        """What the validator says. None, with a warning, if it takes too long: it runs in its own thread."""
         limit = self.tools.config.validation_config.validation_timeout_ms / 1000
         try:
             async with asyncio.timeout(limit):

@@ -120,7 +120,7 @@ class PromptValidator:
         return True
 
     def validate_schema_integration(self, prompt: GeneratedPrompt) -> bool:
-        """Whether the schema is one, stands in the prompt, and has the decisions that the prompt offers."""
+        """Whether the schema is one, is in the prompt, and has the decisions that the prompt offers."""
         schema = prompt.schema.json_schema
         if explain_schema(schema) is not None or prompt.content.schema_section.schema != prompt.schema:
             return False

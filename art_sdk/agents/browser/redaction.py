@@ -72,7 +72,7 @@ The forms of keys are those that the services document: GitHub, GitLab, Slack, A
 class Redactor:
     """Redacts texts. `secrets` are the known values.
 
-    Raises InvalidConfig, which names the entry and not its value, for a value that is no text or is too short.
+    Raises InvalidConfig, which names the entry and not its value, for a value that is not text or is too short.
     """
 
     def __init__(self, secrets: Secrets | None = None) -> None:

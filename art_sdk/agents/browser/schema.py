@@ -79,7 +79,7 @@ def with_commands(schema: ResponseSchema, commands: Sequence[CommandDefinition])
 
 
 def _branch(command: CommandDefinition, root: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole of an answer with the command: engines hold a model to a branch, and not to what stands beside it."""
+    """The whole of an answer with the command: engines hold a model to a branch, and not to what is next to it."""
     own = {"action": {"const": command.name}, "parameters": command.parameters or {"type": "object"}}
     branch: dict[str, Any] = {
         "type": "object",

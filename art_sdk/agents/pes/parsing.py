@@ -69,7 +69,7 @@ _CLOSE: Final = re.compile(r"</(?:think|thinking)>", re.IGNORECASE)
 
 
 def strip_thinking(text: str) -> str:
-    """The text without `<think>` parts that begin a line, and without white space around it.
+    """The text without `<think>` parts that begin a line, and without whitespace around it.
 
     A part that is not closed goes on to the end; a part without its beginning, which some chat templates write
     themselves, begins with the text.

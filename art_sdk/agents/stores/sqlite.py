@@ -141,7 +141,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All or nothing. It takes the right to write at once, so that it never fails half-way for another writer."""
+    """All or nothing. It takes the right to write at once, so that it never fails midway for another writer."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

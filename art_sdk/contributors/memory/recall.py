@@ -63,7 +63,7 @@ def open_memory(
     `summarize`, a function or an adapter, is what the strategy `summary` needs, `embed` what `semantic` needs.
     `count_tokens` counts for `max_tokens`; without it a token is four characters.
 
-    Raises InvalidConfig for an unknown provider, for options that it does not take, for a connection string that is
+    Raises InvalidConfig for an unknown provider, for options that it does not accept, for a connection string that is
     missing or not taken, and for a strategy without its function.
     """
     config = config or MemoryConfig(provider="none")

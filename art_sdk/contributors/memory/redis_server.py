@@ -34,7 +34,7 @@ class RedisMemory:
     Keys begin with `key_prefix`. A thread is forgotten `expires_after` seconds after its last text, or never.
     An answer may take `time_limit` seconds. Neither the repr nor an error shows the connection string.
 
-    Raises InvalidConfig for a connection string that the client does not take, and if the client is not installed.
+    Raises InvalidConfig for a connection string that the client does not accept, and if the client is not installed.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RedisMemory:
             steps.execute()
 
     async def newest(self, thread_id: str | None, limit: int) -> list[str]:
-        """The newest texts of a thread, oldest first. Raises MemoryUnavailable for what is no entry of ours, too."""
+        """The newest texts of a thread, oldest first. Raises MemoryUnavailable for foreign entries, too."""
         found: list[str] = await self._run(lambda: self._redis.lrange(self._key(thread_id), -limit, -1))
         return [*_texts(found)]
 

@@ -96,7 +96,7 @@ def _result(library: Any, address: str, future: Any, part: Part) -> Read:
     except library.KilledWorker as error:
         return Read(part, problem=f"reading the bytes from {part.start:,} to {part.end:,} ended its workers: {error}")
     except (asyncio.CancelledError, concurrent.futures.CancelledError, TimeoutError, OSError) as error:
-        raise HarnessError(f"the scheduler at {address} is gone; what was counted is kept") from error
+        raise HarnessError(f"the scheduler at {address} is gone; the counts so far are saved") from error
 
 
 class _Task(Struct):

@@ -62,7 +62,7 @@ class Counting:
         return Place(self._file, self._start, line, item)
 
     def count(self, item: Item, place: Place) -> None:
-        """Counts what stands at the place."""
+        """Counts what is at the place."""
         if isinstance(item, Found):
             try:
                 self._count(item, place)
@@ -84,7 +84,7 @@ class Counting:
                 return
             dialect = dialect_by_shape(found.body, model)
             if dialect is None:
-                self.tally.cannot_read(place, "the wire format is not known: name it with --dialect")
+                self.tally.cannot_read(place, "unknown wire format: name it with --dialect")
                 return
             self.tally.guessed += 1
         findings = findings_of(found, dialect, given if model is None else replace(given, model=model))

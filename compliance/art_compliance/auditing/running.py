@@ -16,7 +16,7 @@ Engine = Callable[[Plan, Iterable[Part]], Iterator[Read]]
 """Reads parts somewhere, and gives what came of each, in any order."""
 
 _SAVED_EVERY: Final = 5.0
-"""Seconds of work that a kill may cost, beside the parts under way."""
+"""Seconds of work that a kill may cost, besides the parts in progress."""
 
 
 def read_here(plan: Plan, parts: Iterable[Part]) -> Iterator[Read]:

@@ -21,7 +21,7 @@ _Tells = Callable[[Mapping[str, Any], str], bool]
 """Whether a body is of a format, by its fields and the name of its model."""
 
 _LISTS: Final[Mapping[str, str]] = {"contents": "gemini-generate", "input": "openai-responses"}
-"""The formats whose conversation has a name of its own."""
+"""The formats whose conversation has its own name."""
 
 _WITH_MESSAGES: Final[tuple[tuple[str, _Tells], ...]] = (
     ("bedrock-converse", lambda body, _: bool(_CONVERSE & body.keys())),

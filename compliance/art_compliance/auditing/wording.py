@@ -1,7 +1,7 @@
 """What a finding is counted as, and where it is, without the request's own text.
 
 A pointer may lead through names that the sender chose, such as those of a tool's parameters, and a message quotes what
-it found. So a name stands in the report if the format's schema or JSON Schema knows it, or if it is the unknown field
+it found. So a name is in the report if the format's schema or JSON Schema knows it, or if it is the unknown field
 itself and looks like one. `--show-text` shows everything, without what looks like a secret.
 """
 

@@ -136,7 +136,7 @@ _DECODER: Final = msgspec.json.Decoder(FromBridge)
 
 
 class NoMessage(Exception):
-    """A line is no message of a bridge; the text says why."""
+    """A line is not a message of a bridge; the text says why."""
 
 
 def write_line(verb: ToBridge) -> bytes:

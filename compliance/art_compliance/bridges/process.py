@@ -127,9 +127,7 @@ class BridgeProcess:
             answer = read_line(line)
         except NoMessage as error:
             shown = self._quoted(line[:_LAST_WORDS].decode("utf-8", "replace"))
-            raise BridgeFailed(
-                f"it wrote something that is not a message to its standard output: {shown} ({error})"
-            ) from None
+            raise BridgeFailed(f"its standard output has a line that is not a message: {shown} ({error})") from None
         with self._lock:
             exchange = self._under_way.get(answer.id)
         if exchange is None:

@@ -57,4 +57,4 @@ def _response(one: Exchange) -> Response:
 
 
 _SENT: Final = frozenset({"retry-after", "retry-after-ms"})
-"""The headers of an answer that are recorded, beside its type."""
+"""The headers of an answer that are recorded, besides its type."""

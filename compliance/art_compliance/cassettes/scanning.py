@@ -100,7 +100,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 _BINARY: Final = re.compile(r"!!binary[ \t]*+\|[ \t]*+\n((?:[ \t]++[A-Za-z0-9+/=]++[ \t]*+(?:\n|$))++)")
-"""A body that is no text, as YAML has it: base64 in lines."""
+"""A body that is not text, as YAML has it: base64 in lines."""
 
 
 def _in_bytes(text: str, cleaner: Cleaner) -> Iterator[Leak]:

@@ -175,7 +175,7 @@ _AWS_SECRET: Final = re.compile(r"[A-Za-z0-9/+]{40}")
 
 
 def _is_aws_secret(item: object) -> bool:
-    """Whether it looks like the secret of an AWS key id: it has no form, and only stands beside the id."""
+    """Whether it looks like the secret of an AWS key id: it has no form of its own, and only appears next to the id."""
     return isinstance(item, str) and _AWS_SECRET.fullmatch(item) is not None
 
 
@@ -185,7 +185,7 @@ _PLAIN: Final = re.compile(r"(?P<before>data:[ \t]*)(?P<plain>[^\r\n]*)(?P<after
 
 
 class _Line:
-    """One line of a stream: JSON, with or without `data:`; data that are no JSON; or anything else."""
+    """One line of a stream: JSON, with or without `data:`; data that are not JSON; or anything else."""
 
     def __init__(self, line: str) -> None:
         found = _STREAMED.fullmatch(line)
@@ -238,7 +238,7 @@ def _dump(value: Any) -> str:
 
 
 def _decode(body: bytes) -> tuple[str, str | None]:
-    """A body as text, and its encoding; None for bytes that are no text, each of which is one letter then."""
+    """A body as text, and its encoding; None for bytes that are not text, each of which is one letter then."""
     try:
         return body.decode(), "utf-8"
     except UnicodeDecodeError:

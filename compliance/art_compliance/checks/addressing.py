@@ -19,12 +19,12 @@ from art_compliance.subject.observations import Sent
 
 
 @check(
-    "wire.request-arrives-where-it-is-served",
-    clause="A call is one POST to a path that the provider serves, with the headers and the key that it wants.",
+    "wire.request-goes-to-the-right-endpoint",
+    clause="A call is one POST to a path that the provider serves, with the headers and the key that it requires.",
     requires=("dialect", "call", "sent"),
     once=True,
 )
-def request_arrives_where_it_is_served(trial: Trial) -> Iterator[Problem]:
+def request_goes_to_the_right_endpoint(trial: Trial) -> Iterator[Problem]:
     """A perfect body at a wrong path is a 404."""
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         requests = _requests_of(trial, options_for(trial, streamed=streamed))
@@ -46,13 +46,13 @@ def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:
 
 
 @check(
-    "wire.books-stay-at-home",
+    "wire.internal-ids-are-not-sent",
     clause="thread_id, trace_id, session_id and user_id are in no header, URL or body of a request.",
     finding_class="contract",
     requires=("call", "sent"),
     once=True,
 )
-def books_stay_at_home(trial: Trial) -> Iterator[Problem]:
+def internal_ids_are_not_sent(trial: Trial) -> Iterator[Problem]:
     """They are the caller's own, and some of them name a person."""
     random = Random(f"{trial.seed} books")
     books = {name: f"{name}{random.randbytes(6).hex()}" for name in _BOOKS}
@@ -74,7 +74,7 @@ _ANY_HOST: Final = "api.example.com"
 
 @check(
     "translation.same-for-every-account",
-    clause="The request depends neither on the key, nor on base_url, nor on the ids of the call.",
+    clause="The request does not depend on the key, on base_url, or on the ids of the call.",
     requires=("dialect", "sent"),
     once=True,
 )
@@ -91,7 +91,7 @@ def same_for_every_account(trial: Trial) -> Iterator[Problem]:
     try:
         other = trial.subject.translate_for([(one, options) for one in prompts], key=key, base_url=address)
     except CannotDo as error:
-        raise NotApplicable("the factory makes no adapter for the provider's public address") from error
+        raise NotApplicable("the factory creates no adapter for the provider's public address") from error
     if not any(isinstance(one, Sent) for one in (*usual, *other)):
         raise NotApplicable("the adapter refuses these prompts")
     for here, there in zip(usual, other, strict=True):

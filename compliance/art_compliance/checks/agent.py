@@ -58,7 +58,7 @@ from art_sdk.agents.pes import (
 
 @check(
     "agent.question-is-answered",
-    clause="Over the adapter, an agent plans, calls tools, and answers from what they returned.",
+    clause="Through the adapter, an agent plans, calls tools, and answers from their results.",
     requires=("dialect", "call"),
     once=True,
 )

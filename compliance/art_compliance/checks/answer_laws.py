@@ -199,10 +199,10 @@ def same_arguments(answers: Answers, written: str, found: Any) -> bool:
 
 
 @law(
-    "thinking-stands-apart",
+    "thinking-is-separate",
     "The model's reasoning comes as tokens of the thinking type, and is not part of the message's content.",
 )
-def thinking_stands_apart(reading: Reading) -> Iterator[Problem]:
+def thinking_is_separate(reading: Reading) -> Iterator[Problem]:
     """Users must not see reasoning as the answer."""
     thinking = reading.trial.written.thinking
     if not thinking:
@@ -291,7 +291,7 @@ def context_marks_the_tokens(reading: Reading) -> Iterator[Problem]:
         if wrong:
             yield Problem(f"with the call context {context}, tokens have the type {', '.join(sorted(wrong))}")
         elif (marked.token_text, marked.thinking_text) != (plain.token_text, plain.thinking_text):
-            yield Problem(f"with the call context {context}, the tokens have another text", finding_class="loss")
+            yield Problem(f"with the call context {context}, the text of the tokens is different", finding_class="loss")
 
 
 ANSWER_LAWS: Final = (
@@ -299,7 +299,7 @@ ANSWER_LAWS: Final = (
     events_carry_their_ids,
     text_is_whole,
     calls_are_whole,
-    thinking_stands_apart,
+    thinking_is_separate,
     finish_is_reported,
     usage_is_reported,
     message_is_standard,

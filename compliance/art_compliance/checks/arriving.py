@@ -62,7 +62,7 @@ def describe_arrivals(subject: Subject, requests: Sequence[Request]) -> str:
 
 
 def _hint_at_path(base_url: str, request: Request) -> str:
-    """That the adapter repeats the end of its base URL, if so: most often it adds a version of its own."""
+    """That the adapter repeats the end of its base URL, if so: most often it adds its own version."""
     path = path_of(base_url)
     is_repeated = len(path) > 1 and path_of(request.target).startswith(path * 2)
     return f"; base_url already ends with {path}" if is_repeated else ""

@@ -19,7 +19,7 @@ from art_compliance.subject.observations import Reply
 from art_sdk.json_data import is_object
 
 
-def _other_answers_stand_apart(trial: Trial, kind: Kind) -> Iterator[Problem]:
+def _several_answers_do_not_mix(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """A caller who asks for two may get the first, or an error; a mixture (BerriAI/litellm#5236) is worth nothing."""
     several = trial.dialect.answers.several
     if several is None:
@@ -71,7 +71,7 @@ _OTHERS: Final = (
 """One that ends before the first does, and one that ends after it."""
 
 CHOICES_CHECKS: Final = of_both_stages(
-    "other-answers-stand-apart",
+    "several-answers-do-not-mix",
     "Where a request asks for several answers, the first is read alone, or the call ends with an error.",
-    _other_answers_stand_apart,
+    _several_answers_do_not_mix,
 )

@@ -41,7 +41,7 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """Where an answer is cut into blocks, parts and chunks is the provider's choice, and changes."""
     variations = [one for one in trial.dialect.answers.variations if kind == "stream" or one.whole is not None]
     if not variations:
-        raise NotApplicable(f"a whole answer of {trial.dialect.name} has one form")
+        raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
     for variation in variations:
         if variation.goes_back and "reasoning" not in trial.subject.capabilities:
             continue
@@ -185,13 +185,13 @@ UNUSUAL_CHECKS: Final = of_both_stages(
 )
 
 
-def _bad_ends_are_not_good(trial: Trial, kind: Kind) -> Iterator[Problem]:
+def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """A pause, a refusal or a malformed call that looks like an answer is acted upon."""
     for value in trial.dialect.answers.bad_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
         if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
-            yield Problem(f"an answer that ends with {show(value)} is reported as a good one: {show(reply.finish)}")
+            yield Problem(f"an answer that ends with {show(value)} is reported as successful: {show(reply.finish)}")
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
@@ -201,9 +201,9 @@ def _bad_ends_are_not_good(trial: Trial, kind: Kind) -> Iterator[Problem]:
 
 
 BAD_END_CHECKS: Final = of_both_stages(
-    "bad-ends-are-not-good",
+    "failed-finish-is-not-success",
     "An answer ends with `stop` where the provider ended it with a good reason, and nowhere else.",
-    _bad_ends_are_not_good,
+    _failed_finish_is_not_success,
 )
 
 

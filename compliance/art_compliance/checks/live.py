@@ -57,7 +57,7 @@ def scrub(trial: Trial, text: str) -> str:
 
 
 def _is_refused(reply: Reply) -> bool:
-    """Whether the provider refused the request itself: a key or a quota is no matter of the request."""
+    """Whether the provider rejected the request itself: a key or a quota is no matter of the request."""
     return isinstance(reply, Answered) and (reply.error or {}).get("status") in (400, 404, 413, 422)
 
 

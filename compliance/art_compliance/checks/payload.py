@@ -24,7 +24,7 @@ from art_compliance.resources import data_folder
 
 @check(
     "payload.is-canonical",
-    clause="The request says the same as the scenario's canonical payload; a reference adapter's is equal to it.",
+    clause="The request means the same as the scenario's canonical payload; a reference adapter's is equal to it.",
     requires=("dialect", "sendable", "sent"),
 )
 def is_canonical(trial: Trial) -> Iterator[Problem]:

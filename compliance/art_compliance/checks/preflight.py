@@ -1,6 +1,6 @@
 """Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run.
 
-One that hangs, exits or raises what is no Exception is not made wrongly for the suite: it has failed.
+One that hangs, exits or raises what is not an Exception is not made wrongly for the suite: it has failed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def greeting_translates(trial: Trial) -> Iterator[Problem]:
 
 
 def _wrong_payload(payload: Any) -> str | None:
-    """Why the payload is no request body, which is a JSON object in every dialect."""
+    """Why the payload is not a request body, which is a JSON object in every dialect."""
     if is_object(payload):
         found = find_unsendable(payload)
         return None if found is None else f"translate must return JSON data; at {found.path}, {found.reason}"

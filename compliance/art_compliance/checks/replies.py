@@ -28,7 +28,7 @@ def why_unread(reply: Reply) -> str | None:
 
 
 def unread(reply: Reply) -> Iterator[Problem]:
-    """That the call gave no answer. The caller knows that, so it is no loss."""
+    """That the call gave no answer. The caller knows that, so it is not a loss."""
     reason = why_unread(reply)
     if reason is not None:
         yield Problem(reason, finding_class="contract")

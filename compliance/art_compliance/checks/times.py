@@ -21,7 +21,7 @@ def _times_check(stage: str, *, streamed: bool) -> Check:
 
     @check(
         f"{stage}.times-are-plausible",
-        clause="METADATA says how many milliseconds the call took, and when its first token came, if it came in one.",
+        clause="The times in METADATA, of the whole call and to its first token, are milliseconds and possible.",
         finding_class="contract",
         requires=("dialect", "call", "sent", *(("streaming",) if streamed else ())),
         once=True,

@@ -230,7 +230,7 @@ class Trial:
         try:
             return self.decode(self.sent)
         except DecodeFailed as error:
-            raise NotApplicable("the request cannot be decoded: see translation.request-is-of-its-dialect") from error
+            raise NotApplicable("the request cannot be decoded: see translation.request-matches-its-dialect") from error
 
     @cached_property
     def comparison(self) -> Comparison:

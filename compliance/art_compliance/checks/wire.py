@@ -16,12 +16,12 @@ from art_sdk.json_data import is_array
 
 
 @check(
-    "translation.request-is-of-its-dialect",
+    "translation.request-matches-its-dialect",
     clause="The request can be decoded in the adapter's dialect.",
     finding_class="refused",
     requires=("sent", "dialect"),
 )
-def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
+def request_matches_its_dialect(trial: Trial) -> Iterator[Problem]:
     """Otherwise the suite cannot judge it further. Where types or rules refuse it, that says more."""
     if _has_history(trial):
         leave_to(trial, is_of_the_schema, no_rule_is_broken)
@@ -34,17 +34,17 @@ def request_is_of_its_dialect(trial: Trial) -> Iterator[Problem]:
 
 
 @check(
-    "wire.request-is-of-the-schema",
-    clause="Every field of the request exists in the provider's published types and has a type that they allow.",
+    "wire.request-matches-the-schema",
+    clause="Every field of the request exists in the provider's published types, with a type that they allow.",
     requires=("dialect", "declared", "sent"),
 )
 def is_of_the_schema(trial: Trial) -> Iterator[Problem]:
-    """Most providers refuse fields that they do not know, and the rest drop them silently.
+    """Most providers reject fields that they do not know, and the rest drop them silently.
 
     Where a rule is broken, that has the provider's own words. A request of another format is one finding.
     """
     if not _has_history(trial):
-        leave_to(trial, request_is_of_its_dialect)
+        leave_to(trial, request_matches_its_dialect)
     found = judge_wire(trial.dialect.name, trial.sent.payload, url=trial.sent.url)
     ruled = refused_places(trial, no_rule_is_broken)
     yield from (Problem.of(finding) for finding in found if finding.pointer not in ruled)
@@ -52,19 +52,19 @@ def is_of_the_schema(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "wire.no-rule-is-broken",
-    clause="The request breaks no rule of its provider: nothing in it is known to be rejected.",
+    clause="The request breaks no known rule of its provider.",
     requires=("dialect", "declared", "sent"),
 )
 def no_rule_is_broken(trial: Trial) -> Iterator[Problem]:
     """What a provider ignores, and what is only suspected, is reported and fails nothing."""
     if not _has_history(trial):
-        leave_to(trial, request_is_of_its_dialect)
+        leave_to(trial, request_matches_its_dialect)
     sent = trial.sent
     yield from map(Problem.of, judge_rules(trial.dialect.name, sent.payload, url=sent.url, version=sent.version))
 
 
 def refused_places(trial: Trial, *checks: Check) -> set[str]:
-    """The places in the payload that the provider refuses: by its types, or by a rule."""
+    """The places in the payload that the provider rejects: by its types, or by a rule."""
     found: set[str] = set()
     for one in checks or (is_of_the_schema, no_rule_is_broken):
         try:

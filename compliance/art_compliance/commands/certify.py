@@ -177,7 +177,7 @@ def _certify_at_once(order: _Order) -> Generator[Report]:
 
 
 def _certify_apart(run: Callable[..., Report], selection: Selection, name: str, printed: Path, send: Send) -> Report:
-    """In a process of its own, which tells its progress now and then."""
+    """In its own process, which tells its progress now and then."""
     kept, last = Kept(printed), 0.0
 
     def tell_now_and_then(state: State) -> None:

@@ -10,11 +10,11 @@ from msgspec import Struct
 from art_compliance.comparison.normal_form import Role
 
 LONGEST_NOTE: Final = 200
-"""The most characters that an adapter may put around a text: a note, not an instruction of its own."""
+"""The most characters that an adapter may put around a text: a note, not an instruction."""
 
 
 class Frame(NamedTuple):
-    """What stands before and after a text."""
+    """What is before and after a text."""
 
     before: str = ""
     after: str = ""
@@ -66,7 +66,7 @@ class Constants(Struct, frozen=True, kw_only=True):
     fillers: frozenset[Filler] = frozenset()
     """Turns that keep the roles alternating."""
     arguments_key: str | None = None
-    """The field that has the text of arguments that are no JSON object."""
+    """The field that has the text of arguments that are not a JSON object."""
     blanks: dict[Role, str] = {}
     """In place of a blank text, by the role of its turn."""
 

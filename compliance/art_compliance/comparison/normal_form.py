@@ -59,7 +59,7 @@ class EntryCall(Struct):
 
 
 class Entry(Struct):
-    """One turn. A result that answers no call is an entry of its own, with the role `result`."""
+    """One turn. A result that answers no call is a separate entry, with the role `result`."""
 
     role: Role
     texts: tuple[str, ...]
@@ -69,7 +69,7 @@ class Entry(Struct):
     images: tuple[Image, ...] = ()
     extensions: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     had_blank: bool = False
-    """Whether an empty text stands beside its calls, where it is the same as no text."""
+    """Whether an empty text is next to its calls, where it is the same as no text."""
     turns: int = 1
     """How many turns of the prompt it is, where turns are joined."""
 
@@ -127,7 +127,7 @@ def _spoken(message: SystemMessage | UserMessage, path: str) -> Entry:
 
 
 def _assistant(message: AssistantMessage, path: str, calls: dict[str, EntryCall]) -> Entry:
-    """Empty text beside calls is the same as no text."""
+    """Empty text next to calls is the same as no text."""
     had_blank = bool(message.tool_calls) and message.content == ""
     texts = () if message.content is None or had_blank else (message.content,)
     entry = Entry("assistant", texts, path, message.name, extensions=message.extensions or {}, had_blank=had_blank)
@@ -142,7 +142,7 @@ def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: di
         arguments = _arguments(request.arguments) if isinstance(request.arguments, str) else request.arguments
         call = EntryCall(request.id, request.name, arguments, f"{path}.content")
         entry.had_blank = entry.had_blank or "" in entry.texts
-        entry.texts = tuple(filter(None, entry.texts))  # as in `_assistant`: empty text beside a call is no text
+        entry.texts = tuple(filter(None, entry.texts))  # as in `_assistant`: empty text next to a call is not text
         entry.calls.append(call)
         calls.setdefault(request.id, call)
 
@@ -233,7 +233,7 @@ def is_json_of(text: str, value: Any) -> bool:
 
 
 def is_marked(value: Any) -> TypeGuard[tuple[Any, ...]]:
-    """Whether the arguments of a call are no plain JSON value: not JSON, or an object with a repeated key."""
+    """Whether the arguments of a call are not a plain JSON value: not JSON, or an object with a repeated key."""
     return isinstance(value, tuple)
 
 

@@ -191,7 +191,7 @@ def _demote(entries: list[Entry], constants: Constants) -> None:
 
 
 def _prefill(entries: list[Entry]) -> Entry | None:
-    """The assistant's text at the end, if it ends in white space. System messages may stand after it."""
+    """The assistant's text at the end, if it ends in whitespace. System messages may stand after it."""
     last = next((entry for entry in reversed(entries) if entry.role != "system"), None)
     is_prefill = last is not None and last.role == "assistant" and not last.calls
     return last if is_prefill and last is not None and any(one != one.rstrip() for one in last.texts) else None
@@ -226,7 +226,7 @@ def _joined_turns(entries: list[Entry], constants: Constants) -> list[Entry]:
 
 
 def _is_closed(before: Entry, entry: Entry) -> bool:
-    """Whether a result stands between the calls of a turn and the next one, or no result stands after that."""
+    """Whether a result is between the calls of a turn and the next one, or no result is after that."""
     places = [_place(call.result.path) for call in before.calls if call.result is not None]
     return bool(before.calls) and not (places and min(places) > _place(entry.path))
 

@@ -12,7 +12,7 @@ Source: JSON Schema 2020-12, core (sections 8 to 10) and validation (sections 6 
 - a list of one subschema and that subschema; an `anyOf` of plain types and a list of types;
 - a reference and what it refers to, unless it refers to itself.
 
-A description, a title of its own, a default, an example or a constraint that is dropped, added or changed is a change.
+A description, its own title, a default, an example or a constraint that is dropped, added or changed is a change.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Normalising:
         self._root = root
         self._count = 0
         self._left: set[str] = set()
-        """References that stay: to themselves, or beside keywords that constrain the same."""
+        """References that stay: to themselves, or next to keywords that constrain the same."""
 
     def run(self, schema: Any, names: tuple[str, ...], within: tuple[str, ...]) -> Any:
         """`names` are those that a title may repeat, `within` the references that are being followed."""

@@ -190,7 +190,7 @@ class _TurnComparison:
         self._compare_results(wanted, found, entry)
 
     def _are_wrapped(self, wanted: Any, found: Any) -> bool:
-        """Whether arguments that are no object are sent as the text of an object's only field; notes the repair."""
+        """Whether arguments that are not an object are sent as the text of an object's only field; notes the repair."""
         if is_object(wanted) or not is_object(found) or len(found) != 1:
             return False
         ((key, inside),) = found.items()

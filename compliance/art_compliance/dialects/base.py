@@ -206,7 +206,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     error_forms: tuple[ErrorForm, ...] = ()
     """Other forms of error answers."""
     error_headers: Callable[[int, str], tuple[tuple[str, str], ...]] = _no_headers
-    """The headers of an error answer with this status and message, beside its content type."""
+    """The headers of an error answer with this status and message, besides its content type."""
     models: Models
     """The list of models, as the provider's own client reads it."""
     write_other: Callable[[dict[str, Any], str], bytes | None] = no_other_answer
@@ -228,7 +228,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     bad_ends: tuple[str, ...]
     """Published values of `finish_fields` after which an answer is not a good whole one."""
     good_ends: tuple[str, ...] = ()
-    """Published values of `finish_fields`, beside the usual one, after which an answer is a good whole one."""
+    """Published values of `finish_fields`, besides the usual one, after which an answer is a good whole one."""
     optional_usage: str | None = None
     """The field of an answer, or of a stream's event, that counts tokens and may be missing."""
     unions: frozenset[str] = frozenset()

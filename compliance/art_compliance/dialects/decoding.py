@@ -37,8 +37,8 @@ class Decoded(Struct, frozen=True, kw_only=True):
 
     `options` has the names of `CallOptions`. `opaque` holds, by JSON pointer, what the standard format has no slot for.
     `places` gives the JSON pointer of each message, call, tool and option: of `prompt/2`, `prompt/2/tool_calls/0`,
-    `tools/0`, `options/model`. `wrapped` has the path (`$[2]`) of each result whose text stands in an object.
-    `has_ids` says whether every call has an id of its own, where the format lets it have none.
+    `tools/0`, `options/model`. `wrapped` has the path (`$[2]`) of each result whose text is in an object.
+    `has_ids` says whether every call has its own id, where the format lets it have none.
     `json_results` gives, by such paths, the JSON values that a result may stand for that was sent as an object.
     """
 
@@ -232,7 +232,7 @@ def take_functions(ledger: Ledger, body: Fields) -> Iterator[ToolSchema]:
 
 
 def has_more_than_blanks(texts: Iterable[str]) -> bool:
-    """Whether one of the texts is more than white space."""
+    """Whether one of the texts is more than whitespace."""
     return any(text.strip() for text in texts)
 
 
@@ -242,7 +242,7 @@ def keep_blocks(
     """The extensions of an assistant's message: blocks without a slot, each with its place.
 
     A block comes with the number of calls before it, and whether a text or call is before it. Its place is the one that
-    it has beside a single block of all text, which comes before the calls.
+    it has next to a single block of all text, which comes before the calls.
     """
     blocks = [
         {"at": number + before + (has_text and follows_text), "block": block}

@@ -268,4 +268,4 @@ ENDPOINTS: Final = (
         source="google-genai 3.4, _api_client.py; recorded at us-central1-aiplatform.googleapis.com",
     ),
 )
-"""Services beside the providers themselves."""
+"""Services besides the providers themselves."""

@@ -9,7 +9,7 @@ class OpenCalls:
     def __init__(self) -> None:
         self._count = 0
         self.all_have_ids = True
-        """Whether every call so far had an id of its own."""
+        """Whether every call so far had its own id."""
         self._open: list[tuple[str, str]] = []
 
     def open(self, call_id: str | None, name: str) -> str:

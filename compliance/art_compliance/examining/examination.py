@@ -183,7 +183,7 @@ def _judge(dialect: Dialect, asked: Asked, got: Got) -> _Judged:
 def _judge_bad(dialect: Dialect, asked: Asked, got: Got) -> _Judged:
     if got.status < _BAD:
         is_lenient = asked.kind == "against a rule"
-        text = f"it is answered {got.status}; {'the provider refuses it' if is_lenient else 'nobody can read it'}"
+        text = f"it is answered {got.status}; {'the provider rejects it' if is_lenient else 'it cannot be read'}"
         return {REFUSED: [Problem(text, severity="note" if is_lenient else "reject")]}
     if got.status >= _BROKEN:
         return {REFUSED: [Problem(f"it is answered {got.status}, as if the server had failed; expected 400")]}

@@ -14,12 +14,12 @@ ERROR: Final = "endpoint.error-is-of-its-format"
 STREAM_ERROR: Final = "endpoint.stream-request-error-is-of-its-format"
 
 LAWS: Final[Mapping[str, str]] = {
-    ANSWERED: "A request that the provider takes is answered with 200, in time.",
-    STREAM_ANSWERED: "A request for a stream that the provider takes is answered with 200, in time.",
-    WHOLE: "An answer is JSON of the provider's published types, and says something.",
-    STREAMED: "A stream has events of the provider's published types, in their order, with an end, and says something.",
-    REFUSED: "A request that nobody can read is refused with a status of 400 to 499.",
-    ERROR: "A refusal has the fields that the provider's own one has.",
-    STREAM_ERROR: "A refusal of a request for a stream has the fields that the provider's own one has.",
+    ANSWERED: "A request that the provider accepts is answered with 200, in time.",
+    STREAM_ANSWERED: "A request for a stream that the provider accepts is answered with 200, in time.",
+    WHOLE: "An answer is JSON that matches the provider's published types, and is not empty.",
+    STREAMED: "A stream has events that match the provider's published types, in order, to the end, and is not empty.",
+    REFUSED: "An unreadable request is rejected with a status from 400 to 499.",
+    ERROR: "An error has the same fields as the provider's own.",
+    STREAM_ERROR: "An error for a request for a stream has the same fields as the provider's own.",
 }
 """What each law demands, in one sentence."""

@@ -67,7 +67,7 @@ def bad_requests(adapter: BaseAdapter) -> Iterator[Asked]:
     """Bodies that cannot be read, and bodies that break one rule of the provider each."""
     good = adapter.prepare([{"role": "user", "content": "hello"}], {"thread_id": "t"}).request
     for name, body in _malformed(json.loads(good.body), DIALECTS[adapter.dialect].requests.history):
-        yield Asked(name, "malformed", structs.replace(good, body=body), "A body that nobody can read.")
+        yield Asked(name, "malformed", structs.replace(good, body=body), "An unreadable body.")
     for rule, example in load_examples(adapter.dialect).items():
         if example.url is not None or example.version is not None:
             continue

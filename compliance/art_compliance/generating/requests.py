@@ -43,7 +43,7 @@ FAMILIES: Final[Mapping[str, Scenario]] = {
 
 
 def as_scenario(family: str, request: Request) -> Scenario:
-    """A request as a scenario of its own, with its first answer. Declared repairs and refusals are right outcomes."""
+    """A request as a separate scenario, with its first answer. Declared repairs and refusals are right outcomes."""
     prompt, options, turns = request
     own_options = {name: value for name, value in options.items() if name != "thread_id"}
     answer = msgspec.convert(turns[0]["answer"], WrittenAnswer) if turns else None

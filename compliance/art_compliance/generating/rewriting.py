@@ -19,7 +19,7 @@ def keep(text: str) -> str:
 
 
 class Rewriting(Struct, frozen=True, kw_only=True):
-    """One replacement per slot. Blank text is never replaced: it is a case of its own."""
+    """One replacement per slot. Blank text is never replaced: it is a separate case."""
 
     system: Replace = keep
     user: Replace = keep

@@ -173,7 +173,7 @@ def _with_short_texts(prompt: Prompt) -> Iterator[Prompt]:
 def _shorter(text: str) -> Iterator[str]:
     """A letter, then the text without one of its halves, quarters and so on down to single characters.
 
-    Visible text is never made blank: blank text often fails for a reason of its own.
+    Visible text is never made blank: blank text often fails for a separate reason.
     """
     if len(text) < 2:
         return

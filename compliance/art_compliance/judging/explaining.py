@@ -13,7 +13,7 @@ from art_compliance.judging.examples import Example, load_examples
 from art_compliance.judging.rulebook import Rule, load_rules
 
 _MEANINGS: Final = {
-    "reject": "the provider refuses the request; the adapter fails",
+    "reject": "the provider rejects the request; the adapter fails",
     "ignored": "the provider accepts the request and ignores this; it is only reported",
     "note": "it is a guess, or recorded traffic contradicts it; it is only reported",
 }
@@ -62,7 +62,7 @@ def _lines(dialect: str, rule: Rule, example: Example | None) -> Iterator[str]:
 _INTRODUCTION: Final = """\
 # The providers' rules
 
-What providers refuse or ignore although the types are right. The stage `wire` judges every request by
+What providers reject or ignore although the types are right. The stage `wire` judges every request by
 these rules, and `art explain <rule>` shows one with a request that breaks it. Generated from
 [fixtures/rules](../fixtures/rules) by `art explain --page > docs/rules.md`.
 

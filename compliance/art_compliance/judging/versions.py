@@ -9,7 +9,7 @@ from art_compliance.dialects import find_dialect
 from art_compliance.findings import Finding
 from art_compliance.quoting import show
 
-CHECK: Final = "wire.request-arrives-where-it-is-served"
+CHECK: Final = "wire.request-goes-to-the-right-endpoint"
 
 
 def judge_version(dialect: str, version: str | None) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ def _without_empty_object(value: Any) -> Any:
     return [_without_empty_object(item) for item in value] if is_array(value) else value
 
 
-@miniature("response.thinking-stands-apart", around=("deepseek",))
+@miniature("response.thinking-is-separate", around=("deepseek",))
 def gives_its_reasoning_last(adapter: Any) -> None:
     """The tokens of the answer come before those of the reasoning."""
     change_events(adapter, lambda events: sorted(events, key=_is_after_text))
@@ -62,7 +62,7 @@ def _is_after_text(event: dict[str, Any]) -> int:
     return int(event["token_type"].endswith("LLM_THINKING"))
 
 
-@miniature("response.unknown-end-is-no-stop", "stream.unknown-end-is-no-stop", around=("openai",))
+@miniature("response.unknown-finish-is-other", "stream.unknown-finish-is-other", around=("openai",))
 def has_reasons_of_its_own_alone(adapter: Any) -> None:
     """METADATA has the standard's reason in place of the provider's own."""
 
@@ -139,7 +139,7 @@ def tells_calls_at_the_end_alone(adapter: Any) -> None:
     change_events(adapter, lambda events: [event for event in events if event["type"] != "TOOL_CALL"])
 
 
-@miniature("response.thinking-stands-apart")
+@miniature("response.thinking-is-separate")
 def takes_thinking_for_text(adapter: Any) -> None:
     """The model's reasoning becomes part of its answer."""
     change_events(adapter, lambda events: [_spoken(event) for event in events])
@@ -186,7 +186,7 @@ def refuses_new_fields(adapter: Any) -> None:
     adapter.read_response = read_response
 
 
-@miniature("response.every-way-to-call-agrees")
+@miniature("response.call-methods-agree")
 def reads_otherwise_without_a_loop(adapter: Any) -> None:
     """`call_sync` strips the answer's tokens; `call` does not."""
     own = adapter.call_sync
@@ -198,7 +198,7 @@ def reads_otherwise_without_a_loop(adapter: Any) -> None:
     adapter.call_sync = call_sync
 
 
-@miniature("response.unknown-end-is-no-stop")
+@miniature("response.unknown-finish-is-other")
 def takes_unknown_ends_for_stops(adapter: Any) -> None:
     """An unknown finish reason becomes `stop`."""
     change_events(adapter, lambda events: [_ended(event) for event in events])
@@ -222,7 +222,7 @@ def forgets_the_providers_code(adapter: Any) -> None:
     change_events(adapter, lambda events: [_without_code(event) for event in events])
 
 
-@miniature("response.key-is-shown-nowhere")
+@miniature("response.key-is-never-shown")
 def shows_the_key(adapter: Any) -> None:
     """The error shows the request with its headers."""
     change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)

@@ -47,7 +47,7 @@ def swaps_results(adapter: Any) -> None:
     change_prompt(adapter, _swapped)
 
 
-@miniature("translation.results-survive", "translation.order-of-answers-means-nothing")
+@miniature("translation.results-survive", "translation.result-order-does-not-matter")
 def trusts_the_order_of_results(adapter: Any) -> None:
     """Results are matched to calls by position, whatever their ids."""
     change_prompt(adapter, linked_by_order)

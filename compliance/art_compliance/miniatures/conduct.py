@@ -52,7 +52,7 @@ def edits_the_callers_tools(adapter: Any) -> None:
 
 @miniature("translation.same-prompt-same-request")
 def counts_its_calls(adapter: Any) -> None:
-    """Every payload has a number of its own."""
+    """Every payload has its own number."""
     numbers = count()
     change_payload(adapter, lambda payload: {**payload, "sequence": next(numbers)})
 

@@ -21,31 +21,31 @@ from art_compliance.miniatures.base import (
 from art_sdk.json_data import is_array, is_object
 
 
-@miniature("translation.system-text-survives", "translation.canary-texts-stand-whole")
+@miniature("translation.system-text-survives", "translation.canary-texts-are-whole")
 def drops_system_messages(adapter: Any) -> None:
     """System messages are silently dropped."""
     change_prompt(adapter, lambda prompt: [m for m in prompt if m["role"] != "system"] or prompt)
 
 
-@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+@miniature("translation.user-text-survives", "translation.canary-texts-are-whole")
 def trims_user_text(adapter: Any) -> None:
     """User texts lose whitespace at their ends."""
     change_messages(adapter, "user", lambda m: _with_text(m, str.strip))
 
 
-@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+@miniature("translation.user-text-survives", "translation.canary-texts-are-whole")
 def escapes_html(adapter: Any) -> None:
     """Text is escaped as for an HTML page."""
     change_messages(adapter, "user", lambda m: _with_text(m, html.escape))
 
 
-@miniature("translation.user-text-survives", "translation.canary-texts-stand-whole")
+@miniature("translation.user-text-survives", "translation.canary-texts-are-whole")
 def normalizes_unicode(adapter: Any) -> None:
     """Text is normalised to Unicode's composed form."""
     change_messages(adapter, "user", lambda m: _with_text(m, partial(unicodedata.normalize, "NFC")))
 
 
-@miniature("translation.assistant-text-survives", "translation.canary-texts-stand-whole")
+@miniature("translation.assistant-text-survives", "translation.canary-texts-are-whole")
 def drops_text_beside_calls(adapter: Any) -> None:
     """An assistant turn with calls loses its text."""
     change_messages(adapter, "assistant", lambda m: {**m, "content": None} if m.get("tool_calls") else m)
@@ -66,7 +66,7 @@ def puts_the_last_question_first(adapter: Any) -> None:
 
 @miniature("translation.nothing-is-invented")
 def adds_an_instruction(adapter: Any) -> None:
-    """The adapter adds a system message of its own at the front."""
+    """The adapter adds its own system message at the front."""
     change_prompt(adapter, lambda prompt: [{"role": "system", "content": "Be helpful and honest."}, *prompt])
 
 
@@ -161,7 +161,7 @@ def takes_zero_for_absent(adapter: Any) -> None:
     change_options(adapter, lambda o: {k: v for k, v in o.items() if v != 0})
 
 
-@miniature("translation.request-is-of-its-dialect")
+@miniature("translation.request-matches-its-dialect")
 def speaks_another_format(adapter: Any) -> None:
     """The payload is wrapped in another object."""
     change_payload(adapter, lambda payload: {"contents": "see input", "messages": "see input", "input": payload})

@@ -44,7 +44,7 @@ def declare(adapter: Any, *repairs: str, late_system: bool = False, losses: tupl
         adapter.capabilities = frozenset(adapter.capabilities) | {"late_system"}
 
 
-@miniature("translation.renamed-tools-stay-apart")
+@miniature("translation.renamed-tools-stay-distinct")
 def cleans_tool_names_alike(adapter: Any) -> None:
     """Tools are renamed, and two of them may get the same name."""
     declare(adapter, "renames_tools")
@@ -73,7 +73,7 @@ def lowers_names_for_good(adapter: Any) -> None:
     rename_tools(adapter, str.lower, is_undone=False)
 
 
-@miniature("translation.stream-inside-is-the-stream")
+@miniature("translation.inner-streams-change-nothing-else")
 def streams_inside_in_name_only(adapter: Any) -> None:
     """It declares that it always asks for a stream, but asks for one only where the caller does."""
     declare(adapter, "streams_inside")
@@ -138,7 +138,7 @@ def _with_late_last(prompt: Prompt) -> Prompt:
 
 @miniature("translation.assistant-text-survives")
 def trims_more_than_the_prefill(adapter: Any) -> None:
-    """Every text of the assistant loses the white space at its end, not only the last one of the prompt."""
+    """Every text of the assistant loses the whitespace at its end, not only the last one of the prompt."""
     declare(adapter, "trims_prefill")
     change_prompt(adapter, lambda prompt: [_rstripped(message) for message in prompt])
 
@@ -184,7 +184,7 @@ _LONGEST: Final = 20
 
 @miniature("translation.arguments-survive")
 def wraps_arguments_by_length(adapter: Any) -> None:
-    """Arguments that are no object are wrapped in one, in a field whose name says how long they are."""
+    """Arguments that are not an object are wrapped in one, in a field whose name says how long they are."""
     declare(adapter, "wraps_arguments")
     change_prompt(adapter, lambda prompt: with_wrapped_arguments(prompt, lambda text: f"{len(text)} characters"))
 

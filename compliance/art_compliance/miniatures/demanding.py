@@ -63,7 +63,7 @@ def _parsed(message: dict[str, Any]) -> dict[str, Any]:
 
 @miniature("translation.demanding-prompts-survive", around=("bedrock", "openai"))
 def takes_scripts_out_of_pages(adapter: Any) -> None:
-    """What stands between the tags of a script, over several lines, is left out of user texts."""
+    """What is between the tags of a script, over several lines, is left out of user texts."""
     change_messages(adapter, "user", lambda message: {**message, "content": _without_scripts(message["content"])})
 
 

@@ -27,13 +27,13 @@ REASONING = ("deepseek", "openrouter", "mistral", "groq")
 """Adapters whose providers show reasoning, each in its own place."""
 
 
-@miniature("response.thinking-stands-apart", around=REASONING)
+@miniature("response.thinking-is-separate", around=REASONING)
 def passes_over_reasoning(adapter: Any) -> None:
     """A whole answer's reasoning is not read."""
     reread(adapter, _without_reasoning)
 
 
-@miniature("stream.thinking-stands-apart", around=REASONING)
+@miniature("stream.thinking-is-separate", around=REASONING)
 def passes_over_streamed_reasoning(adapter: Any) -> None:
     """A stream's reasoning is not read."""
     refeed(adapter, lambda chunk: change_data(chunk, _without_reasoning))
@@ -51,7 +51,7 @@ def forgets_reasoning_of_its_message(adapter: Any) -> None:
     change_events(adapter, lambda events: [_without_extensions(event) for event in events])
 
 
-@miniature("stream.says-what-the-whole-answer-says", around=REASONING)
+@miniature("stream.equals-the-whole-answer", around=REASONING)
 def keeps_one_piece_of_reasoning(adapter: Any) -> None:
     """Of a stream's reasoning, END's message keeps the first half for the way back."""
     change_streams(adapter, lambda events: [_with_half(event) for event in events])
@@ -75,7 +75,7 @@ def maps_ids_to_their_ends(adapter: Any) -> None:
     retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _nine_last))
 
 
-@miniature("translation.mapped-ids-stay-apart", around=("openai", "mistral"))
+@miniature("translation.mapped-ids-stay-distinct", around=("openai", "mistral"))
 def maps_ids_without_a_look_at_others(adapter: Any) -> None:
     """An id that could be sent as it is, is sent as it is, even where another id was mapped to the same."""
     retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _kept_if_good))
@@ -97,13 +97,13 @@ def takes_a_close_for_the_end(adapter: Any) -> None:
 
 @miniature("stream.usage-is-reported", around=("openai", "openai-compatible"))
 def reads_usage_beside_choices(adapter: Any) -> None:
-    """Usage in a chunk of its own, without choices, is not read."""
+    """Usage in its own chunk, without choices, is not read."""
     refeed(adapter, lambda chunk: change_data(chunk, _without_lone_usage))
 
 
 @miniature("stream.other-forms-are-read", around=("deepseek", "mistral", "openrouter"))
 def reads_usage_of_choices(adapter: Any) -> None:
-    """Usage in a chunk of its own, without choices, is not read where the provider sends it with the finish."""
+    """Usage in its own chunk, without choices, is not read where the provider sends it with the finish."""
     refeed(adapter, lambda chunk: change_data(chunk, _without_lone_usage))
 
 

@@ -26,7 +26,7 @@ def lets_the_networks_errors_through(adapter: Any) -> None:
 
 async def _raising(given: Any) -> Any:
     failure: EventData | None = None
-    async for event in given:  # to its end: a generator that is left half-way closes its connection when it likes
+    async for event in given:  # to its end: a generator that is left midway closes its connection when it likes
         failure = failure or Answered.of([event]).error
         if failure is None:
             yield event
@@ -34,13 +34,13 @@ async def _raising(given: Any) -> Any:
         raise ConnectionError(failure.get("message"))
 
 
-@miniature("faults.benign-ones-change-nothing")
+@miniature("faults.benign-faults-change-nothing")
 def knows_one_line_end(adapter: Any) -> None:
     """Only streams whose lines end with a single line feed are read."""
     refeed(adapter, lambda chunk: chunk.replace(b"\r", b""))
 
 
-@miniature("faults.benign-ones-change-nothing", around=("openai", "ollama-chat"))
+@miniature("faults.benign-faults-change-nothing", around=("openai", "ollama-chat"))
 def reads_short_lines_alone(adapter: Any) -> None:
     """A line of more than 128 kB in a stream is an error."""
     line = bytearray()
@@ -57,7 +57,7 @@ def reads_short_lines_alone(adapter: Any) -> None:
     refeed(adapter, measured)
 
 
-@miniature("faults.benign-ones-change-nothing", around=("openai", "gemini"))
+@miniature("faults.benign-faults-change-nothing", around=("openai", "gemini"))
 def wants_a_bare_content_type(adapter: Any) -> None:
     """An answer whose content type has parameters is an error."""
     own = adapter.parse_answer
@@ -108,7 +108,7 @@ def _lost(events: Events) -> Events:
     return of_kind("ERROR", error={"code": "LLM_PROVIDER_ERROR", "message": "the network failed"})(events)
 
 
-@miniature("faults.are-asked-again-with-care")
+@miniature("faults.retries-are-careful")
 def asks_again_after_a_cut_refusal(adapter: Any) -> None:
     """A refusal whose body is cut off is tried again."""
     own = adapter.call
@@ -137,14 +137,14 @@ def ask_again(adapter: Any, after: Callable[[Any], bool], change: Callable[[Any,
     adapter.call = call
 
 
-@miniature("faults.are-asked-again-with-care", around=("openai", "anthropic"))
+@miniature("faults.retries-are-careful", around=("openai", "anthropic"))
 def asks_another_model(adapter: Any) -> None:
     """A call that fails for want of capacity is made again with another model, which nobody asked for."""
     smaller = {"model": "a-smaller-model"}
     ask_again(adapter, lambda error: error.get("status") == 503, lambda prompt, options: (prompt, options | smaller))
 
 
-@miniature("faults.are-asked-again-with-care", around=("openai", "gemini"))
+@miniature("faults.retries-are-careful", around=("openai", "gemini"))
 def forgets_the_beginning_of_long_prompts(adapter: Any) -> None:
     """A prompt that is refused as too long is sent again without its older messages."""
     too_long = "maximum context length"
@@ -155,7 +155,7 @@ def forgets_the_beginning_of_long_prompts(adapter: Any) -> None:
     )
 
 
-@miniature("faults.are-asked-again-with-care", around=("openai",))
+@miniature("faults.retries-are-careful", around=("openai",))
 def does_without_refused_options(adapter: Any) -> None:
     """A call whose option is refused is made again without sampling options."""
     sampling = {"temperature", "top_p"}
@@ -213,7 +213,7 @@ async def _past_heads(own: Any, prompt: Any, options: Any) -> Any:
         yield event
 
 
-@miniature("load.every-loop-and-thread-is-served")
+@miniature("load.every-loop-and-thread-works")
 def is_bound_to_its_first_loop(adapter: Any) -> None:
     """Only the event loop of the first call is served."""
     own, loops = adapter.call, list[Any]()
@@ -228,7 +228,7 @@ def is_bound_to_its_first_loop(adapter: Any) -> None:
     adapter.call = call
 
 
-@miniature("load.every-loop-and-thread-is-served")
+@miniature("load.every-loop-and-thread-works")
 def is_made_twice_by_two_threads(adapter: Any) -> None:
     """What the first call sets up is not ready for a second thread that calls meanwhile."""
     own, state = adapter.call, dict[str, bool]()

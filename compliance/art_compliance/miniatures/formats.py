@@ -125,7 +125,7 @@ def passes_over_the_last_line(adapter: Any) -> None:
     )
 
 
-@miniature("response.thinking-stands-apart", "stream.thinking-stands-apart", around=("ollama-chat",))
+@miniature("response.thinking-is-separate", "stream.thinking-is-separate", around=("ollama-chat",))
 def passes_over_thinking(adapter: Any) -> None:
     """Reasoning that was asked for is not read."""
     reread(adapter, _without_thinking)

@@ -32,7 +32,7 @@ def reads_the_first_text_alone(adapter: Any) -> None:
 
 @miniature("stream.other-forms-are-read")
 def reads_one_thing_per_event(adapter: Any) -> None:
-    """Text beside a finish reason, a second part in an event, and a second block of text in a stream are lost."""
+    """Text next to a finish reason, a second part in an event, and a second block of text in a stream are lost."""
     blocks: list[str] = []
     refeed(adapter, lambda chunk: change_data(chunk, lambda event: _first_text_block(_with_one_thing(event), blocks)))
 
@@ -125,7 +125,9 @@ def _without_encrypted(body: Any) -> Any:
     return body
 
 
-@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good", around=("anthropic", "cohere"))
+@miniature(
+    "response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("anthropic", "cohere")
+)
 def knows_one_good_end(adapter: Any) -> None:
     """An answer that met a stop sequence ends with `other`."""
     change_events(adapter, _without_other_ends)
@@ -180,7 +182,7 @@ def looks_for_the_end_mark_in_texts(adapter: Any) -> None:
     refeed(adapter, lambda chunk: chunk if chunk.startswith(b"data: [DONE]") or b"[DONE]" not in chunk else b"")
 
 
-@miniature("response.other-answers-stand-apart", "stream.other-answers-stand-apart", around=("openai", "gemini"))
+@miniature("response.several-answers-do-not-mix", "stream.several-answers-do-not-mix", around=("openai", "gemini"))
 def mixes_the_answers(adapter: Any) -> None:
     """Of several answers to one request, the texts are joined."""
     reread(adapter, _as_one)
@@ -210,7 +212,7 @@ def takes_fences_off(adapter: Any) -> None:
 
 @miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("anthropic",))
 def takes_tags_for_reasoning(adapter: Any) -> None:
-    """What stands between the tags of reasoning is left out of a text."""
+    """What is between the tags of reasoning is left out of a text."""
     change_events(adapter, lambda events: _with_text(events, partial(_THOUGHT.sub, "")))
 
 
@@ -226,9 +228,9 @@ def drops_calls_of_other_tools(adapter: Any) -> None:
     change_events(adapter, _of_calls_to_look)
 
 
-@miniature("response.bad-ends-are-not-good", "stream.bad-ends-are-not-good")
+@miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success")
 def takes_every_end_for_good(adapter: Any) -> None:
-    """Every answer that is no error ends with `stop`."""
+    """Every answer that is not an error ends with `stop`."""
     change_events(adapter, _ended_well)
 
 

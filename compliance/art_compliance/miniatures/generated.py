@@ -70,7 +70,7 @@ def writes_less_for_markup(adapter: Any) -> None:
     retranslate(adapter, _shorter_for_markup)
 
 
-@miniature("properties.order-of-answers-means-nothing")
+@miniature("properties.result-order-does-not-matter")
 def trusts_the_order_of_answers(adapter: Any) -> None:
     """In prompts of more than two messages, results are matched to calls by position, whatever their ids."""
     change_prompt(adapter, lambda prompt: linked_by_order(prompt) if len(prompt) > 2 else prompt)
@@ -100,7 +100,7 @@ def drops_high_planes_from_answers(adapter: Any) -> None:
     change_events(adapter, lambda events: _with_texts(events, _low))
 
 
-@miniature("properties.streams-say-what-answers-say")
+@miniature("properties.streams-equal-answers")
 def keeps_low_planes_of_streams(adapter: Any) -> None:
     """The message of a streamed answer has no characters beyond U+FFFF."""
     change_streams(adapter, lambda events: [*events[:-1], _with_content(events[-1], _low)])

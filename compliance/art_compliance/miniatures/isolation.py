@@ -32,19 +32,19 @@ def _with_header(request: dict[str, Any], name: str, value: str | None) -> dict[
     return request if value is None else {**request, "headers": {**request["headers"], name: value}}
 
 
-@miniature("load.adapters-stand-apart")
+@miniature("load.adapters-are-isolated")
 def has_one_key_for_all(adapter: Any) -> None:
     """Every adapter of the process sends the key of the first one."""
     readdress(adapter, lambda request, _: _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY)))
 
 
-@miniature("load.adapters-stand-apart")
+@miniature("load.adapters-are-isolated")
 def has_one_url_for_all(adapter: Any) -> None:
     """Every adapter of the process asks at the URL of the first one."""
     readdress(adapter, lambda request, _: {**request, "url": request["url"].replace("/another/", "/")})
 
 
-@miniature("load.adapters-stand-apart", around=("openai",))
+@miniature("load.adapters-are-isolated", around=("openai",))
 def trusts_the_environment(adapter: Any) -> None:
     """A key in the environment counts more than the one that the adapter is given."""
 
@@ -55,13 +55,13 @@ def trusts_the_environment(adapter: Any) -> None:
     readdress(adapter, change)
 
 
-@miniature("load.calls-stand-apart", around=("openai",))
+@miniature("load.calls-are-isolated", around=("openai",))
 def sends_one_idempotency_key(adapter: Any) -> None:
     """All calls have the same idempotency key."""
     readdress(adapter, lambda request, _: _with_header(request, "idempotency-key", "of-the-first-call"))
 
 
-@miniature("load.calls-stand-apart", around=("openai", "anthropic"))
+@miniature("load.calls-are-isolated", around=("openai", "anthropic"))
 def knows_one_request_id(adapter: Any) -> None:
     """Every call has the request_id of the first one's answer."""
     known: list[Any] = []
@@ -76,7 +76,7 @@ def knows_one_request_id(adapter: Any) -> None:
     change_events(adapter, lambda events: [first(event) for event in events])
 
 
-@miniature("load.calls-stand-apart", around=("openai",))
+@miniature("load.calls-are-isolated", around=("openai",))
 def keeps_the_temperature_of_a_call(adapter: Any) -> None:
     """A streamed call without a temperature uses that of the call before it."""
     known: dict[str, float] = {}
@@ -89,7 +89,7 @@ def keeps_the_temperature_of_a_call(adapter: Any) -> None:
     change_options(adapter, change)
 
 
-@miniature("response.events-stay-as-they-came", around=("openai",))
+@miniature("response.events-do-not-change", around=("openai",))
 def has_one_error_for_all(adapter: Any) -> None:
     """Every ERROR is the same object, with other contents."""
     one: dict[str, Any] = {}
@@ -124,7 +124,7 @@ def has_one_place_for_calls(adapter: Any) -> None:
     retell(adapter, mixed)
 
 
-@miniature("load.calls-stand-apart")
+@miniature("load.calls-are-isolated")
 def keeps_the_model_of_a_call(adapter: Any) -> None:
     """A call without a model uses that of the call before it."""
     own, known = adapter.call, dict[str, str]()
@@ -138,7 +138,7 @@ def keeps_the_model_of_a_call(adapter: Any) -> None:
     adapter.call = call
 
 
-@miniature("load.calls-stand-apart")
+@miniature("load.calls-are-isolated")
 def keeps_the_session_of_a_call(adapter: Any) -> None:
     """The events of a call without a session have that of the call before it."""
     known: list[str] = []
@@ -150,7 +150,7 @@ def keeps_the_session_of_a_call(adapter: Any) -> None:
     change_events(adapter, change)
 
 
-@miniature("load.calls-stand-apart")
+@miniature("load.calls-are-isolated")
 def has_one_trace_for_all(adapter: Any) -> None:
     """Calls without a trace_id all have the same one."""
     own = adapter.call
@@ -161,7 +161,7 @@ def has_one_trace_for_all(adapter: Any) -> None:
     adapter.call = call
 
 
-@miniature("load.closed-calls-free-their-place")
+@miniature("load.closed-calls-free-their-resources")
 def gives_no_place_back(adapter: Any) -> None:
     """Each call takes one of forty places, and gives it back only at its end."""
     free = [40]
@@ -199,7 +199,7 @@ def _wait_on_a_thread() -> None:
     Thread(target=Event().wait, daemon=True).start()
 
 
-@miniature("response.events-stay-as-they-came")
+@miniature("response.events-do-not-change")
 def gives_one_object_again_and_again(adapter: Any) -> None:
     """Every event is the same object, with other contents."""
     retell(adapter, _in_one_object)
@@ -213,7 +213,7 @@ async def _in_one_object(given: Any) -> Any:
         yield one
 
 
-@miniature("response.events-stay-as-they-came")
+@miniature("response.events-do-not-change")
 def appends_to_the_callers_list(adapter: Any) -> None:
     """The answer is appended to the list of messages that the caller gave."""
     own = adapter.call
@@ -233,7 +233,7 @@ async def _appending(given: Any, prompt: Any) -> Any:
         yield event
 
 
-@miniature("wire.request-arrives-where-it-is-served")
+@miniature("wire.request-goes-to-the-right-endpoint")
 def doubles_the_version_of_the_path(adapter: Any) -> None:
     """The version is in the path twice."""
     change_url(adapter, lambda url: url.replace("/v1", "/v1/v1", 1))
@@ -244,19 +244,19 @@ def change_url(adapter: Any, change: Callable[[str], str]) -> None:
     readdress(adapter, lambda request, _: {**request, "url": change(request["url"])})
 
 
-@miniature("wire.request-arrives-where-it-is-served")
+@miniature("wire.request-goes-to-the-right-endpoint")
 def sends_plain_text(adapter: Any) -> None:
     """The request says that its body is plain text."""
     readdress(adapter, lambda request, _: _with_header(request, "content-type", "text/plain"))
 
 
-@miniature("wire.request-arrives-where-it-is-served", around=("openai", "ollama"))
+@miniature("wire.request-goes-to-the-right-endpoint", around=("openai", "ollama"))
 def sends_a_byte_order_mark(adapter: Any) -> None:
     """The body of the request begins with a byte order mark."""
     readdress(adapter, lambda request, _: {**request, "body": BOM_UTF8 + request["body"]})
 
 
-@miniature("wire.books-stay-at-home")
+@miniature("wire.internal-ids-are-not-sent")
 def tells_who_is_asking(adapter: Any) -> None:
     """The user's id is sent in a header."""
     readdress(adapter, lambda request, options: _with_header(request, "x-user", as_data(options).get("user_id")))
@@ -287,7 +287,7 @@ def _without_odd_wait(event: dict[str, Any]) -> dict[str, Any]:
     return event if is_plain else {**event, "error": {**error, "retry_after": None}}
 
 
-@miniature("response.every-way-sends-the-same")
+@miniature("response.call-methods-send-the-same")
 def forgets_options_without_events(adapter: Any) -> None:
     """`complete` sends no sampling options."""
     own = adapter.complete
@@ -298,7 +298,7 @@ def forgets_options_without_events(adapter: Any) -> None:
     adapter.complete = complete
 
 
-@miniature("response.every-way-fails-alike")
+@miniature("response.call-methods-fail-alike")
 def is_silent_about_errors_without_a_loop(adapter: Any) -> None:
     """`call_sync` gives no ERROR, and its END looks good."""
     own = adapter.call_sync

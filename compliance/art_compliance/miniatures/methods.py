@@ -28,13 +28,13 @@ def forgets_the_session_without_a_loop(adapter: Any) -> None:
     resync(adapter, lambda events: (msgspec.structs.replace(event, session_id=None) for event in events))
 
 
-@miniature("stream.every-way-streams-alike", around=("openai", "anthropic"))
+@miniature("stream.call-methods-stream-alike", around=("openai", "anthropic"))
 def collects_first_without_a_loop(adapter: Any) -> None:
     """`call_sync` gives its events when the stream has ended."""
     resync(adapter, lambda events: iter(list(events)))
 
 
-@miniature("stream.every-way-streams-alike", around=("openai",))
+@miniature("stream.call-methods-stream-alike", around=("openai",))
 def stays_connected_without_a_loop(adapter: Any) -> None:
     """Closing the events of `call_sync` leaves the connection open."""
     kept: list[Any] = []
@@ -52,7 +52,7 @@ def _each(events: Any) -> Iterator[Any]:
         yield event
 
 
-@miniature("response.every-way-fails-alike", around=("openai",))
+@miniature("response.call-methods-fail-alike", around=("openai",))
 def waits_for_ever_without_a_loop(adapter: Any) -> None:
     """`call_sync` ignores the time limits of the call."""
     own = adapter.call_sync
@@ -63,7 +63,7 @@ def waits_for_ever_without_a_loop(adapter: Any) -> None:
     adapter.call_sync = call_sync
 
 
-@miniature("response.every-way-to-call-agrees", around=("anthropic",))
+@miniature("response.call-methods-agree", around=("anthropic",))
 def folds_without_reasoning(adapter: Any) -> None:
     """What `complete` returns has no reasoning."""
     own = adapter.complete
@@ -74,7 +74,7 @@ def folds_without_reasoning(adapter: Any) -> None:
     adapter.complete = complete
 
 
-@miniature("load.every-loop-and-thread-is-served", around=("openai",))
+@miniature("load.every-loop-and-thread-works", around=("openai",))
 def runs_a_loop_in_the_callers_thread(adapter: Any) -> None:
     """`call_sync` runs an event loop, which it cannot where one runs already."""
 

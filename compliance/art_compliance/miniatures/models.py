@@ -8,7 +8,7 @@ from typing import Any, Final
 from art_compliance.miniatures.base import Options, Prompt, Translate, change_options, miniature, retranslate
 
 
-@miniature("translation.every-model-gets-it-all", around=("openai", "openai-compatible", "openai-responses"))
+@miniature("translation.every-model-gets-everything", around=("openai", "openai-compatible", "openai-responses"))
 def leaves_sampling_out_for_reasoning_models(adapter: Any) -> None:
     """For models whose names look like those of reasoning models, `temperature` and `top_p` are left out."""
     change_options(adapter, _without_sampling)
@@ -22,7 +22,7 @@ def _without_sampling(options: Options) -> Options:
 _SAMPLING: Final = frozenset({"temperature", "top_p"})
 
 
-@miniature("translation.every-model-gets-it-all", around=("anthropic", "cohere"))
+@miniature("translation.every-model-gets-everything", around=("anthropic", "cohere"))
 def lowers_limits_for_old_models(adapter: Any) -> None:
     """For older models, `max_tokens` is lowered to 4,096."""
     change_options(adapter, _with_a_lower_limit)
@@ -33,7 +33,7 @@ def _with_a_lower_limit(options: Options) -> Options:
     return {**options, "max_tokens": 4096} if is_old and options.get("max_tokens", 0) > 4096 else options
 
 
-@miniature("translation.every-model-gets-it-all", around=("gemini", "ollama-chat"))
+@miniature("translation.every-model-gets-everything", around=("gemini", "ollama-chat"))
 def has_no_system_for_gemma(adapter: Any) -> None:
     """For Gemma, the system message is put before the user's text."""
     retranslate(adapter, _with_systems_joined)

@@ -43,7 +43,7 @@ def knows_every_field_of_a_stream(adapter: Any) -> None:
     refeed(adapter, lambda chunk: chunk.replace(b'"x_new_field":', b'"x_new_field" '))
 
 
-@miniature("stream.unknown-end-is-no-stop")
+@miniature("stream.unknown-finish-is-other")
 def takes_new_ends_for_stop(adapter: Any) -> None:
     """A stream with an unknown finish reason ends with `stop`."""
     change_streams(adapter, lambda events: [_stopped(event) for event in events])
@@ -53,7 +53,7 @@ def _stopped(event: dict[str, Any]) -> dict[str, Any]:
     return {**event, "finish": "stop"} if event.get("finish") == "other" else event
 
 
-@miniature("stream.pieces-of-calls-are-told-apart")
+@miniature("stream.interleaved-calls-do-not-mix")
 def passes_over_first_arguments(adapter: Any) -> None:
     """Arguments that come in one piece with a call's name are lost."""
     refeed(adapter, lambda chunk: change_data(chunk, _without_first_arguments))
@@ -67,7 +67,7 @@ def _without_first_arguments(chunk: Any) -> Any:
     return chunk
 
 
-@miniature("faults.are-asked-again-with-care")
+@miniature("faults.retries-are-careful")
 def goes_on_where_it_broke_off(adapter: Any) -> None:
     """A broken stream is requested again, and events that were passed on before are skipped."""
     own = adapter.call

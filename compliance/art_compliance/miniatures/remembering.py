@@ -32,13 +32,13 @@ def _keep_payloads(adapter: Any, key_of: Callable[[Prompt, Options], Hashable]) 
     retranslate(adapter, kept)
 
 
-@miniature("translation.like-requests-stay-apart")
+@miniature("translation.similar-requests-do-not-mix")
 def keeps_payloads_by_a_checksum(adapter: Any) -> None:
     """A payload is made once for all prompts and options with the same CRC-32."""
     _keep_payloads(adapter, lambda prompt, options: crc32(json.dumps([prompt, options]).encode()))
 
 
-@miniature("translation.like-requests-stay-apart", around=("openai", "cohere"))
+@miniature("translation.similar-requests-do-not-mix", around=("openai", "cohere"))
 def keeps_payloads_by_equal_values(adapter: Any) -> None:
     """A payload is made once for values that are equal in Python, as 1 and True are."""
     _keep_payloads(adapter, lambda prompt, options: _frozen([prompt, options]))
@@ -50,7 +50,7 @@ def _frozen(value: Any) -> Hashable:
     return tuple(map(_frozen, value)) if is_array(value) else value
 
 
-@miniature("translation.like-requests-stay-apart", around=("gemini", "anthropic"))
+@miniature("translation.similar-requests-do-not-mix", around=("gemini", "anthropic"))
 def keeps_payloads_by_joined_texts(adapter: Any) -> None:
     """A payload is made once for as many messages whose texts are the same when they are joined."""
     _keep_payloads(adapter, lambda prompt, options: (len(prompt), _joined_texts(prompt), json.dumps(options)))
@@ -60,7 +60,7 @@ def _joined_texts(prompt: Prompt) -> str:
     return "".join(f"{message.get('content') or ''}{message.get('tool_calls') or ''}" for message in prompt)
 
 
-@miniature("translation.like-requests-stay-apart")
+@miniature("translation.similar-requests-do-not-mix")
 def keeps_schemas_by_their_names(adapter: Any) -> None:
     """A schema is converted once for all that have properties of the same names."""
     known: dict[tuple[str, ...], Any] = {}

@@ -23,7 +23,7 @@ NameOf = Callable[[str], str]
 
 
 def clean_name(name: str) -> str:
-    """The name with an underscore for every character that some provider refuses. Different names may become equal."""
+    """The name with an underscore for every character that some provider rejects. Different names may become equal."""
     return re.sub(r"[^a-zA-Z0-9_]", "_", name)[:40]
 
 
@@ -134,7 +134,7 @@ def _is_text_of_assistant(message: dict[str, Any]) -> bool:
 
 
 def with_trimmed_prefill(prompt: Prompt) -> Prompt:
-    """The prompt without white space at the end of an assistant's last text."""
+    """The prompt without whitespace at the end of an assistant's last text."""
     last = prompt[-1] if prompt else {}
     is_prefill = last.get("role") == "assistant" and last.get("content") and not last.get("tool_calls")
     return [*prompt[:-1], {**last, "content": last["content"].rstrip()}] if is_prefill else prompt

@@ -21,7 +21,7 @@ def answers_from_memory(adapter: Any) -> None:
     adapter.call = call
 
 
-@miniature("faults.are-asked-again-with-care")
+@miniature("faults.retries-are-careful")
 def remembers_its_answers(adapter: Any) -> None:
     """A question that was answered once is answered from memory."""
     own, kept = adapter.call, dict[str, list[Any]]()

@@ -73,7 +73,7 @@ def forgets_metadata_when_streaming(adapter: Any) -> None:
 
 @miniature("stream.events-carry-their-ids")
 def gives_every_event_a_trace(adapter: Any) -> None:
-    """Each event of a stream has a trace id of its own."""
+    """Each event of a stream has its own trace id."""
     change_streams(adapter, lambda events: [{**event, "trace_id": f"{at}"} for at, event in enumerate(events)])
 
 
@@ -89,7 +89,7 @@ def joins_parallel_calls(adapter: Any) -> None:
     change_streams(adapter, _with_joined_arguments)
 
 
-@miniature("stream.thinking-stands-apart")
+@miniature("stream.thinking-is-separate")
 def streams_thinking_as_text(adapter: Any) -> None:
     """A stream's reasoning comes as tokens of the answer's type."""
     change_streams(adapter, of_kind("TOKEN", token_type="LLM_RESPONSE"))  # noqa: S106 - a type of event
@@ -107,7 +107,7 @@ def counts_no_streamed_tokens(adapter: Any) -> None:
     change_streams(adapter, of_kind("METADATA", metadata={"stop_reason": "stop"}))
 
 
-@miniature("stream.says-what-the-whole-answer-says")
+@miniature("stream.equals-the-whole-answer")
 def counts_cached_tokens_only_unstreamed(adapter: Any) -> None:
     """A stream's METADATA does not say how many tokens came from the cache."""
     change_streams(adapter, each_event(_without_cached_tokens))

@@ -26,13 +26,13 @@ def _before_each_call(adapter: Any, act: Callable[[], object]) -> None:
     adapter.call = call
 
 
-@miniature("load.surroundings-stay-as-they-are")
+@miniature("load.process-state-is-unchanged")
 def seeds_the_random_numbers(adapter: Any) -> None:
     """Each call sets the seed of Python's random numbers."""
     _before_each_call(adapter, lambda: random.seed(7))
 
 
-@miniature("load.surroundings-stay-as-they-are", around=("openai",))
+@miniature("load.process-state-is-unchanged", around=("openai",))
 def sets_a_timeout_for_all_sockets(adapter: Any) -> None:
     """Each call sets socket's default timeout, to another value than the one before."""
     default = socket.getdefaulttimeout()
@@ -40,7 +40,7 @@ def sets_a_timeout_for_all_sockets(adapter: Any) -> None:
     _put_back_when_closed(adapter, lambda: socket.setdefaulttimeout(default))
 
 
-@miniature("load.surroundings-stay-as-they-are", around=("anthropic",))
+@miniature("load.process-state-is-unchanged", around=("anthropic",))
 def sets_up_logging(adapter: Any) -> None:
     """Each call sets the level of the root logger."""
     root = logging.getLogger()
@@ -77,7 +77,7 @@ def _put_back_when_closed(adapter: Any, put_back: Callable[[], object]) -> None:
     adapter.aclose = aclose
 
 
-@miniature("load.calls-go-nowhere-else")
+@miniature("load.calls-go-only-to-base-url")
 def reports_to_a_collector(adapter: Any) -> None:
     """Each call connects to another server, too."""
 
@@ -88,7 +88,7 @@ def reports_to_a_collector(adapter: Any) -> None:
     _before_each_call(adapter, report)
 
 
-@miniature("load.calls-go-nowhere-else", around=("openai",))
+@miniature("load.calls-go-only-to-base-url", around=("openai",))
 def keeps_a_log_of_its_calls(adapter: Any) -> None:
     """Each call writes to a file."""
 
@@ -99,7 +99,7 @@ def keeps_a_log_of_its_calls(adapter: Any) -> None:
     _before_each_call(adapter, log)
 
 
-@miniature("load.slow-calls-hold-up-no-others")
+@miniature("load.slow-calls-do-not-block-others")
 def answers_one_after_the_other(adapter: Any) -> None:
     """A call waits until the one before has ended."""
     own = adapter.call

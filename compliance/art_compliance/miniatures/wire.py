@@ -9,19 +9,19 @@ from art_compliance.miniatures.base import change_payload, miniature
 from art_sdk.json_data import is_array, is_object
 
 
-@miniature("wire.request-is-of-the-schema")
+@miniature("wire.request-matches-the-schema")
 def sends_an_unknown_field(adapter: Any) -> None:
     """The payload has a field that the provider does not know."""
     change_payload(adapter, lambda payload: {**payload, "agent_label": "planner"})
 
 
-@miniature("wire.request-is-of-the-schema")
+@miniature("wire.request-matches-the-schema")
 def sends_the_temperature_in_words(adapter: Any) -> None:
     """The temperature is a string, but the provider wants a number."""
     change_payload(adapter, lambda payload: _with_temperature(payload, "warm"))
 
 
-@miniature("wire.request-is-of-the-schema")
+@miniature("wire.request-matches-the-schema")
 def sends_tools_as_text(adapter: Any) -> None:
     """The tools are sent as JSON in a string."""
     change_payload(adapter, lambda payload: {**payload, **_tools_as_text(payload)})

@@ -1,4 +1,4 @@
-"""What the strict provider refuses: a wrong method, a missing key, a body that is not JSON, a bad request."""
+"""What the strict provider rejects: a wrong method, a missing key, a body that is not JSON, a bad request."""
 
 from __future__ import annotations
 

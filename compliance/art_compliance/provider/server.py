@@ -203,7 +203,7 @@ def _head_alone(response: Response) -> Response:
 
 
 def _too_many(most: int) -> BadRequest:
-    return BadRequest(503, f"this server has {most:,} connections at once, and no more", NO_REQUEST)
+    return BadRequest(503, f"this server has at most {most:,} connections at once", NO_REQUEST)
 
 
 def _listen(host: str, port: int) -> socket.socket:

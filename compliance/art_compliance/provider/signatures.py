@@ -37,7 +37,7 @@ def _mark(nonce: bytes) -> bytes:
 
 
 def find_changed(dialect: Dialect, payload: object) -> list[Finding]:
-    """The signatures in a request that differ from those given with the reasoning beside them."""
+    """The signatures in a request that differ from those given with the reasoning next to them."""
     signatures = dialect.requests.find_signatures(payload) if is_object(payload) else ()
     return [_finding(one) for one in signatures if not _is_unchanged(one)]
 

@@ -1,4 +1,4 @@
-"""The certificate: what was judged, by what, and how it ended, small enough to keep beside the adapter."""
+"""The certificate: what was judged, by what, and how it ended, small enough to keep next to the adapter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CERTIFICATE_VERSION: Final = 1
 """The version of the certificate's form."""
 
 NOT_TESTED: Final = (
-    "rules of providers that nobody has written down, and what a provider does today",
+    "undocumented rules of providers, and what a provider does today",
     "text fragments that the provider itself repeats or omits: no stream has a checksum",
     "the order of text and calls within one answer",
     "constants of up to 24 characters that an adapter adds in fields without a slot",
@@ -120,7 +120,7 @@ def as_json(certificates: Certificates) -> str:
 def read_certificates(path: Path) -> tuple[Certificate, ...]:
     """The certificates of a file, or of the `certificate.json` in a folder.
 
-    Raises HarnessError for a file that cannot be read, is no certificate, is one of another form, or was edited.
+    Raises HarnessError for a file that cannot be read, is not a certificate, is one of another form, or was edited.
     """
     file = path / "certificate.json" if path.is_dir() else path
     try:

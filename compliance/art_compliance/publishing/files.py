@@ -1,4 +1,4 @@
-"""Writes what a run leaves: `report.json`, and beside it everything that is made of it."""
+"""Writes what a run leaves: `report.json`, and next to it everything that is made of it."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class _Finder:
         return next((found for found in joined if found is not None), None)
 
     def _scopes(self, piece: Piece) -> Iterator[str]:
-        """Where to look for a text: in messages of its kind, in the others, and then beside them.
+        """Where to look for a text: in messages of its kind, in the others, and then next to them.
 
         Parts that stand together are one message, whose place is that of the first part.
         """

@@ -1,4 +1,4 @@
-"""How an adapter stands after a run, in the words of a badge."""
+"""The result of a run for an adapter, in the words of a badge."""
 
 from __future__ import annotations
 

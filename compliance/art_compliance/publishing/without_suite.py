@@ -163,7 +163,7 @@ def _script(report: Report, example: Example, exchanges: Sequence[WireExchange])
 
 
 _WIDTH: Final = 110
-_NO_ANSWER: Final = (400, "application/json", '{"error": {"message": "this server answers nothing else"}}')
+_NO_ANSWER: Final = (400, "application/json", '{"error": {"message": "this server has no other answer"}}')
 _IN_PIECES: Final = "  # at once; the suite may have sent it in pieces"
 
 

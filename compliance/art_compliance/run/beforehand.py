@@ -26,7 +26,7 @@ def require_writable(folder: Path) -> None:
 
 
 def require_made(names: Iterable[str], dialects: Iterable[str | None]) -> None:
-    """Makes each adapter once, in a process of its own, and closes it again. Raises HarnessError for a wrong one.
+    """Makes each adapter once, in its own process, and closes it again. Raises HarnessError for a wrong one.
 
     One that hangs or ends its process has failed, which its report says.
     """

@@ -30,7 +30,8 @@ _SAME = {
 def merge(reports: Iterable[Report]) -> list[Report]:
     """One report for each adapter, made of those of its shards.
 
-    Raises HarnessError for what is no shard, for shards that are missing or doubled, and for those of different runs.
+    Raises HarnessError for what is not a shard, for shards that are missing or doubled, and for those of different
+    runs.
     """
     by_adapter: dict[str, list[Report]] = {}
     for report in reports:

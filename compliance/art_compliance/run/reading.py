@@ -27,7 +27,7 @@ def read_reports(path: Path) -> dict[str, Report]:
 def read_every_report(path: Path) -> tuple[Report, ...]:
     """The reports of a file, or of the `report.json` in a folder.
 
-    Raises HarnessError for a file that cannot be read, is no report, or is a report of another version.
+    Raises HarnessError for a file that cannot be read, is not a report, or is a report of another version.
     """
     file = path / "report.json" if path.is_dir() else path
     try:

@@ -120,14 +120,14 @@ def _record_one(subject: Subject, scenario: Scenario, order: Order) -> Recording
     path = order.into / subject.provider / f"{scenario.id}.yaml"
     source = _source(order, kept)
     if source not in RECORDED_REALITY and _is_reality(path):
-        return RecordingResult(scenario=scenario.id, path=path, why="kept: a real provider or engine answered it")
+        return RecordingResult(scenario=scenario.id, path=path, why="kept: answered by a real provider or engine")
     changed = write_cassette(path, kept, _provenance(subject, scenario, order, kept), secrets=order.secrets)
     why = _explain_unread(reply, Scrubber(order.secrets)) or (None if source == order.source else _NO_PROVIDER)
     return RecordingResult(scenario=scenario.id, path=path, changed=changed, why=why)
 
 
 _NO_PROVIDER: Final = (
-    "the suite's own strict provider answered: the cassette says so, and proves nothing about real ones"
+    "answered by the suite's own strict provider: the cassette says so, and proves nothing about real ones"
 )
 
 

@@ -79,7 +79,7 @@ class BaselineUse(Struct, frozen=True, kw_only=True):
 class Report(Struct, frozen=True, kw_only=True):
     """One adapter's run. A filtered run (`is_filtered`) never certifies, nor does one that was `stopped`.
 
-    `in_process` says why the adapter ran in the suite's process; None where it had a process of its own.
+    `in_process` says why the adapter ran in the suite's process; None where it had its own process.
     `shard` says which part of a run it is: a shard never certifies, and `art merge` puts all of them together.
     `requirements` is the version of the requirement set; with `is_preview`, newer checks count, too.
     `versions` are those of the installed distributions that have the adapter, or that its module imports.

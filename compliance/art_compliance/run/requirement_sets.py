@@ -76,7 +76,7 @@ def set_before(version: str) -> RequirementSet | None:
 
 
 def minor_version(version: str) -> str:
-    """`0.1` of `0.1.3`. Raises HarnessError for what is no version."""
+    """`0.1` of `0.1.3`. Raises HarnessError for what is not a version."""
     major, _, rest = version.partition(".")
     minor = rest.partition(".")[0]
     if not (major.isdigit() and minor.isdigit()):

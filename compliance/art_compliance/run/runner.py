@@ -46,7 +46,7 @@ def certify(
 ) -> Report:
     """Judges an adapter, given as a factory or by name, and returns the report.
 
-    The adapter runs in a process of its own if another process can import its factory, unless `isolated` is False.
+    The adapter runs in its own process if another process can import its factory, unless `isolated` is False.
     `baseline` is the file with the known failures; without it, none is known. `seconds` limits the run, `call_seconds`
     one call. `on_result` is called with each result, its number and the total.
 

@@ -23,7 +23,7 @@ from art_sdk import BUILT_IN
 GREETING_SCENARIO: Final = Scenario(
     id="greeting",
     group="preflight",
-    purpose="The simplest prompt there is: one user message.",
+    purpose="The simplest prompt: one user message.",
     prompt=[{"role": "user", "content": "hello"}],
     outcomes={"default": ("exact",)},
 )

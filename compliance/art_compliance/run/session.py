@@ -29,7 +29,7 @@ from art_compliance.subject.observations import Sent
 from art_compliance.subject.opening import IN_PROCESS
 from art_compliance.subject.subject import Subject
 
-GIVEN_UP: Final = "the adapter is no longer used: more than once it did not return, or ended its process"
+GIVEN_UP: Final = "the adapter is no longer called: more than once, it did not return, or ended its process"
 
 _SHOWN_BY_EXAMPLE: Final[frozenset[Verdict]] = frozenset({"fail", "provisional", "harness error"})
 

@@ -46,7 +46,7 @@ class Patience(Struct, frozen=True, kw_only=True):
 
 
 class RaisedThere(Exception):
-    """An error of an adapter behind a bridge. Without a code, it is no error that the suite expects."""
+    """An error of an adapter behind a bridge. Without a code, it is not an error that the suite expects."""
 
     def __init__(self, error: Error) -> None:
         super().__init__(error.message)
@@ -74,7 +74,7 @@ class Bridge:
     __repr__ = __str__
 
     def __reduce__(self) -> tuple[type[Bridge], tuple[tuple[str, ...], Patience]]:
-        return Bridge, (self.command, self.patience)  # for another process, which has a bridge of its own
+        return Bridge, (self.command, self.patience)  # for another process, which has its own bridge
 
     def __call__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> BridgedAdapter:
         """Has the bridge make an adapter. Raises HarnessError and TimedOut."""

@@ -98,13 +98,13 @@ _BLANKS: Final[dict[Role, Prompt]] = {
 
 
 def _frame_of(entries: list[Entry], role: Role, text: str) -> Frame:
-    """What stands around the text in a turn of this role."""
+    """What is around the text in a turn of this role."""
     wholes = [whole for entry in entries if entry.role == role for whole in entry.texts if text in whole]
     return _around(wholes[0], text) if wholes else Frame()
 
 
 def _notes_beside(entries: list[Entry]) -> Notes:
-    """The texts of their own beside the system text in a user's turn."""
+    """The texts of their own next to the system text in a user's turn."""
     for entry in entries:
         at = next((at for at, text in enumerate(entry.texts) if _SYSTEM in text), None)
         if entry.role == "user" and at is not None:

@@ -63,7 +63,7 @@ def end_idle() -> None:
 
 
 def start_bounded(work: Callable[[], T]) -> Future[T]:
-    """Starts the work on a thread of its own."""
+    """Starts the work on its own thread."""
     future: Future[T] = Future()
     try:
         worker = _idle.pop()

@@ -207,7 +207,7 @@ _FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """The attributes that are read from an object that is not a mapping; all others are ignored."""
 
 _OWN_NAMES: Final = {kind: {_camel(name): name for name in _FIELDS[kind] if "_" in name} for kind in ("event", "error")}
-"""The snake_case names of what may also have a camelCase name. `metadata` has a reader of its own."""
+"""The snake_case names of what may also have a camelCase name. `metadata` has its own reader."""
 
 _ELEMENTS: Final = {"tool_calls": "call"}
 

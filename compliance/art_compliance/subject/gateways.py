@@ -186,7 +186,7 @@ def read_headers(lines: Sequence[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = line.partition(":")
         if not (name.strip() and colon and value.strip()):
-            raise HarnessError(f"header: {line!r} is no header such as 'x-provider: anthropic'")
+            raise HarnessError(f"header: {line!r} is not a header such as 'x-provider: anthropic'")
         headers[name.strip()] = value.strip()
     return headers
 

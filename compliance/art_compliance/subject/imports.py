@@ -75,7 +75,7 @@ def _modules_here() -> list[str]:
 
 
 def _module_of(name: str) -> str:
-    """The module that a path such as `my_pkg/adapters.py` stands for; the name itself if it is no path."""
+    """The module that a path such as `my_pkg/adapters.py` stands for; the name itself if it is not a path."""
     return name.removeprefix("./").removesuffix(".py").replace("/", ".").replace("\\", ".").strip(".")
 
 

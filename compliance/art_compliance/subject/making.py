@@ -68,12 +68,12 @@ def make_adapter(order: Order, dialect: Dialect | None) -> Any:
         raise
     except Exception as error:
         if order.access is not None:  # the error's text may contain the key
-            raise order.error(f"the factory raised {type(error).__name__} when it was given the key") from None
+            raise order.error(f"the factory raised {type(error).__name__} when called with the key") from None
         raise order.error(f"the factory raised {_explain(error)}") from error
 
 
 def _explain(error: Exception) -> str:
-    """The exception with its place; without one, the factory does not take what it is called with."""
+    """The exception with its place; without one, the factory does not accept what it is called with."""
     place = place_of(error)
     if place:
         return f"{describe_error(error)}, at {place}"
@@ -81,7 +81,7 @@ def _explain(error: Exception) -> str:
 
 
 def require_adapter(order: Order, adapter: Any) -> None:
-    """Raises HarnessError for what is no adapter, with what the factory should do instead."""
+    """Raises HarnessError for what is not an adapter, with what the factory should do instead."""
     if adapter is None:
         raise order.error("the factory returned nothing; it must return the adapter")
     if isinstance(adapter, type):

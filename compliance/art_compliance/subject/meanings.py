@@ -61,7 +61,7 @@ _PLACE: Final = ("translation.system-text-survives", "translation.turns-keep-the
 
 REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
     "joins_turns": Meaning(
-        "join neighbouring messages of one role, an assistant's that stands before the results of a call to the call's",
+        "join consecutive messages of one role; an assistant message before a call's results is joined to the call",
         "each text is whole and in order, with at most two characters between two of them",
         ("translation.user-text-survives", "translation.assistant-text-survives"),
     ),
@@ -79,7 +79,7 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         _PLACE,
     ),
     "demotes_late_system": Meaning(
-        "send late system messages as user messages, with a note around the text, or beside it as a text of its own",
+        "send late system messages as user messages, with a note around the text, or next to it as a separate text",
         "the text is whole and in its place; the note is the same in every request, of at most 200 characters",
         ("translation.user-text-survives", "translation.system-text-survives"),
     ),
@@ -94,11 +94,11 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         (
             "translation.call-ids-survive",
             "translation.canary-results-are-linked",
-            "translation.mapped-ids-stay-apart",
+            "translation.mapped-ids-stay-distinct",
         ),
     ),
     "drops_blank_text": Meaning(
-        "leave out texts that are nothing but white space",
+        "leave out texts that are only whitespace",
         "every other text is whole",
         ("translation.user-text-survives", "translation.assistant-text-survives"),
     ),
@@ -114,12 +114,12 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         ("translation.nothing-is-invented", "translation.prefix-is-stable"),
     ),
     "trims_prefill": Meaning(
-        "cut the white space off the end of an assistant's text that ends the prompt",
+        "strip trailing whitespace from an assistant's text that ends the prompt",
         "no other text is cut",
         ("translation.assistant-text-survives",),
     ),
     "wraps_arguments": Meaning(
-        "send arguments that are no JSON object as an object with their text in its only field",
+        "send arguments that are not a JSON object as an object with their text in its only field",
         "the text is whole, and the field has the same name in every request; arguments that are an object stay",
         ("translation.arguments-survive",),
     ),
@@ -137,7 +137,7 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         "send tools under other names",
         "different tools have different names, each the same one in tools, `tool_choice` and calls; "
         "the calls of an answer have the original names",
-        ("translation.renamed-tools-stay-apart", "response.renamed-tools-come-back"),
+        ("translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"),
     ),
     "closes_schemas": Meaning(
         "set `additionalProperties: false`, and perhaps require every property, with null for an optional one; "
@@ -146,9 +146,9 @@ REPAIR_MEANINGS: Final[Mapping[Repair, Meaning]] = {
         ("translation.tools-survive", "translation.options-survive"),
     ),
     "streams_inside": Meaning(
-        "ask for a stream where the call wants a whole answer (allowed without the declaration, too)",
-        "every request asks for one, and the option `stream` changes nothing in it",
-        ("translation.stream-inside-is-the-stream",),
+        "request a stream where the call asks for a whole answer (allowed without the declaration, too)",
+        "every request asks for a stream, and the option `stream` changes nothing in it",
+        ("translation.inner-streams-change-nothing-else",),
     ),
 }
 

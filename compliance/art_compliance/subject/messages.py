@@ -37,7 +37,7 @@ _GLANCE: Final = 0.25
 
 
 class Closed(Exception):
-    """The other side has closed the connection, or sent what is no message."""
+    """The other side has closed the connection, or sent what is not a message."""
 
 
 class Channel:
@@ -131,7 +131,7 @@ def unpack(packed: Any) -> Any:
     try:
         return _UNPACK[packed["is"]](packed)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise Closed(f"a message that means nothing: {shorten(repr(error))}") from error
+        raise Closed(f"a message without meaning: {shorten(repr(error))}") from error
 
 
 def _unpack_answered(packed: Mapping[str, Any]) -> Answered:
@@ -167,7 +167,7 @@ def _pack_payload(payload: Any) -> dict[str, Any]:
 
 
 def _pack_odd(value: Any, levels: int) -> Any:
-    """Data of any kind: what is no JSON data is only shown."""
+    """Data of any kind: what is not JSON data is only shown."""
     if levels and is_object(value):
         return ["object", [[_pack_odd(key, 1), _pack_odd(child, levels - 1)] for key, child in value.items()]]
     if levels and is_array(value):
@@ -201,7 +201,7 @@ def _unpack_odd(packed: Any) -> Any:
 
 
 class Foreign:
-    """What stands for a value of another process that is no JSON data: it has its type's name and its `repr`."""
+    """What stands for a value of another process that is not JSON data: it has its type's name and its `repr`."""
 
     def __init__(self, shown: str) -> None:
         self._shown = shown

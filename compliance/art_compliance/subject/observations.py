@@ -45,7 +45,7 @@ class Crashed(Struct, frozen=True):
     """Any other exception, and where it was raised.
 
     `is_rude` says that it would have stopped a program that does not expect it: the adapter hangs, tried to exit,
-    raised what is no Exception, or nested data beyond what Python can write.
+    raised what is not an Exception, or nested data beyond what Python can write.
     """
 
     error: str

@@ -20,9 +20,9 @@ from art_compliance.subject.reaching import Near, Reach
 from art_compliance.subject.subject import Subject
 
 LIMIT_APART: Final = 15.0
-"""Seconds that a call may take in a process of its own: two that do not return end the run within a minute."""
+"""Seconds that a call may take in its own process: two that do not return end the run within a minute."""
 
-IN_PROCESS: Final = "no process of its own was asked for"
+IN_PROCESS: Final = "no separate process was requested"
 """Why an adapter runs in the suite's own process where nothing prevents another one."""
 
 
@@ -39,7 +39,7 @@ def open_subject(
     """The adapter that the factory makes, ready to be called until the block ends.
 
     Calls go to the loopback provider; with `access` they go to the real one. `dialect` overrides what the adapter
-    declares. With `isolated` the adapter runs in a process of its own, or, where it cannot be made in one, in this
+    declares. With `isolated` the adapter runs in its own process, or, where it cannot be made in one, in this
     process: `Subject.in_process` says why. `limit` is the seconds that a call may take. Raises HarnessError if the
     adapter cannot be made, inspected or closed.
     """

@@ -1,4 +1,4 @@
-"""An adapter in a process of its own: what it does there cannot stop or change the suite.
+"""An adapter in its own process: what it does there cannot stop or change the suite.
 
 The suite sends what to do, waits for as long as that may take, and ends the process if nothing comes. The verdicts are
 made here, of what the process sent and of what the loopback provider saw.
@@ -46,7 +46,7 @@ _LINGER: Final = 2.0
 
 
 class Far:
-    """An adapter in a process of its own, which is started again if it ends: see `Reach`."""
+    """An adapter in its own process, which is started again if it ends: see `Reach`."""
 
     def __init__(self, order: Order) -> None:
         """Raises NoProcess, NotMade, and HarnessError if the adapter cannot be made."""
@@ -156,7 +156,7 @@ def _job_of(order: Order) -> dict[str, Any]:
 
 
 class _Process:
-    """One process. It leads a group of its own, so that what it starts can be ended with it."""
+    """One process. It leads its own group, so that what it starts can be ended with it."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         own, other = socket.socketpair()
@@ -221,7 +221,7 @@ class _Process:
             self._process.wait(1)
         code = self._process.poll()
         if code is None:
-            return f"its process lives, but its connection to the suite is gone ({error})"
+            return f"its process is running, but its connection to the suite is gone ({error})"
         if code < 0:
             return f"its process was ended by {signal.Signals(-code).name}"
         return f"its process ended with exit code {code}{self._last_words()}"

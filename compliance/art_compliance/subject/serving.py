@@ -107,7 +107,7 @@ def _answer(channel: Channel, number: int, printed: Printed, work: Callable[[], 
     try:
         channel.send({**answer, "number": number, "printed": printed.take()})
     except (TypeError, ValueError, RecursionError) as error:
-        why = f"what came of it cannot be sent: {describe_error(error)}"
+        why = f"its result cannot be sent: {describe_error(error)}"
         channel.send({"is": "raised", "why": why, "number": number})
 
 

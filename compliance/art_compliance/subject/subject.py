@@ -183,7 +183,7 @@ class Subject:
         return replace(seen, url=self._without_own_address(seen.url))
 
     def translate_together(self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
-        """What `translate` makes of prompts and their options at the same time, each on a thread of its own."""
+        """What `translate` makes of prompts and their options at the same time, each on its own thread."""
         return self._use_for_each("translate_together", calls=list(calls))
 
     def translating_changes(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
@@ -297,9 +297,9 @@ class Subject:
     def call_in_own_loops(
         self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, at_once: bool
     ) -> list[Reply]:
-        """The replies of another adapter, made as this one was, to calls each in an event loop of its own.
+        """The replies of another adapter, made as this one was, to calls each in its own event loop.
 
-        They run one after the other, or `at_once`, each on a thread of its own.
+        They run one after the other, or `at_once`, each on its own thread.
         """
         with self.answering(answerer):
             return self._use_for_each("call_in_own_loops", calls=list(calls), at_once=at_once)

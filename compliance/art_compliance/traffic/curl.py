@@ -17,7 +17,7 @@ _BEGINS: Final = re.compile(r"(?m)^[ \t]*(?:[$%>][ \t]+)?(?=curl[ \t\\])")
 
 
 def is_curl(text: str) -> bool:
-    """Whether a text is curl commands: its first line that is no comment begins with one."""
+    """Whether a text is curl commands: its first line that is not a comment begins with one."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     return bool(_BEGINS.match(first))
@@ -112,7 +112,7 @@ def _parse(words: Sequence[str], folder: Path) -> _Command:
 
 
 def _options(words: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Each option with its value, or with an empty one; words that are no options have an empty name."""
+    """Each option with its value, or with an empty one; words that are not options have an empty name."""
     for word in words:
         if word.startswith("--"):
             has_value = word in _DATA | _LONG_WITH_VALUE | {"--header", "--request", "--url"} | (_UNREAD - {"--get"})

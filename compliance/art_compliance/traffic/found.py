@@ -1,4 +1,4 @@
-"""What a file has: requests, what cannot be read, and what is no request to judge."""
+"""What a file has: requests, what cannot be read, and what is not a request to judge."""
 
 from __future__ import annotations
 

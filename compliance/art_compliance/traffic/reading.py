@@ -67,7 +67,7 @@ def _items(where: str, data: Any, *, is_sendable: bool = False) -> Iterator[Item
 
 
 def _read_other(text: str, where: str, path: Path | None, error: Exception) -> Iterator[Item]:
-    """What is no JSON as a whole: a cassette, or lines of JSON."""
+    """What is not JSON as a whole: a cassette, or lines of JSON."""
     if _CASSETTE.search(text):
         return _read_cassette(text, where, path)
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]

@@ -2,8 +2,8 @@
 
 The names are those of the conventions for GenAI spans
 (https://github.com/open-telemetry/semantic-conventions/blob/v1.37.0/docs/gen-ai/gen-ai-spans.md), the form that of OTLP
-in JSON (one `resourceSpans` a line or a file) or of a span that Python's SDK writes (`to_json`). A span is no copy of
-the request: what it does not tell is left out, so that pairing, roles and the values of options are judged, and the
+in JSON (one `resourceSpans` a line or a file) or of a span that Python's SDK writes (`to_json`). A span is not a copy
+of the request: what it does not tell is left out, so that pairing, roles and the values of options are judged, and the
 shape of what was sent is not.
 """
 

@@ -44,7 +44,7 @@ def _selector(element: Element, counts: Counter[str]) -> str:
 
 
 def _path(element: Element, counts: Counter[str]) -> str:
-    """The way to it, from the nearest element with an id of its own."""
+    """The way to it, from the nearest element with its own id."""
     steps = [element.step]
     around = element.parent
     while around is not None:

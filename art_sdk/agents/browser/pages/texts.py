@@ -1,7 +1,7 @@
 """What happens to every text of a page before a prompt shows it.
 
 Invisible characters are dropped, whitespace is collapsed, and angle brackets become ‹ and ›: whatever a page says, it
-writes no line and no tag of its own, so it can neither close the block that it stands in nor look like a section.
+writes no line and no tag of its own, so it can neither close the block that it is in nor look like a section.
 """
 
 from __future__ import annotations

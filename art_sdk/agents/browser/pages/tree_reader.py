@@ -90,7 +90,7 @@ class TreeReader:
         self._open[0].child = first.next if first is not None else None
 
     def _walk(self, end: int | None) -> None:
-        """Reads in document order, with a stack of its own: pages are nested as deep as they like."""
+        """Reads in document order, with its own stack: pages are nested as deep as they like."""
         while self._open:
             around = self._open[-1]
             node = around.child

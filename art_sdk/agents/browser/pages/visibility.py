@@ -12,7 +12,7 @@ from art_sdk.agents.browser.pages.name_sets import name_set
 SKIPPED: Final = name_set(
     "script style noscript template head meta link svg math iframe object embed canvas audio video base"
 )
-"""Elements whose content is no text of the page."""
+"""Elements whose content is not text of the page."""
 
 _HIDING: Final = re.compile(
     r"(?<![\w-])(?:display:none|visibility:(?:hidden|collapse)|(?:opacity|font-size):(?=[.\d])0*+\.?+0*+(?:px|%|r?em|pt)?)"

@@ -13,7 +13,7 @@ _GAP: Final = 0.15
 
 
 class Bar(NamedTuple):
-    """A bar of one day: where it stands, how high it is, how high its rejected part, and what it says."""
+    """A bar of one day: where it is, how high it is, how high its rejected part, and what it says."""
 
     x: float
     width: float
@@ -23,7 +23,7 @@ class Bar(NamedTuple):
 
 
 def bars_of(days: Sequence[Figures]) -> list[Bar]:
-    """A bar for each day that has a name, as high as its requests beside those of the busiest day."""
+    """A bar for each day that has a name, as high as its requests compared with those of the busiest day."""
     most = max((day.requests for day in days), default=0)
     step = WIDTH / max(len(days), 1)
     return [_bar(day, number * step, step, HEIGHT / most) for number, day in enumerate(days)]
@@ -36,7 +36,7 @@ def _bar(day: Figures, x: float, step: float, scale: float) -> Bar:
 
 
 def line_of(days: Sequence[Figures]) -> str:
-    """The share of rejected requests by day as the points of a line, beside the largest share."""
+    """The share of rejected requests by day as the points of a line, relative to the largest share."""
     most = max((day.share for day in days), default=0) or 1
     step = WIDTH / max(len(days), 1)
     points = (f"{(at + 0.5) * step:.1f},{HEIGHT * (1 - day.share / most):.1f}" for at, day in enumerate(days))

@@ -12,7 +12,7 @@ _ROLES: Final = frozenset(
         "abuse", "postmaster", "webmaster",
     }
 )  # fmt: skip
-"""Names before the `@` that are no person's: `git@github.com` is a place, not an address."""
+"""Names before the `@` that do not belong to a person: `git@github.com` is a place, not an address."""
 
 _EXAMPLES: Final = re.compile(r"(?:.*\.)?example(?:\.(?:com|org|net|edu))?|.*\.(?:test|invalid|localhost|local)")
 """Domains that RFC 2606 and RFC 6762 reserve."""
@@ -37,7 +37,7 @@ _DOCUMENTED: Final = tuple(
 """Networks of documentation: what stands in for a real address is treated as one."""
 
 _VERSION: Final = re.compile(r"(?i)(?:v|ver|version|release|build|chrome|safari|firefox|edg)[ :=/\"'v]{0,4}$|/$")
-"""What comes before a number of four parts that is no address, such as `Chrome/120.0.0.0`."""
+"""What comes before a number of four parts that is not an address, such as `Chrome/120.0.0.0`."""
 
 
 def is_private_mail(match: re.Match[str]) -> bool:

@@ -174,7 +174,7 @@ _BLOB: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 def _is_key(text: str, start: int, tail: str) -> bool:
-    """Whether what begins as words may looks generated, and is no part of a longer one: `_sk-` is also base64."""
+    """Whether what begins as words may looks generated, and is not part of a longer one: `_sk-` is also base64."""
     before = _BLOB.fullmatch(text, max(0, start - 32), start)
     return looks_random(tail) and not (before and looks_random(before[0]))
 

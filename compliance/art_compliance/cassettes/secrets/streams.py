@@ -34,7 +34,7 @@ def join_events(events: list[Any], clean: Clean) -> None:
             channels.setdefault((root, place), []).append(leaf)
     for leaves in channels.values():
         pieces: list[str] = [leaf.holder[leaf.name] for leaf in leaves]
-        if len(set(pieces)) < 2:  # an id that every event repeats is no text in pieces
+        if len(set(pieces)) < 2:  # an id that every event repeats is not text in pieces
             continue
         for leaf, piece in zip(leaves, clean(pieces), strict=True):
             leaf.holder[leaf.name] = piece

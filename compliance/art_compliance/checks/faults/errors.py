@@ -82,13 +82,13 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
 
 
 @check(
-    "faults.benign-ones-change-nothing",
-    clause="Odd but valid answers are read whole: with comments, unknown events, any line ends, at any pace.",
+    "faults.benign-faults-change-nothing",
+    clause="Odd but valid answers are read whole: with comments, unknown events, any line endings, at any pace.",
     finding_class="loss",
     requires=("dialect", "call"),
     once=True,
 )
-def benign_ones_change_nothing(trial: Trial) -> Iterator[Problem]:
+def benign_faults_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without notice."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
     for case, reply, _ in seen:

@@ -1,4 +1,4 @@
-"""How late a busy machine wakes a program that sleeps: a call that was no later than that has kept its time limit."""
+"""How late a busy machine wakes a program that sleeps: a call that was no later than that kept its time limit."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ from art_compliance.provider.faults import find_fault
 
 
 @check(
-    "faults.are-asked-again-with-care",
-    clause="Retries send the same request, only before the first token, only where it may help, after Retry-After.",
+    "faults.retries-are-careful",
+    clause="Retries repeat the same request, before the first token, if they can help, after Retry-After.",
     requires="call",
     once=True,
 )
-def are_asked_again_with_care(trial: Trial) -> Iterator[Problem]:
+def retries_are_careful(trial: Trial) -> Iterator[Problem]:
     """A retry after the first token costs twice, and an early retry makes the provider refuse for longer."""
     question = trial.with_answer(ANSWER)
     streams = trial.once(can_stream)
@@ -71,7 +71,7 @@ class _Requests(NamedTuple):
     def changes(self, after: str) -> Iterator[Problem]:
         """That a later request is not the first one: another model, fewer messages, no tools."""
         if len({*self.contents}) > 1:
-            yield Problem(f"after {after}, the adapter sent another request than the one that failed")
+            yield Problem(f"after {after}, the retried request differs from the one that failed")
 
 
 def _asked(trial: Trial, answerer: Answerer, *, streamed: bool) -> _Requests:

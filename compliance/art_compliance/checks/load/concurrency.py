@@ -150,7 +150,7 @@ def _wrong_ids(number: int, reply: Answered) -> Problem | None:
 
 @check(
     "load.memory-stays-flat",
-    clause="The adapter keeps nothing of a call that has ended.",
+    clause="The adapter keeps no memory of finished calls.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,

@@ -26,13 +26,13 @@ from art_sdk.json_data import is_object
 
 
 @check(
-    "load.adapters-stand-apart",
+    "load.adapters-are-isolated",
     clause="Two adapters with different keys and URLs each use their own, whichever is called first.",
     finding_class="contract",
     requires=("dialect", "call", "sent", "own_settings"),
     once=True,
 )
-def adapters_stand_apart(trial: Trial) -> Iterator[Problem]:
+def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     """A service has one adapter per customer. The environment has a third key and URL meanwhile, for none of them."""
     before = trial.subject.request_count
     with trial.subject.opening_another(key=OTHER_KEY, path=_OTHER_PATH) as other:
@@ -40,7 +40,7 @@ def adapters_stand_apart(trial: Trial) -> Iterator[Problem]:
             call(*ask_number(trial, number), echo)
     requests = trial.subject.seen_since(before)
     if len(requests) != len(_WANTED):
-        raise NotApplicable("not every call arrives once: see translation.one-call-one-request")
+        raise NotApplicable("a call sends no request, or several: see translation.one-call-one-request")
     for request, (which, key, path) in zip(requests, _WANTED, strict=True):
         yield from (Problem(f"{which} {wrong}") for wrong in _strange(request, key, path))
 
@@ -65,13 +65,13 @@ def _strange(request: Request, key: str, path: str) -> Iterator[str]:
 
 
 @check(
-    "load.calls-stand-apart",
-    clause="A call takes nothing from the calls before it: no model, id, tool or token count.",
+    "load.calls-are-isolated",
+    clause="Nothing leaks from one call into the next: no model, id, tool or token count.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
 )
-def calls_stand_apart(trial: Trial) -> Iterator[Problem]:
+def calls_are_isolated(trial: Trial) -> Iterator[Problem]:
     """What sticks to an adapter reaches another user."""
     kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
     plain = [_watch(trial, number, streamed=streamed) for number, streamed in enumerate(kinds)]
@@ -101,7 +101,7 @@ def _sent_before(trial: Trial) -> Iterator[Problem]:
 
 def _different_requests(some: Iterable[Request], others: Iterable[Request]) -> Iterator[Problem]:
     if any((one.target, one.body) != (other.target, other.body) for one, other in zip(some, others, strict=False)):
-        yield Problem("after a call with a model, ids, tools and options, the same call sends another request")
+        yield Problem("after a call with a model, ids, tools and options, the same call sends a different request")
 
 
 def _same_headers(one: Request, other: Request) -> Iterator[Problem]:
@@ -182,13 +182,13 @@ _PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
 
 
 @check(
-    "load.closed-calls-free-their-place",
-    clause="After many calls that were closed half-way, a call is answered as before.",
+    "load.closed-calls-free-their-resources",
+    clause="After many calls that were closed midway, the next call works as before.",
     finding_class="contract",
     requires=STREAMS,
     once=True,
 )
-def closed_calls_free_their_place(trial: Trial) -> Iterator[Problem]:
+def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
     """Users press stop, all day."""
     prompt, options = ask_number(trial, 1)
     with trial.subject.answering(echo):
@@ -200,7 +200,7 @@ def closed_calls_free_their_place(trial: Trial) -> Iterator[Problem]:
             if isinstance(closed, Crashed) and closed.timed_out:
                 raise NotApplicable("closing a call hangs: see stream.closing-ends-the-call")
             if isinstance(closed, (Refused, Crashed)):
-                yield Problem(f"after some of {_CLOSED} closed calls the next one raised {raised(closed)}")
+                yield Problem(f"after some of {_CLOSED} closed calls, the next one raised {raised(closed)}")
                 return
     reply = trial.subject.call(*ask_number(trial, 2), echo)
     if not isinstance(reply, Answered) or reply.text != answer_to(2):
@@ -212,14 +212,14 @@ _CLOSED: Final = 60
 
 
 @check(
-    "response.events-stay-as-they-came",
-    clause="An event does not change after the adapter has given it, and the caller's prompt not at all.",
+    "response.events-do-not-change",
+    clause="Events do not change once they are yielded, and the caller's prompt never changes.",
     finding_class="contract",
     requires=("dialect", "call", "sent", "python"),
     once=True,
     on_every_prompt=True,
 )
-def events_stay_as_they_came(trial: Trial) -> Iterator[Problem]:
+def events_do_not_change(trial: Trial) -> Iterator[Problem]:
     """Applications keep events, and hand them to other tasks."""
     for answerer in (answering_with(_TEXT), answering_with(_CALLS), refusing(400), refusing(403)):
         prompt, options = ask_number(trial, 3)
@@ -230,10 +230,12 @@ def events_stay_as_they_came(trial: Trial) -> Iterator[Problem]:
         if kept["arguments"]:
             yield Problem("reading the answer changed the prompt or the options; work on a copy")
         if changed := kept["events"]:
-            yield Problem(f"the events {show(changed[:9])} changed after they had come; give a new object for each")
+            yield Problem(
+                f"the events {show(changed[:9])} changed after they were yielded; create a new object for each"
+            )
             return
         if kept["earlier"]:
-            yield Problem("the events of a call changed when the next call was made; give new objects in each")
+            yield Problem("the events of a call changed when the next call was made; create new objects in each")
             return
 
 

@@ -16,7 +16,7 @@ from art_sdk.json_data import is_object
 
 @check(
     "load.nothing-stays-behind",
-    clause="Calls that have ended, and adapters that were closed, leave no thread, process, socket or file behind.",
+    clause="Finished calls and closed adapters leave no thread, process, socket or file behind.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,

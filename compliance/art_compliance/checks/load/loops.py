@@ -18,13 +18,13 @@ from art_compliance.subject.observations import Reply
 
 
 @check(
-    "load.every-loop-and-thread-is-served",
-    clause="An adapter serves one event loop after the other, several threads at once, and `call_sync` inside a loop.",
+    "load.every-loop-and-thread-works",
+    clause="An adapter works in successive event loops, in concurrent threads, and by `call_sync` inside a loop.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
 )
-def every_loop_and_thread_is_served(trial: Trial) -> Iterator[Problem]:
+def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
     """A script calls `asyncio.run` again and again; a server has many threads; a notebook has a loop that runs."""
     calls = [ask_number(trial, number) for number in range(_CALLS)]
     for how, at_once in (("event loop", False), ("thread", True)):
@@ -44,13 +44,13 @@ def every_loop_and_thread_is_served(trial: Trial) -> Iterator[Problem]:
 
 
 @check(
-    "load.slow-calls-hold-up-no-others",
-    clause="While the answer to one call is slow, the adapter sends the requests of others.",
+    "load.slow-calls-do-not-block-others",
+    clause="A slow answer to one call does not hold up the requests of others.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
 )
-def slow_calls_hold_up_no_others(trial: Trial) -> Iterator[Problem]:
+def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
     """A stream may take minutes: a lock around the whole call makes all users wait for one."""
     came: list[float] = []
 
@@ -67,7 +67,7 @@ def slow_calls_hold_up_no_others(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("concurrent calls fail: see load.calls-at-once-do-not-mix")
     if all(later - earlier >= _PAUSE for earlier, later in pairwise(came)):
         took = f"{_CALLS} concurrent calls, whose answers took {_PAUSE:g} s each, were sent one after the other"
-        yield Problem(f"{took}; let them run at the same time")
+        yield Problem(f"{took}; run calls concurrently")
 
 
 _PAUSE: Final = 0.3

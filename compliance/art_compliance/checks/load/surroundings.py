@@ -16,13 +16,13 @@ from art_sdk.json_data import is_array, is_object
 
 
 @check(
-    "load.surroundings-stay-as-they-are",
-    clause="Making an adapter and calling it changes nothing that all code of the process shares.",
+    "load.process-state-is-unchanged",
+    clause="Creating and calling an adapter changes no state that the whole process shares.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
 )
-def surroundings_stay_as_they_are(trial: Trial) -> Iterator[Problem]:
+def process_state_is_unchanged(trial: Trial) -> Iterator[Problem]:
     """The application owns logging, the environment, signal handlers and the seed of its random numbers."""
     for number, answerer in enumerate((echo, echo, refusing(400))):
         trial.subject.call(*ask_number(trial, number), answerer)
@@ -33,20 +33,20 @@ def surroundings_stay_as_they_are(trial: Trial) -> Iterator[Problem]:
     with trial.subject.answering(echo):
         drawn = [trial.subject.attempt("random_after", seed=seed, prompt=prompt, options=options) for seed in _SEEDS]
     if isinstance(drawn[0], float) and drawn[0] == drawn[1]:
-        yield Problem("a call sets the seed of Python's random numbers, which belong to the application")
+        yield Problem("a call seeds Python's random number generator, which belongs to the application")
 
 
 _SEEDS: Final = (1, 2)
 
 
 @check(
-    "load.calls-go-nowhere-else",
-    clause="A call connects to the host of base_url alone, and writes no file.",
+    "load.calls-go-only-to-base-url",
+    clause="A call connects only to the host of base_url, and writes no file.",
     finding_class="contract",
     requires=("dialect", "call", "sent", "python"),
     once=True,
 )
-def calls_go_nowhere_else(trial: Trial) -> Iterator[Problem]:
+def calls_go_only_to_base_url(trial: Trial) -> Iterator[Problem]:
     """Prompts are private: telemetry and logs left over from debugging give them to others."""
     trial.subject.attempt("watch")
     for number, answerer in enumerate((echo, echo, refusing(400))):

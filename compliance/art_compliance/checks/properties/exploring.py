@@ -160,7 +160,11 @@ def _problems(law: Law, trial: Trial, request: Request, fallback: Request | None
     one = _trial_of(trial, request)
     found = law.problems(one)
     if not found and fallback is not None:
-        found = [Problem("it failed on a generated prompt, and passed when that was tried again: it is not pure")]
+        found = [
+            Problem(
+                "it failed on a generated prompt, but passed when that was tried again: translate is not deterministic"
+            )
+        ]
         one = _trial_of(trial, fallback)
     example = _example_of(one)
     for number, problem in enumerate(found):

@@ -67,7 +67,7 @@ _DECLARED: Final = (
     ),
     _law(
         "properties.requests-are-accepted",
-        wire.request_is_of_its_dialect,
+        wire.request_matches_its_dialect,
         wire.is_of_the_schema,
         wire.no_rule_is_broken,
         clause="The request of every generated prompt can be decoded, fits its schema, and breaks no rule.",
@@ -106,8 +106,8 @@ _DECLARED: Final = (
         finding_class="contract",
     ),
     _law(
-        "properties.order-of-answers-means-nothing",
-        laws.order_of_answers_means_nothing,
+        "properties.result-order-does-not-matter",
+        laws.result_order_does_not_matter,
         clause="Reordering the results of one turn in a generated prompt does not change the request's meaning.",
     ),
     _law(
@@ -133,10 +133,10 @@ _DECLARED: Final = (
         families=(ANSWERS,),
     ),
     _law(
-        "properties.streams-say-what-answers-say",
+        "properties.streams-equal-answers",
         stream.answer_is_read,
         *(one for one in stream.LAW_CHECKS if one.id != "stream.events-carry-their-ids"),
-        stream.says_what_the_whole_answer_says,
+        stream.equals_the_whole_answer,
         clause="Every generated answer gives the same result, streamed and whole.",
         families=(ANSWERS,),
     ),

@@ -33,7 +33,7 @@ from art_sdk import ARTError, parse_prompt
 
 @check(
     "replay.cassette-is-sound",
-    clause="The scenario's cassette can be read and has no secret; each request is made once, and has one answer.",
+    clause="The scenario's cassette is readable and contains no secret; each request is made once, and has one answer.",
     finding_class="contract",
 )
 def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
@@ -49,7 +49,7 @@ def cassette_is_sound(trial: Trial) -> Iterator[Problem]:
     for at, other in twins(lambda _: trial.dialect, recorded):
         repeated.add(other)
         text = f"{path}: interactions[{at}] and interactions[{other}] match the same request"
-        yield Problem(f"{text}, and which of them answers is left to chance; {_again(trial)}")
+        yield Problem(f"{text}, so that it is undefined which of them answers; {_again(trial)}")
     mismatched = len(played.requests) > len(recorded) - len(played.unplayed)
     for at in () if mismatched else sorted({*played.unplayed} - repeated):
         text = f"{path}: interactions[{at}] was never requested: the adapter sends fewer requests than it did"

@@ -22,11 +22,11 @@ from art_compliance.subject.observations import Crashed, Refused, Reply, raised
 
 
 @check(
-    "response.every-way-to-call-agrees",
-    clause="Where the adapter has `call_sync`, `complete` or `complete_sync`, they give the same answer as `call`.",
+    "response.call-methods-agree",
+    clause="If the adapter has `call_sync`, `complete` or `complete_sync`, they give the same answer as `call`.",
     finding_class="contract",
 )
-def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
+def call_methods_agree(trial: Trial) -> Iterator[Problem]:
     """People test with one of them and ship another."""
     whole = trial.answered
     for method in other_methods(trial):
@@ -39,7 +39,7 @@ def every_way_to_call_agrees(trial: Trial) -> Iterator[Problem]:
 
 
 def other_methods(trial: Trial) -> list[str]:
-    """The adapter's methods beside `call`. Raises NotApplicable if it has none."""
+    """The adapter's methods besides `call`. Raises NotApplicable if it has none."""
     methods: list[str] = [method for method in _METHODS if method in trial.subject.methods]
     if not methods:
         raise NotApplicable("the adapter has no other method than call")
@@ -68,7 +68,7 @@ def relevant_differences(method: str, answered: Answered, whole: Answered, *, ow
 
 @check(
     "response.call-sync-marks-its-events",
-    clause="The events of `call_sync` carry the ids and the context of the call, as those of `call` do.",
+    clause="The events of `call_sync` carry the ids and the context of the call, like those of `call`.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
@@ -96,14 +96,14 @@ _CONTEXT: Final = "AGENT_THOUGHT"
 
 
 @check(
-    "response.every-way-sends-the-same",
-    clause="Where the adapter has `call_sync`, `complete` or `complete_sync`, they send the request that `call` sends.",
+    "response.call-methods-send-the-same",
+    clause="If the adapter has `call_sync`, `complete` or `complete_sync`, they send the same request as `call`.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
     on_every_prompt=True,
 )
-def every_way_sends_the_same(trial: Trial) -> Iterator[Problem]:
+def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
     """An option that only one of them sends is found in production."""
     system = {"role": "system", "content": "You answer in one word."}
     prompt = [*([system] if "system" in trial.subject.capabilities else []), *trial.scenario.prompt]
@@ -117,7 +117,7 @@ def every_way_sends_the_same(trial: Trial) -> Iterator[Problem]:
             if len(found) != len(wanted):
                 yield Problem(f"{method} sends {len(found)} requests where{kind} call sends {len(wanted)}")
             elif found != wanted:
-                yield Problem(f"{method} sends another request than{kind} call")
+                yield Problem(f"{method} sends a different request than{kind} call")
 
 
 def _arrived(trial: Trial, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> list[Any]:
@@ -129,14 +129,14 @@ def _arrived(trial: Trial, method: str, prompt: list[dict[str, Any]], options: d
 
 
 @check(
-    "response.every-way-fails-alike",
-    clause="Where `call` gives an error, `call_sync` gives the same one, and `complete` and `complete_sync` raise it.",
+    "response.call-methods-fail-alike",
+    clause="If `call` ends with an error, so does `call_sync`, and `complete` and `complete_sync` raise it.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
     on_every_prompt=True,
 )
-def every_way_fails_alike(trial: Trial) -> Iterator[Problem]:
+def call_methods_fail_alike(trial: Trial) -> Iterator[Problem]:
     """Half an answer, or none, must not look like a good one in any of them."""
     for what, answerer, more in _FAILURES if "streaming" in trial.subject.capabilities else _FAILURES[:-1]:
         options = {**trial.scenario.call_options(), **more}
@@ -147,7 +147,7 @@ def every_way_fails_alike(trial: Trial) -> Iterator[Problem]:
             with trial.subject.answering(answerer):
                 found = _failure_by(trial, method, [*trial.scenario.prompt], options)
             if found is None:
-                yield Problem(f"{what}: call gives an error, {method} a good answer", finding_class="loss")
+                yield Problem(f"{what}: call ends with an error, {method} with a good answer", finding_class="loss")
             elif found != (reply.error.get("code"), reply.error.get("status")):
                 code, status = found
                 text = f"{what}: {method} fails with {show(code)} and the status {show(status)}"
@@ -183,11 +183,11 @@ _FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
 
 
 @check(
-    "response.unknown-end-is-no-stop",
+    "response.unknown-finish-is-other",
     clause="An answer with an unknown finish reason ends with the finish `other`, and its text is whole.",
     once=True,
 )
-def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
+def unknown_finish_is_other(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and so far each of them meant that something went wrong."""
     change = with_new_reason(trial.dialect.streams.finish_fields)
     answered = require_read(trial.call(PLAIN_ANSWER, change=change))

@@ -128,7 +128,7 @@ _CODES: Final = ("code", "type", "status")
 
 @check(
     "response.retry-after-is-read",
-    clause="retry_after has the seconds of Retry-After, a date included, and of retry-after-ms, in any time zone.",
+    clause="retry_after has the seconds of retry-after-ms or Retry-After, even if that is a date.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
@@ -187,7 +187,7 @@ _SPENT: Final = 60.0
 
 @check(
     "response.broken-answer-is-an-error",
-    clause="A body that the provider would never send becomes ERROR, never an exception and never an empty answer.",
+    clause="A body that the provider would never send becomes ERROR, never an exception or an empty answer.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
@@ -202,7 +202,7 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
 
 
 def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
-    """Bodies that are no answer; where the request asks for a whole answer, parts of one as well."""
+    """Bodies that are not answers; where the request asks for a whole answer, parts of one as well."""
     yield "an empty body", Response(200, b"")
     yield "a page", Response(200, _PAGE, "text/html")
     for shown in (b"null", b"[]", b"{}", b'"text"', b"7", b"[" * 100_000):
@@ -242,13 +242,13 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 
 
 @check(
-    "response.key-is-shown-nowhere",
+    "response.key-is-never-shown",
     clause="No event has the API key, whatever the provider says in its error.",
     finding_class="contract",
     requires=("dialect", "call", "own_settings"),
     once=True,
 )
-def key_is_shown_nowhere(trial: Trial) -> Iterator[Problem]:
+def key_is_never_shown(trial: Trial) -> Iterator[Problem]:
     """Some providers repeat the key in their error text, and events go into logs."""
     words = f"Incorrect API key provided: {TEST_KEY}"
     answers = {

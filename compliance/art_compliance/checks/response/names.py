@@ -17,7 +17,7 @@ from art_sdk import FunctionCall, ToolCall
 
 @check(
     "response.renamed-tools-come-back",
-    clause="An adapter that renames tools gives the original name to each call of an answer, streamed and whole.",
+    clause="An adapter that renames tools restores the original name of each call in an answer, streamed and whole.",
     requires=("dialect", "call"),
     once=True,
 )

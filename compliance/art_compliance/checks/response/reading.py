@@ -46,7 +46,7 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "response.every-prompt-is-answered",
-    clause="The answer is read whatever the prompt and options: in order, with its ids, its text whole.",
+    clause="Whatever the prompt and options, the answer is read in order, with its ids and its whole text.",
     requires=("dialect", "call", "sendable"),
     on_every_prompt=True,
 )
@@ -58,7 +58,7 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
     if _demands_more(trial.scenario) and why_unread(reply) is not None:
         reply, text = trial.call_as_asked(), ""
     laws = named(LAW_CHECKS, "events-keep-their-order", "events-carry-their-ids")
-    leave_to(trial, wire.request_is_of_its_dialect, answer_is_read, *laws)
+    leave_to(trial, wire.request_matches_its_dialect, answer_is_read, *laws)
     if not isinstance(reply, Answered) or reply.error is not None:
         yield from (problem.after("the answer is not read: ") for problem in unread(reply))
         return
@@ -69,7 +69,7 @@ def every_prompt_is_answered(trial: Trial) -> Iterator[Problem]:
 
 
 def _demands_more(scenario: Scenario) -> bool:
-    """Whether a plain text is no answer: the prompt wants JSON of a schema, or a call. An adapter may say so."""
+    """Whether a plain text is not an answer: the prompt wants JSON of a schema, or a call. An adapter may say so."""
     options = scenario.call_options()
     return bool(options.get("response_schema")) or options.get("tool_choice", "auto") not in {"auto", "none"}
 
@@ -119,7 +119,7 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "response.signatures-go-back",
-    clause="What the provider wants back with its reasoning is in the next request, character for character.",
+    clause="What the provider needs back with its reasoning is in the next request, character for character.",
 )
 def signatures_go_back(trial: Trial) -> Iterator[Problem]:
     """Without it, a thinking model's tool loop ends in 400."""
@@ -156,7 +156,7 @@ MARKED_BY_CONTEXT: Final = check_of("response", context_marks_the_tokens, _read_
 
 @check(
     "response.unknown-fields-are-ignored",
-    clause="Unknown fields in an answer change nothing that is read.",
+    clause="Unknown fields in an answer do not change how it is read.",
 )
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     """Providers add fields without notice."""
@@ -168,4 +168,4 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
     own_ids = makes_ids(trial)
     read, known = ((one.text, plain_calls(one.calls, own_ids=own_ids), one.finish) for one in (reply, first))
     if read != known:
-        yield Problem("with unknown fields a different answer is read")
+        yield Problem("with unknown fields, the answer is read differently")

@@ -56,7 +56,7 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable(f"refused, streamed or not: {reply.code}")
     if why_unread(reply) is not None:
         require_asked(trial, reply)
-        leave_to(trial, wire.request_is_of_its_dialect)
+        leave_to(trial, wire.request_matches_its_dialect)
         if fails_alike(reply, trial.reply):
             leave_to(trial, response.answer_is_read)
         yield from unread(reply)
@@ -78,11 +78,11 @@ LAW_CHECKS: Final = tuple(check_of("stream", one, read_stream) for one in ANSWER
 
 
 @check(
-    "stream.says-what-the-whole-answer-says",
+    "stream.equals-the-whole-answer",
     clause="The same answer, streamed and whole, gives the same message, calls, finish and token counts.",
     requires=STREAMED,
 )
-def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
+def equals_the_whole_answer(trial: Trial) -> Iterator[Problem]:
     """An agent must behave the same with streaming switched on."""
     leave_to(
         trial, *named((*LAW_CHECKS, *response.LAW_CHECKS), *_OF_CONTENT, "finish-is-reported", "usage-is-reported")
@@ -91,7 +91,7 @@ def says_what_the_whole_answer_says(trial: Trial) -> Iterator[Problem]:
         yield difference.after("streamed and whole, the answer differs in ")
 
 
-_OF_CONTENT: Final = ("text-is-whole", "calls-are-whole", "thinking-stands-apart")
+_OF_CONTENT: Final = ("text-is-whole", "calls-are-whole", "thinking-is-separate")
 """The laws, by their names, of what an answer says."""
 
 
@@ -120,7 +120,7 @@ _CUTS: Final = 40
 
 @check(
     "stream.cut-short-is-an-error",
-    clause="A stream that ends too early gives what arrived, then ERROR and END; never a good answer.",
+    clause="A stream that ends too early yields what arrived, then ERROR and END; never a good answer.",
     requires=STREAMED,
 )
 def cut_short_is_an_error(trial: Trial) -> Iterator[Problem]:
@@ -215,7 +215,7 @@ def error_event_becomes_an_error(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "stream.tokens-come-as-they-are-sent",
-    clause="The adapter passes a token on when it arrives, not when the stream ends.",
+    clause="The adapter yields a token when it arrives, not when the stream ends.",
     finding_class="contract",
     once=True,
 )

@@ -1,4 +1,4 @@
-"""Stream: closing or cancelling a call half-way ends it at once, and closes the connection."""
+"""Stream: closing or cancelling a call midway ends it at once, and closes the connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from art_compliance.subject.observations import Crashed, Refused, raised
 
 @check(
     "stream.closing-ends-the-call",
-    clause="Closing the events half-way returns at once and closes the connection.",
+    clause="Closing the events midway returns at once and closes the connection.",
     finding_class="contract",
     requires=STREAMS,
     once=True,
@@ -61,7 +61,7 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
     with trial.subject.answering(_busy):
         came = yield from _wrong_cancelling(trial, _WAITING, token=False, may_end=True)
         if came == "cancelled" and _asks_again(trial):
-            yield Problem(f"{_WAITING}, the call asked again nevertheless")
+            yield Problem(f"{_WAITING}, the call retried anyway")
 
 
 _WAITING: Final = "cancelled while it waits to ask again"
@@ -89,7 +89,7 @@ def _wrong_cancelling(trial: Trial, when: str, *, token: bool, may_end: bool = F
         yield Problem(f"{when}, the call raised {raised(came)}")
         return came
     if came == "went on" or (came == "ended before" and not may_end):
-        yield Problem(f"{when}, the call went on to its end")
+        yield Problem(f"{when}, the call ran to its end")
     yield from still_connected(trial)
     return came
 

@@ -22,13 +22,13 @@ from art_compliance.subject.observations import Crashed, Refused, raised
 
 
 @check(
-    "stream.every-way-streams-alike",
-    clause="`call_sync`, `complete` and `complete_sync` read a stream as `call` does; `call_sync` does so as it comes.",
+    "stream.call-methods-stream-alike",
+    clause="`call_sync`, `complete` and `complete_sync` read a stream like `call`; `call_sync` yields as it arrives.",
     finding_class="contract",
     requires=STREAMS,
     once=True,
 )
-def every_way_streams_alike(trial: Trial) -> Iterator[Problem]:
+def call_methods_stream_alike(trial: Trial) -> Iterator[Problem]:
     """They have a transport and a loop of their own, and so faults of their own."""
     question = trial.with_answer(_TEXT)
     whole, is_late = streamed(question), False
@@ -42,7 +42,9 @@ def every_way_streams_alike(trial: Trial) -> Iterator[Problem]:
             yield difference.after(f"for a stream cut at other places, {method} and call differ in ")
         if method == "call_sync" and _is_late(reply):
             is_late = True
-            yield Problem(f"call_sync gave its first token when the stream had ended, {_PAUSE} s after it was sent")
+            yield Problem(
+                f"call_sync yielded its first token only after the stream had ended, {_PAUSE} s after it was sent"
+            )
     if "call_sync" in trial.subject.methods and not is_late:
         yield from _open_after_closing(trial, options)
 

@@ -46,7 +46,7 @@ MARKED_BY_CONTEXT: Final = check_of("stream", context_marks_the_tokens, read_str
 
 @check(
     "stream.unknown-fields-are-ignored",
-    clause="Unknown fields in the events of a stream change nothing that is read.",
+    clause="Unknown fields in the events of a stream do not change how it is read.",
     requires=STREAMED,
 )
 def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
@@ -58,11 +58,11 @@ def unknown_fields_are_ignored(trial: Trial) -> Iterator[Problem]:
 
 
 @check(
-    "stream.unknown-end-is-no-stop",
+    "stream.unknown-finish-is-other",
     clause="A stream with an unknown finish reason ends with the finish `other`, and its text is whole.",
     once=True,
 )
-def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
+def unknown_finish_is_other(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and so far each of them meant that something went wrong."""
     question = trial.with_answer(PLAIN_ANSWER)
     streamed(question)
@@ -72,12 +72,12 @@ def unknown_end_is_no_stop(trial: Trial) -> Iterator[Problem]:
 
 
 @check(
-    "stream.pieces-of-calls-are-told-apart",
-    clause="The adapter joins interleaved pieces of several calls by their index, the first pieces included.",
+    "stream.interleaved-calls-do-not-mix",
+    clause="The adapter joins interleaved pieces of several calls by their index, including the first pieces.",
     requires="dialect",
     once=True,
 )
-def pieces_of_calls_are_told_apart(trial: Trial) -> Iterator[Problem]:
+def interleaved_calls_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """The index is there for this."""
     interleave = trial.dialect.streams.interleave_calls
     if interleave is None:

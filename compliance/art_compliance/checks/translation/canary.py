@@ -131,12 +131,12 @@ def _decoded_once(value: Any) -> dict[str, Any] | None:
 
 
 @check(
-    "translation.canary-texts-stand-whole",
+    "translation.canary-texts-are-whole",
     clause="Every text of the prompt is in the payload once, character for character, whatever its content.",
     requires=("sendable", "sent"),
     leaves_to=_SEEN,
 )
-def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
+def canary_texts_are_whole(trial: Trial) -> Iterator[Problem]:
     """Not trimmed, escaped, normalised, expanded, repeated or lost."""
     planted = trial.once(plant)
     may_trim = "trims_prefill" in trial.subject.repairs
@@ -155,7 +155,7 @@ def canary_texts_stand_whole(trial: Trial) -> Iterator[Problem]:
 
 
 def _without_end(entries: list[Entry]) -> list[Entry]:
-    """The entries; where an assistant's text is last, without the white space at its end."""
+    """The entries; where an assistant's text is last, without the whitespace at its end."""
     last = entries[-1] if entries else None
     if last is None or last.role != "assistant" or last.calls:
         return entries
@@ -166,7 +166,7 @@ def _without_end(entries: list[Entry]) -> list[Entry]:
     "translation.canary-order-is-kept",
     clause="The texts are in the payload in the order of the conversation.",
     requires=("sendable", "sent"),
-    leaves_to=(canary_texts_stand_whole,),
+    leaves_to=(canary_texts_are_whole,),
 )
 def canary_order_is_kept(trial: Trial) -> Iterator[Problem]:
     """System texts may be elsewhere. The results of one turn may come in any order."""
@@ -196,10 +196,10 @@ def _groups(entries: list[Entry]) -> Iterator[list[str]]:
 
 @check(
     "translation.canary-results-are-linked",
-    clause="A call's id, or what it was mapped to, is with the call and with its result.",
+    clause="A call's id, or the id it was mapped to, is sent with the call and with its result.",
     requires=("sendable", "sent"),
     needs=("tools",),
-    leaves_to=(canary_texts_stand_whole,),
+    leaves_to=(canary_texts_are_whole,),
 )
 def canary_results_are_linked(trial: Trial) -> Iterator[Problem]:
     """The result of one call must not answer another."""
@@ -243,7 +243,7 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
     clause="A call's arguments are in the payload as an object, or as its JSON text, encoded once.",
     requires=("sendable", "sent"),
     needs=("tools",),
-    leaves_to=(canary_texts_stand_whole, canary_results_are_linked),
+    leaves_to=(canary_texts_are_whole, canary_results_are_linked),
 )
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
     """Not encoded twice, not cut off, with integers still integers."""

@@ -122,7 +122,7 @@ _CURES: Final = frozenset(
 def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
     """Working silently is wrong, and so is dropping silently."""
     if not trial.undeclared:
-        raise NotApplicable("the adapter declares all that the scenario needs")
+        raise NotApplicable("the adapter declares all capabilities that the scenario needs")
     if isinstance(trial.observation, Sent):
         names = ", ".join(trial.undeclared)
         yield Problem(f"the adapter does not declare {names}, but sends the prompt; declare it, or refuse the prompt")
@@ -130,7 +130,7 @@ def undeclared_use_is_refused(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "translation.repairs-are-declared",
-    clause="The adapter declares as repairs what it changes so that the provider accepts the prompt.",
+    clause="The adapter declares as repairs whatever it changes so that the provider accepts the prompt.",
     finding_class="contract",
     requires="sendable",
 )
@@ -179,7 +179,7 @@ def as_problem(difference: Difference) -> Problem:
 
 
 def class_of(difference: Difference) -> FindingClass:
-    """Options are no content."""
+    """Options are not content."""
     return "contract" if difference.slot == "option" else "loss"
 
 
@@ -295,7 +295,7 @@ def nothing_is_invented(trial: Trial) -> Iterator[Problem]:
 
 CAUSES: Final[tuple[Check, ...]] = (
     is_total,
-    wire.request_is_of_its_dialect,
+    wire.request_matches_its_dialect,
     wire.is_of_the_schema,
     wire.no_rule_is_broken,
     system_text_survives,
@@ -315,4 +315,4 @@ CAUSES: Final[tuple[Check, ...]] = (
     nothing_is_invented,
     repairs_are_declared,
 )
-"""What explains a wrong outcome: the translation fails, the provider refuses the request, or its content changed."""
+"""What explains a wrong outcome: the translation fails, the provider rejects the request, or its content changed."""

@@ -26,7 +26,7 @@ ODD_NAMES: Final[tuple[tuple[str, ...], ...]] = (
     ("1st_look", "-st_look", "_st_look"),
     ("getWeather", "get.Weather"),
 )
-"""Tool names that providers refuse, and that are easily made equal when they are cleaned."""
+"""Tool names that providers reject, and that are easily made equal when they are cleaned."""
 
 
 def with_tools(trial: Trial, names: Sequence[str], *, chooses: bool = True) -> Trial:
@@ -64,7 +64,7 @@ def renamed_trials(trial: Trial) -> list[Trial]:
     sent = [one for one in trial.once(odd_trials) if isinstance(one.observation, Sent)]
     renamed = [one for one in sent if "renames_tools" in one.comparison.repairs]
     if not renamed:
-        raise NotApplicable("the adapter renames none of the odd names, or refuses them")
+        raise NotApplicable("the adapter sends the odd names unchanged, or refuses them")
     return renamed
 
 
@@ -79,12 +79,12 @@ def _odd_trial(trial: Trial, names: Sequence[str]) -> Trial:
 
 
 @check(
-    "translation.renamed-tools-stay-apart",
-    clause="An adapter that renames tools sends different tools under different names, each the same one everywhere.",
+    "translation.renamed-tools-stay-distinct",
+    clause="An adapter that renames tools sends each tool under one unique name, the same everywhere in the request.",
     requires="dialect",
     once=True,
 )
-def renamed_tools_stay_apart(trial: Trial) -> Iterator[Problem]:
+def renamed_tools_stay_distinct(trial: Trial) -> Iterator[Problem]:
     """In the list of tools, in the choice of a tool, in earlier calls. Two tools under one name cannot be undone."""
     for one in trial.once(odd_trials) if "renames_tools" in trial.subject.repairs else ():
         yield from conservation.is_total.run(one)
@@ -93,7 +93,7 @@ def renamed_tools_stay_apart(trial: Trial) -> Iterator[Problem]:
 
 
 ODD_IDS: Final = ("call_" + "w" * 60, "call.1", "a b", "toolu_01A09q90qw90lq917835lq9", "x", "\u00e9")
-"""Call ids that providers refuse, each another one, so that an adapter sends others for them."""
+"""Call ids that providers reject, each another one, so that an adapter sends others for them."""
 
 
 def with_call_ids(trial: Trial, call_ids: Sequence[str]) -> Trial:
@@ -128,19 +128,19 @@ def _call_ids(prompt: Sequence[dict[str, Any]]) -> list[str]:
 
 
 @check(
-    "translation.mapped-ids-stay-apart",
-    clause="An id that the adapter sends for another one stays apart from the same id of the prompt's own.",
+    "translation.mapped-ids-stay-distinct",
+    clause="An id that the adapter substitutes never collides with an id in the prompt.",
     requires="dialect",
     once=True,
 )
-def mapped_ids_stay_apart(trial: Trial) -> Iterator[Problem]:
+def mapped_ids_stay_distinct(trial: Trial) -> Iterator[Problem]:
     """A conversation that was sent before may have both: two calls under one id mix their results up."""
     if "maps_call_ids" not in trial.subject.repairs:
         raise NotApplicable("not declared: maps_call_ids")
     trials = [with_call_ids(trial, [call_id]) for call_id in ODD_IDS]
     mapped = [pair for one in trials for pair in _mapped_ids(one)]
     if not mapped:
-        raise NotApplicable("the adapter maps none of the odd ids, or refuses them")
+        raise NotApplicable("the adapter sends the odd ids unchanged, or refuses them")
     for pair in mapped:
         for one in (with_call_ids(trial, pair), with_call_ids(trial, pair[::-1])):
             yield from conservation.is_total.run(one)
@@ -157,13 +157,13 @@ def _differences(trial: Trial) -> Iterator[Problem]:
 
 
 @check(
-    "translation.stream-inside-is-the-stream",
-    clause="An adapter that streams inside asks for a stream in every request, and changes nothing else for it.",
+    "translation.inner-streams-change-nothing-else",
+    clause="An adapter that streams inside requests a stream every time, and changes nothing else in the request.",
     finding_class="contract",
     requires="dialect",
     once=True,
 )
-def stream_inside_is_the_stream(trial: Trial) -> Iterator[Problem]:
+def inner_streams_change_nothing_else(trial: Trial) -> Iterator[Problem]:
     """With the option `stream` the same request is sent. Undeclared it is a note, as nothing is lost by it."""
     if "streams_inside" not in trial.subject.repairs:
         if not (isinstance(trial.observation, Sent) and trial.decoded.options.get("stream")):

@@ -104,7 +104,7 @@ def _is_called(trial: Trial) -> bool:
 
 @check(
     "translation.follows-renaming",
-    clause="Renaming ids and tools, or replacing texts, changes those in the request and nothing else.",
+    clause="Renaming ids and tools, or replacing texts, changes nothing else in the request.",
     requires="sendable",
     finding_class="contract",
     leaves_to=CAUSES,
@@ -112,7 +112,7 @@ def _is_called(trial: Trial) -> bool:
 def follows_renaming(trial: Trial) -> Iterator[Problem]:
     """The adapter must not behave differently for certain contents."""
     if trial.comparison.differences:
-        raise NotApplicable("the prompt itself does not survive: see the other checks")
+        raise NotApplicable("the prompt itself is not sent whole: see the other checks")
     renaming = _renaming(trial)
     prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
     seen = trial.observe(prompt, options)
@@ -155,13 +155,13 @@ def _renaming(trial: Trial) -> Rewriting:
 
 
 @check(
-    "translation.order-of-answers-means-nothing",
+    "translation.result-order-does-not-matter",
     clause="Reordering the results of one turn's calls does not change the meaning of the request.",
     requires="sendable",
     needs=("parallel_tools",),
     leaves_to=CAUSES,
 )
-def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
+def result_order_does_not_matter(trial: Trial) -> Iterator[Problem]:
     """Tools finish in any order."""
     permuted = _results_reversed(trial.scenario.prompt)
     if permuted == trial.scenario.prompt:
@@ -179,7 +179,7 @@ def order_of_answers_means_nothing(trial: Trial) -> Iterator[Problem]:
         return
     for wanted, found in zip(one, other, strict=False):
         if wanted.role != found.role or _results(wanted) != _results(found):
-            yield Problem("with the results reversed, a call has another result", path=wanted.path)
+            yield Problem("with the results reversed, a call has the wrong result", path=wanted.path)
             return
 
 

@@ -32,13 +32,13 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 @check(
-    "translation.like-requests-stay-apart",
-    clause="A request is that of its own prompt and options, whatever almost equal ones came before.",
+    "translation.similar-requests-do-not-mix",
+    clause="A request depends only on its own prompt and options, not on almost equal ones before it.",
     requires=("dialect", "sent"),
     once=True,
     leaves_to=(*CAUSES, laws.same_prompt_same_request),
 )
-def like_requests_stay_apart(trial: Trial) -> Iterator[Problem]:
+def similar_requests_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Caches of converted prompts need all of the prompt as their key: joined texts and short hashes are not enough."""
     for pair in _PAIRS:
         if not trial.subject.capabilities.issuperset(pair.needs):

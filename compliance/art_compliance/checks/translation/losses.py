@@ -1,4 +1,4 @@
-"""What a request does not have of a prompt that is no scenario's, and its adapter does not declare to lose."""
+"""What a request does not have of a prompt that is not a scenario's, and its adapter does not declare to lose."""
 
 from __future__ import annotations
 

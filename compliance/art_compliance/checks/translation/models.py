@@ -17,13 +17,13 @@ Call = tuple[list[dict[str, Any]], dict[str, Any]]
 
 
 @check(
-    "translation.every-model-gets-it-all",
-    clause="For each of the provider's models, a request has all that the call says, the model's name included.",
+    "translation.every-model-gets-everything",
+    clause="For each of the provider's models, a request contains everything in the call, including the model's name.",
     requires=("dialect", "sent"),
     once=True,
     leaves_to=CAUSES,
 )
-def every_model_gets_it_all(trial: Trial) -> Iterator[Problem]:
+def every_model_gets_everything(trial: Trial) -> Iterator[Problem]:
     """Lists of what a model can do are out of date soon; what it cannot do is refused, or declared as a loss."""
     models = trial.dialect.answers.models
     for model in (*models.names, *models.others):

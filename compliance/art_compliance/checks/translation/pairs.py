@@ -140,4 +140,4 @@ def covering_rows(factors: Mapping[str, Sequence[str]], random: Random, size: in
 _DRAWN: Final = 30
 
 _AT_ONCE: Final = 3
-"""Of so many options, every combination of values occurs: what is lost beside two others is found at any seed."""
+"""Of so many options, every combination of values occurs: what is lost with two others is found at any seed."""

@@ -52,7 +52,7 @@ class _Messages:
         self.prompt = PromptBuilder(ledger)
 
     def read_system(self, body: Fields) -> None:
-        """The system prompt, which has a field of its own."""
+        """The system prompt, which has its own field."""
         for text, pointer in self._texts(body, "system"):
             self.prompt.add(SystemMessage(text), pointer)
 

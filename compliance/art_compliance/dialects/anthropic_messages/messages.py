@@ -23,8 +23,8 @@ class Linked(Place, frozen=True, gc=False, kw_only=True):
 class Turn(Place, frozen=True, gc=False, kw_only=True):
     """A message, or neighbouring messages of one role joined.
 
-    `is_empty`: the content is an empty text or list. `is_blank`: it is a text of white space. Among its blocks are
-    `calls` (`tool_use`), `results` (`tool_result`) and `blanks` (texts that are empty or white space). Plain text is
+    `is_empty`: the content is an empty text or list. `is_blank`: it is a text of whitespace. Among its blocks are
+    `calls` (`tool_use`), `results` (`tool_result`) and `blanks` (texts that are empty or whitespace). Plain text is
     not a block. `marks` counts the objects that are marked for the cache, at any depth.
     """
 
@@ -126,7 +126,7 @@ def _link(block: Place, name: str) -> Linked:
 
 
 def blank_texts(blocks: tuple[Place, ...]) -> tuple[Place, ...]:
-    """The text blocks that are empty or white space."""
+    """The text blocks that are empty or whitespace."""
     texts = [block for block in blocks if block.value.get("type") == "text"]
     return tuple([block for block in texts if _is_blank(block.value.get("text"))]) if texts else ()
 

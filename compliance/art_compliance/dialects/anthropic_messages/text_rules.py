@@ -84,7 +84,7 @@ def _empty_texts(request: Messages) -> list[Place]:
 
 @rule("anthropic.text-block-nonblank")
 def text_block_nonblank(request: Messages) -> Iterator[Broken]:
-    """A blank text beside a real one is accepted. Content that is plain text counts as a block."""
+    """A blank text next to a real one is accepted. Content that is plain text counts as a block."""
     for message in request.messages:
         if message.is_blank:
             yield Broken(f"{message.pointer}/content", "the text is blank")

@@ -1,4 +1,4 @@
-"""What Anthropic's API refuses since its version 2026-10-21."""
+"""What Anthropic's API rejects since its version 2026-10-21."""
 
 from __future__ import annotations
 

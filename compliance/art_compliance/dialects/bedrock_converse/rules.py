@@ -51,7 +51,7 @@ def alternate(request: Conversation) -> Iterator[Broken]:
 
 @rule("bedrock.start-user")
 def start_user(request: Conversation) -> Iterator[Broken]:
-    """The first message that is no system message."""
+    """The first message that is not a system message."""
     first = next((turn for turn in request.turns if turn.role != "system"), None)
     if first is not None and first.role == "assistant":
         yield Broken(f"{first.pointer}/role", "the first message is from the assistant")

@@ -1,8 +1,8 @@
 """Decodes `cohere-chat-v2`.
 
 These forms decode to the same: text as a string and as a list of text parts (of a system message each part is one
-message; of an assistant or tool message they are one text); empty text beside calls, and none; `{"type": "text"}` as
-the form of the answer, and none. `tool_choice` left out beside tools is `auto`. The plan, the citations and the
+message; of an assistant or tool message they are one text); empty text next to calls, and none; `{"type": "text"}` as
+the form of the answer, and none. `tool_choice` left out next to tools is `auto`. The plan, the citations and the
 thinking of an assistant's message are extensions of it. A tool's documents and an image's detail have no slot.
 """
 
@@ -143,7 +143,7 @@ def _options(ledger: Ledger, body: Fields, *, has_tools: bool) -> dict[str, Any]
 
 
 def _tool_choice(body: Fields, *, has_tools: bool) -> str | None:
-    """Left out beside tools, the model may choose."""
+    """Left out next to tools, the model may choose."""
     choice = body.take_text("tool_choice")
     if choice is None:
         return "auto" if has_tools else None

@@ -142,7 +142,7 @@ def _no_json(constant: str) -> None:
 
 @rule("cohere.no-text-with-calls")
 def no_text_with_calls(chat: Chat) -> Iterator[Broken]:
-    """What an assistant says beside its calls is its plan."""
+    """What an assistant says next to its calls is its plan."""
     for message in chat.messages:
         if message.value.get("tool_calls") and not _is_empty(message.value.get("content")):
             yield Broken(f"{message.pointer}/content", "there is text next to tool calls; it belongs in `tool_plan`")
@@ -184,7 +184,7 @@ _PENALTIES: Final = ("frequency_penalty", "presence_penalty")
 
 @rule("cohere.penalties-exclusive")
 def penalties_exclusive(chat: Chat) -> Iterator[Broken]:
-    """Zero is no penalty."""
+    """Zero is not a penalty."""
     if all(number(chat.body.get(name)) for name in _PENALTIES):
         yield Broken("/presence_penalty", "frequency_penalty and presence_penalty exclude each other")
 
@@ -244,7 +244,7 @@ def strict_required(chat: Chat) -> Iterator[Broken]:
 
 @rule("cohere.format-alone")
 def format_alone(chat: Chat) -> Iterator[Broken]:
-    """Text is no form that is asked for."""
+    """Text is not a form that is asked for."""
     if child(chat.root, "response_format").value.get("type") == "json_object":
         for name in ("tools", "documents"):
             if chat.body.get(name):

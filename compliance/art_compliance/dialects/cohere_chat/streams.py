@@ -55,7 +55,7 @@ def _events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _content(index: int, content: dict[str, Any], citations: Any) -> Iterator[dict[str, Any]]:
-    """A content block; what is cited stands between its last piece and its end."""
+    """A content block; what is cited is between its last piece and its end."""
     kind = content["type"]
     yield _part("content-start", index, {"content": {"type": kind, kind: ""}})
     for piece in pieces(content[kind]):

@@ -15,7 +15,7 @@ from art_sdk.json_data import is_array
 
 @rule("gemini.candidate-count")
 def candidate_count(request: Contents) -> Iterator[Broken]:
-    """0 is no default: the field knows whether it was given."""
+    """0 is not a default: the field knows whether it was given."""
     count = number(field(request.config, "candidateCount"))
     if count is not None and not 1 <= count <= 8:
         yield Broken(

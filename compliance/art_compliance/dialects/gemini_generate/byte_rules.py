@@ -29,7 +29,7 @@ def bytes_left_out(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.media-type")
 def media_type(request: Contents) -> Iterator[Broken]:
-    """Only what is no media type at all, and a wrong name that is often given. Vertex AI is not judged."""
+    """Only what is not a media type at all, and a wrong name that is often given. Vertex AI is not judged."""
     for content in request.contents if not request.is_vertex else ():
         for part in content.parts:
             data = child(part, "inlineData", "inline_data")

@@ -7,7 +7,7 @@ around one text, `error` being a failed one, any other object its compact JSON; 
 protobuf's upper-case types or their numbers, `parametersJsonSchema`, and no parameters as `{}`; bytes in
 either alphabet of base64, padded or not; calls without ids are numbered in order, and a result without id
 answers the next open call of its name. Thought signatures are extensions of the model's turn. Files that
-are no images, such as audio and PDF, are opaque. The URL has the model, and whether to stream.
+are not images, such as audio and PDF, are opaque. The URL has the model, and whether to stream.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ _IMAGES: Final = (
 
 
 def _is_other_file(blob: object) -> bool:
-    """Whether a file says that it is no image; the standard format has no slot for it."""
+    """Whether a file says that it is not an image; the standard format has no slot for it."""
     kind: Any = blob.get("mimeType", blob.get("mime_type")) if is_object(blob) else None
     return isinstance(kind, str) and bool(kind) and not kind.startswith("image/")
 
@@ -185,7 +185,7 @@ _WRAPPERS: Final = frozenset({"output", "result", "return_value", "content", "er
 
 
 def _without_name(response: dict[str, Any], name: str | None) -> dict[str, Any]:
-    """The response without the tool's name, which Google's examples repeat beside a wrapped result.
+    """The response without the tool's name, which Google's examples repeat next to a wrapped result.
 
     Source: google-gemini/cookbook, quickstarts/rest/Function_calling_REST.ipynb, "Multi-turn function calling".
     """
@@ -249,7 +249,7 @@ _SCHEMA_FIELDS: Final = {  # google-genai 2 and 3 send a union as any_of; protob
 def _json_schema(schema: Any, *, has_names: bool = False) -> Any:
     """Protobuf's Schema as JSON Schema, which has the same types in lower case and no numbers for them.
 
-    With `has_names` the object is that of `properties`: its keys are no fields.
+    With `has_names` the object is that of `properties`: its keys are not fields.
     """
     if is_array(schema):
         return [_json_schema(item) for item in schema]

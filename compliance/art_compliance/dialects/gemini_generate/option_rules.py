@@ -149,7 +149,7 @@ def logprobs(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.cache-has-the-rest")
 def cache_has_the_rest(request: Contents) -> Iterator[Broken]:
-    """What belongs into the cache cannot stand beside it."""
+    """What belongs into the cache cannot stand next to it."""
     for name in ("systemInstruction", "tools", "toolConfig"):
         if field(request.root, "cachedContent") and field(request.root, name):
             yield Broken(f"/{name}", f"{name} cannot be combined with cachedContent; put it into the cache")

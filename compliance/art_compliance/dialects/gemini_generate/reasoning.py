@@ -33,7 +33,7 @@ def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
 
 
 def find_signatures(payload: dict[str, Any]) -> Iterator[Signature]:
-    """Those of the parts. A signature may stand beside a call, so nothing ties it to a text."""
+    """Those of the parts. A signature may stand next to a call, so nothing ties it to a text."""
     for content in objects(Place(payload), "contents"):
         for part in objects(content, "parts"):
             value = part.value.get("thoughtSignature", part.value.get("thought_signature"))

@@ -136,7 +136,7 @@ def schema_enum_nonempty(request: Contents) -> Iterator[Broken]:
 
 @rule("gemini.schema-enum-type")
 def schema_enum_type(request: Contents) -> Iterator[Broken]:
-    """A missing type counts, too. Values that are no strings break `gemini.schema-enum-string` instead."""
+    """A missing type counts, too. Values that are not strings break `gemini.schema-enum-string` instead."""
     for schema in request.schemas if not request.is_vertex else ():
         kind, values = schema.value.get("type"), schema.value.get("enum")
         if values and enum_name(kind, TYPES) != "STRING" and is_array(values) and all(map(_is_text, values)):

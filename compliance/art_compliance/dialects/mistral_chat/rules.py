@@ -197,7 +197,7 @@ def n_min(chat: Chat) -> Iterator[Broken]:
     """Null counts as absent."""
     wanted = number(chat.body.get("n"))
     if wanted is not None and wanted < 1:
-        yield Broken("/n", f"n is {wanted}; it is unknown whether Mistral accepts less than 1")
+        yield Broken("/n", f"n is {wanted}; it is not known whether Mistral accepts less than 1")
 
 
 @rule("mistral.stop-max4")
@@ -206,7 +206,7 @@ def stop_max4(chat: Chat) -> Iterator[Broken]:
     stops = chat.body.get("stop")
     if is_array(stops) and len(stops) > 4:
         yield Broken(
-            "/stop", f"there are {len(stops)} stop sequences; it is unknown whether Mistral accepts more than 4"
+            "/stop", f"there are {len(stops)} stop sequences; it is not known whether Mistral accepts more than 4"
         )
 
 

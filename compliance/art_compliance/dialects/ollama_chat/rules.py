@@ -183,13 +183,13 @@ def _is_text_or_texts(value: object) -> bool:
 _Fields = Mapping[str, tuple[Callable[[Any], bool], str]]
 
 _ROOT: Final[_Fields] = {
-    "type": (_is_text, "text"),
+    "type": (_is_text, "a string"),
     "properties": (is_object, "an object"),
-    "required": (_is_texts, "a list of texts"),
+    "required": (_is_texts, "a list of strings"),
 }
 _PROPERTY: Final[_Fields] = {
-    "type": (_is_text_or_texts, "text or a list of texts"),
-    "description": (_is_text, "text"),
+    "type": (_is_text_or_texts, "a string or a list of strings"),
+    "description": (_is_text, "a string"),
     "enum": (is_array, "a list"),
     "anyOf": (is_array, "a list"),
     "properties": (is_object, "an object"),

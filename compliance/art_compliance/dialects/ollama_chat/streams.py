@@ -40,7 +40,7 @@ def _pieces(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def write_stream_error(status: int, message: str) -> bytes:
-    """An error after the status 200: a line of its own."""
+    """An error after the status 200: its own line."""
     return write_error(status, message) + b"\n"
 
 

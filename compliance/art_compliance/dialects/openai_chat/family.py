@@ -108,7 +108,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     bad_ends: tuple[str, ...] = ("length", "content_filter")
     """As in `Answers`."""
     variations: tuple[Variation, ...] = ()
-    """As in `Answers`, beside those of the whole family."""
+    """As in `Answers`, besides those of the whole family."""
     has_choices: bool = False
     """Whether a request may ask for several choices."""
     lacks_end_mark: bool = False

@@ -102,7 +102,7 @@ _DEFAULTS: Final = {"top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "
 
 @rule("openai.reasoning-sampling")
 def reasoning_sampling(chat: Chat) -> Iterator[Broken]:
-    """The defaults are not judged. The temperature has a rule of its own."""
+    """The defaults are not judged. The temperature has its own rule."""
     for name, default in _DEFAULTS.items():
         value = chat.body.get(name)
         if value is not None and value != default:
@@ -151,7 +151,7 @@ def audio_output_models(chat: Chat) -> Iterator[Broken]:
     """Beside text, or alone."""
     wanted = chat.body.get("modalities")
     if is_array(wanted) and "audio" in wanted:
-        yield Broken("/modalities", f"it is unknown whether {chat.model} generates audio")
+        yield Broken("/modalities", f"it is not known whether {chat.model} generates audio")
 
 
 @rule("openai.safety-identifier-length")

@@ -1,4 +1,4 @@
-"""OpenAI's rules about parts of messages that are no text: images and sound."""
+"""OpenAI's rules about parts of messages that are not text: images and sound."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def text_part_nonempty(chat: Chat) -> Iterator[Broken]:
     for message in chat.messages:
         for part in objects(message, "content"):
             if part.value.get("type") == "text" and part.value.get("text") == "":
-                yield Broken(f"{part.pointer}/text", "the text is empty; it is unknown whether OpenAI accepts that")
+                yield Broken(f"{part.pointer}/text", "the text is empty; it is not known whether OpenAI accepts that")
 
 
 @rule("openai.parts-nonempty")
 def parts_nonempty(chat: Chat) -> Iterator[Broken]:
-    """An empty text is no list."""
+    """An empty text is not a list."""
     for message in chat.messages:
         if message.value.get("content") == []:
             yield Broken(f"{message.pointer}/content", "the content list is empty; it must have at least one part")

@@ -30,7 +30,7 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     """How a relative's chunks differ from OpenAI's."""
 
     first: tuple[str, ...] = ()
-    """Fields of the first delta beside role and content; each is null."""
+    """Fields of the first delta besides role and content; each is null."""
     texts: tuple[str, ...] = ("content",)
     """Fields of the message that come in pieces, in this order."""
     details: str | None = None
@@ -38,19 +38,19 @@ class ChatStyle(Struct, frozen=True, kw_only=True):
     whole_calls: bool = False
     """Whether calls come whole, all of them in one chunk."""
     splits_calls: bool = False
-    """Whether each whole call has a chunk of its own."""
+    """Whether each whole call has its own chunk."""
     usage_at_finish: bool = False
     """Whether the last chunk has the usage even if the request does not ask for it."""
     has_usage_always: bool = False
     """Whether every chunk has a usage, null where there is none yet."""
     says_finish_twice: bool = False
-    """Whether the finish reason comes once more, beside the usage."""
+    """Whether the finish reason comes once more, next to the usage."""
     repeats_role: bool = False
     """Whether every delta has the role and a content, so that none comes before the first piece."""
     ends_with_content: bool = False
     """Whether the finish reason comes with the last piece."""
     last: Mapping[str, Any] = {}
-    """The delta beside the finish reason, if it has none of its own."""
+    """The delta next to the finish reason, if it has none of its own."""
     padding: str | None = None
     """A field of meaningless text, which hides how long the pieces are."""
     comments: tuple[bytes, ...] = ()

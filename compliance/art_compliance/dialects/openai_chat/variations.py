@@ -1,6 +1,6 @@
 """Other forms of streams of chat completions: the same deltas, grouped in another way.
 
-Source: the published type of a chunk allows each of them; recorded streams of relatives have the last piece beside
+Source: the published type of a chunk allows each of them; recorded streams of relatives have the last piece next to
 the finish reason, and all of a short answer in one chunk.
 """
 

@@ -24,7 +24,7 @@ def write_response(answer: WrittenAnswer) -> bytes:
 
 
 def write_xai(answer: WrittenAnswer) -> bytes:
-    """An answer of xAI's, as recorded in 2026: what was thought is counted beside the completion, not in it."""
+    """An answer of xAI's, as recorded in 2026: what was thought is counted next to the completion, not in it."""
     refuse_refusal(answer, "xAI's")
     thought = answer.thinking_tokens or 0
     usage = {
@@ -95,7 +95,7 @@ def dress_ollama(chunks: Iterable[dict[str, Any]], usage: dict[str, Any]) -> Ite
 
 
 def _begun_with_role(chunks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The chunks with the role beside the first piece, if there is one, and without a usage that is not known yet."""
+    """The chunks with the role next to the first piece, if there is one, and without a usage that is not known yet."""
     bare = [{name: value for name, value in chunk.items() if value is not None} for chunk in chunks]
     first, second = (chunk["choices"][0] for chunk in bare[:2])
     if second["finish_reason"] is None:
@@ -147,7 +147,7 @@ def write_perplexity_error(status: int, message: str) -> bytes:
 
 
 def write_together_error(status: int, message: str) -> bytes:
-    """An error of Together's, beside the id of the request, as recorded in 2026."""
+    """An error of Together's, next to the id of the request, as recorded in 2026."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     code = {401: "invalid_api_key", 404: "model_not_available"}.get(status)
     said = {"message": message, "type": kind, "param": None, "code": code}

@@ -1,4 +1,4 @@
-"""Other forms of streams of servers that nobody knows: what the pieces of a call have beside their arguments."""
+"""Other forms of streams of servers that nobody knows: what the pieces of a call have next to their arguments."""
 
 from __future__ import annotations
 

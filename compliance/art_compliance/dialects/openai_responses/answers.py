@@ -111,7 +111,7 @@ def _part(answer: WrittenAnswer) -> dict[str, Any]:
 
 
 def _call(call: ToolCall, at: int, status: str) -> dict[str, Any]:
-    """Its item has an id of its own, beside the id that its result names."""
+    """Its item has its own id, besides the id that its result names."""
     return {
         "id": f"fc_written_{at}",
         "type": "function_call",

@@ -10,7 +10,7 @@ from art_compliance.dialects.ruling import JudgedRequest, Place, objects
 class Item(Place, frozen=True, gc=False, kw_only=True):
     """An item of the input. `kind` is its type (`message` where it has none), `role` a message's own.
 
-    They and `call_id` are None where they are no strings.
+    They and `call_id` are None where they are not strings.
     """
 
     kind: str | None

@@ -38,7 +38,7 @@ def output_has_call(request: Items) -> Iterator[Broken]:
 
 @rule("responses.output-call-id")
 def output_call_id(request: Items) -> Iterator[Broken]:
-    """A null is no id. An empty one is left to the rule about lengths."""
+    """A null is not an id. An empty one is left to the rule about lengths."""
     for item in request.items:
         if item.kind == "function_call_output" and item.value.get("call_id") is None:
             yield Broken(item.pointer, "the function_call_output has no call_id")
@@ -81,7 +81,7 @@ def reasoning_followed(request: Items) -> Iterator[Broken]:
 
 @rule("responses.reasoning-paired")
 def reasoning_paired(request: Items) -> Iterator[Broken]:
-    """The reasoning of an answer stands before its items; without any, its call was made without reasoning, perhaps."""
+    """The reasoning of an answer comes before its items; without any, the call may have been made without reasoning."""
     has_reasoning = False
     for item in request.items:
         if item.kind in {"reasoning", "item_reference"}:

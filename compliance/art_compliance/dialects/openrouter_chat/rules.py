@@ -65,7 +65,7 @@ def verbosity(chat: Chat) -> Iterator[Broken]:
 def models_nonempty(chat: Chat) -> Iterator[Broken]:
     """Beside `model`, or alone."""
     if chat.body.get("models") == []:
-        yield Broken("/models", "the list is empty; it is unknown whether OpenRouter accepts that")
+        yield Broken("/models", "the list is empty; it is not known whether OpenRouter accepts that")
 
 
 @rule("openrouter.models-max3")

@@ -104,7 +104,7 @@ _NODE: Final[Schema] = {
 def tool_schemas(draw: DrawFn, depth: int = 2, *, odd: bool = False) -> Schema:
     """An input schema, whose root is an object: nested, with `anyOf`, `$ref` and formats, sometimes recursive.
 
-    `odd`: a parameter may have a name that some providers refuse.
+    `odd`: a parameter may have a name that some providers reject.
     """
     names = _ODD_NAMES if odd else _NAMES
     if draw(_ONE_IN_FOUR):
@@ -118,7 +118,7 @@ def tool_schemas(draw: DrawFn, depth: int = 2, *, odd: bool = False) -> Schema:
 def tools(*, odd: bool = False) -> SearchStrategy[dict[str, Any]]:
     """A tool as JSON data: `name`, `description`, `inputSchema`.
 
-    `odd`: it and its parameters may have names that some providers refuse.
+    `odd`: it and its parameters may have names that some providers reject.
     """
     return st.fixed_dictionaries(
         {

@@ -104,7 +104,7 @@ def plain_tool_names() -> SearchStrategy[str]:
 
 @cache
 def tool_names() -> SearchStrategy[str]:
-    """Tool names of every kind: plain ones, and some that some providers refuse."""
+    """Tool names of every kind: plain ones, and some that some providers reject."""
     odd = (
         "get.weather",
         "get-weather",

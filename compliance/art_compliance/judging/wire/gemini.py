@@ -86,7 +86,7 @@ class _Extras:
         data["oneOf"] = at_most_one([*data["oneOf"][:-1], *map(any_given, _PART_EXTRAS_OF_ONEOF)])
 
     def add_to_root(self) -> None:
-        """The request has no class: its fields are those that the SDK's converter puts beside `contents`."""
+        """The request has no class: its fields are those that the SDK's converter puts next to `contents`."""
         from pydantic import create_model  # noqa: PLC0415 - only where schemas are made
 
         models = import_module("google.genai.models")

@@ -21,7 +21,7 @@ from art_compliance.judging.wire.shaping import Schema
 from art_compliance.resources import data_folder
 from art_sdk.sendable import Unsendable, find_unsendable, is_surely_sendable
 
-CHECK: Final = "wire.request-is-of-the-schema"
+CHECK: Final = "wire.request-matches-the-schema"
 
 
 class WireSchema(Struct, frozen=True):
@@ -128,7 +128,7 @@ def _collect(known: WireSchema, mismatches: Iterable[Mismatch], url: str | None,
 
 
 def _unsent(unsendable: Unsendable) -> Finding:
-    """A payload that is no JSON data. What is only too deep may be accepted, but no schema judges it."""
+    """A payload that is not JSON data. What is only too deep may be accepted, but no schema judges it."""
     message = f"the payload cannot be sent as JSON: {unsendable.reason}"
     if unsendable.is_too_deep:
         message = f"the payload is {unsendable.reason}, so the schema does not judge it"

@@ -32,5 +32,5 @@ def request_schema(module: str, name: str, *, without: frozenset[str], overlay: 
 
 
 def _is_anything(branch: Schema) -> bool:
-    """A branch beside the names of an enum that the SDK leaves open, so that it reads newer names in answers."""
+    """A branch next to the names of an enum that the SDK leaves open, so that it reads newer names in answers."""
     return not branch

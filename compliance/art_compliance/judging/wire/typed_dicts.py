@@ -49,7 +49,7 @@ def type_schema(types: list[Any]) -> Schema:
 
 
 def without_twins(schema: Schema) -> Schema:
-    """Without the answer's types in unions beside those of the request (`TextBlock` beside `TextBlockParam`)."""
+    """Without the answer's types in unions next to those of the request (`TextBlock` next to `TextBlockParam`)."""
     definitions = schema.get("$defs", {})
     twins = {f"#/$defs/{name}" for name in definitions if f"{name}Param" in definitions}
     return without_branches(schema, lambda branch: branch.get("$ref") in twins)

@@ -47,13 +47,13 @@ from art_compliance.provider.faults.timing import (
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start
 
 _STATUSES: Final = {
-    400: "the request is refused",
+    400: "the request is rejected",
     401: "the key is unknown",
     403: "the key lacks permission",
     404: "the model is unknown",
     408: "the provider waited too long for the request",
     413: "the request is too long",
-    422: "the request is understood and refused",
+    422: "the request is understood, but rejected",
     429: f"too many requests; Retry-After says {RETRY_AFTER} seconds",
     500: "the provider failed",
     503: "the provider is not available",
@@ -147,7 +147,7 @@ _TABLE: Final = (
         spoil=lambda good: good.script(Send(half(good)), Hang()),
         hangs=True,
     ),
-    Fault(id="trickle", words="bytes without meaning for ten minutes", spoil=trickle, hangs=True),
+    Fault(id="trickle", words="meaningless bytes for ten minutes", spoil=trickle, hangs=True),
     Fault(
         id="endless-announcements",
         words="heads with status 102 for ten minutes, and no answer",
@@ -212,7 +212,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="wrong-checksum",
-        words="a message in the middle whose checksum is wrong",
+        words="a message in the middle with a wrong checksum",
         spoil=spoil_checksum,
         on=STREAMED,
         within=CONTENT_TYPE,

@@ -18,7 +18,7 @@ def read_subjects(paths: Iterable[Path]) -> list[Report]:
     """The reports of these files and folders, one for each subject.
 
     A folder without a `report.json` stands for the folders in it that have one. Raises HarnessError for a file that
-    is no report of this version or was edited, for a shard, and for a subject that is in two reports.
+    is not a report of this version or was edited, for a shard, and for a subject that is in two reports.
     """
     found: dict[str, tuple[Path, Report]] = {}
     for path in paths:

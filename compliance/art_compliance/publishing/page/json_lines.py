@@ -210,5 +210,5 @@ def _items_of(value: Any) -> list[tuple[Step, Any]]:
 
 
 def _inside(text: str) -> str:
-    """What stands between the quotation marks of a text in JSON, with escapes for what nobody can see."""
+    """What is between the quotation marks of a text in JSON, with escapes for what nobody can see."""
     return as_json(text)[1:-1]

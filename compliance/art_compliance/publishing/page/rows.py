@@ -66,7 +66,7 @@ class Cell(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What stands in the cell: the number of failed trials, or a sign."""
+        """What is in the cell: the number of failed trials, or a sign."""
         signs: Mapping[State, str] = {"pass": "✓", "none": "-", "absent": "", "harness": "!"}
         return signs[self.state] if self.state in signs else str(self.counts.get(self.state, ""))
 

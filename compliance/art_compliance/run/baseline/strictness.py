@@ -124,4 +124,4 @@ def _why_unmatched(entry: Entry, result: Result) -> str | None:
         case "harness error":
             return None
         case _:
-            return f"{where} fails for another cause now"
+            return f"{where} now fails for another cause"

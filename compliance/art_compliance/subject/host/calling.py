@@ -1,4 +1,4 @@
-"""Uses an adapter's `call`: reads it to the end, or closes or cancels it half-way, whatever kind of function it is.
+"""Uses an adapter's `call`: reads it to the end, or closes or cancels it midway, whatever kind of function it is.
 
 A call may return its events asynchronously or not, directly or behind an await. Asynchronous calls run in the portal's
 event loop, all others on threads of their own, so that no call can block the suite.

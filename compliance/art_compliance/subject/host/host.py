@@ -66,7 +66,7 @@ class Host(Siblings, Watch):
         return Sent(payload, request.url, version=request.headers.get(self._version_header))
 
     def translate_together(self, calls: Sequence[Asking]) -> list[Observation]:
-        """What `translate` makes of prompts and their options at the same time, each on a thread of its own."""
+        """What `translate` makes of prompts and their options at the same time, each on its own thread."""
         begun = [start_bounded(partial(self.translate, *call)) for call in calls]
         return [future.result() for future in begun]
 

@@ -52,9 +52,9 @@ class Siblings:
         self._another: Any = None
 
     def call_in_own_loops(self, calls: Sequence[Asking], *, at_once: bool) -> list[Reply]:
-        """The replies of another adapter, made as this one was, to calls each in an event loop of its own.
+        """The replies of another adapter, made as this one was, to calls each in its own event loop.
 
-        They run one after the other, or `at_once`, each on a thread of its own.
+        They run one after the other, or `at_once`, each on its own thread.
         """
         adapter = self._make_another(TEST_KEY)
         futures = (start_bounded(partial(read_in_own_loop, adapter, *call)) for call in calls)
@@ -66,14 +66,14 @@ class Siblings:
     def open_another(self, key: str, path: str) -> None:
         """Makes a second adapter, with another key and a base URL under this path.
 
-        Until `close_another`, the environment has a key and a URL of its own, by the names that official clients read.
+        Until `close_another`, the environment has another key and URL, by the names that official clients read.
         """
         url = self._order.url + ENVIRONMENT_PATH + self._base_path
         self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
         self._another = self._make_another(key, path)
 
     def call_another(self, prompt: Any, options: Any) -> Reply:
-        """The second adapter's reply to a call, read in an event loop of its own."""
+        """The second adapter's reply to a call, read in its own event loop."""
         return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options)))
 
     def close_another(self) -> None:

@@ -18,7 +18,7 @@ def why_unwritable(payload: Any) -> str | None:
     except RecursionError:
         found = find_unsendable(payload)
         return None if found is None or not found.is_too_deep else found.reason
-    except (TypeError, ValueError):  # a part of it is no JSON data: see preflight
+    except (TypeError, ValueError):  # a part of it is not JSON data: see preflight
         return None
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -15,6 +16,10 @@ import pytest
 from art_compliance.cassettes.corpus import Found, Package, cache_folder, load_packages, read_package
 from art_compliance.cassettes.package_index import Unreachable
 from art_compliance.provider import LoopbackProvider
+
+# A run in this process unloads what it was the first to import, so what every run needs is imported before.
+for needed in ("cassettes.recording", "pytest_plugin.run", "pytest_plugin.summary", "run.runner", "strategies"):
+    importlib.import_module(f"art_compliance.{needed}")
 
 os.environ.pop("GITHUB_STEP_SUMMARY", None)  # the adapters of tests are nobody's to read about
 
@@ -66,3 +71,19 @@ def provider() -> Iterator[LoopbackProvider]:
     """A provider on the loopback that answers every request."""
     with LoopbackProvider() as server:
         yield server
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester):
+    """Run pytest in this process. A run that stops with code 2 is not a Ctrl-C that should stop these tests, too."""
+    return lambda *arguments: pytester.runpytest_inprocess(
+        "-q", "-p", "no:cacheprovider", "--art-in-process", *arguments, no_reraise_ctrlc=True
+    )
+
+
+@pytest.fixture
+def run_apart(pytester: pytest.Pytester):
+    """As `run`, with the adapter in its own process, as it usually is."""
+    return lambda *arguments: pytester.runpytest_inprocess(
+        "-q", "-p", "no:cacheprovider", *arguments, no_reraise_ctrlc=True
+    )

@@ -1,4 +1,4 @@
-"""AWS's own client of Bedrock, botocore's, as a black box: see test_official_clients.py."""
+"""AWS's own client of Bedrock, botocore's, as a black box: see official_clients.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from botocore.session import Session
 from art_compliance import Selection, certify
 from art_compliance.checks import CHECKS
 from art_sdk import PromptTranslationFailed
-from test_official_clients import SHARED, check_end, check_systems, failures, read_options, texts, write_events
+from official_wrapping import check_end, check_systems, read_options, texts, write_events
+from test_official_clients import SHARED, failures
 
 STOPS = {
     **dict.fromkeys(("end_turn", "stop_sequence"), "stop"),

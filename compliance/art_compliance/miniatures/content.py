@@ -142,7 +142,7 @@ def lets_the_model_think_less(adapter: Any) -> None:
     change_payload(adapter, lambda sent: {**sent, "generationConfig": {**sent.get("generationConfig", {}), **little}})
 
 
-@miniature("translation.canary-texts-stand-whole")
+@miniature("translation.canary-texts-are-whole")
 def cleans_results(adapter: Any) -> None:
     """Results lose their control characters."""
     change_messages(adapter, "tool_result", lambda m: _with_text(m, _printable))

@@ -46,7 +46,7 @@ def _with_systems_joined(translate: Translate, prompt: Prompt, options: Options)
     return translate(prompt, options)
 
 
-@miniature("translation.every-model-gets-it-all", around=("openai",))
+@miniature("translation.every-model-gets-everything", around=("openai",))
 def asks_the_latest_version(adapter: Any) -> None:
     """A model's name is sent without the date or the number of its version."""
     change_options(adapter, _with_a_shorter_name)

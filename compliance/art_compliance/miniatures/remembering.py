@@ -76,7 +76,7 @@ def keeps_schemas_by_their_names(adapter: Any) -> None:
     change_options(adapter, change)
 
 
-@miniature("load.calls-stand-apart", around=("openai",))
+@miniature("load.calls-are-isolated", around=("openai",))
 def keeps_prompts_by_their_list(adapter: Any) -> None:
     """A list of messages that was given before is sent as it was then, if it is as long."""
     own = adapter.call

@@ -49,7 +49,7 @@ def sets_up_logging(adapter: Any) -> None:
     _put_back_when_closed(adapter, lambda: root.setLevel(level))
 
 
-@miniature("load.surroundings-stay-as-they-are", around=("gemini",))
+@miniature("load.process-state-is-unchanged", around=("gemini",))
 def replaces_a_function_of_the_library(adapter: Any) -> None:
     """Making the adapter replaces a function of asyncio, as to run in a loop that runs already."""
     own = asyncio.run
@@ -57,7 +57,7 @@ def replaces_a_function_of_the_library(adapter: Any) -> None:
     _put_back_when_closed(adapter, lambda: setattr(asyncio, "run", own))
 
 
-@miniature("load.surroundings-stay-as-they-are", around=("openai",))
+@miniature("load.process-state-is-unchanged", around=("openai",))
 def silences_warnings(adapter: Any) -> None:
     """Making the adapter silences all warnings of the process."""
     stack = ExitStack()

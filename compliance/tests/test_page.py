@@ -26,6 +26,8 @@ from made_reports import (
 )
 from read_pages import Read
 
+pytestmark = pytest.mark.once  # a page is the same text on every Python
+
 
 @pytest.fixture(scope="module")
 def bad():

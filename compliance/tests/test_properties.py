@@ -182,6 +182,7 @@ def test_a_generated_prompt_says_what_it_needs(prompt: list[dict[str, Any]], opt
     assert set(needs_of(prompt, options)) == needs
 
 
+@pytest.mark.once
 @pytest.mark.unmeasured
 def test_an_adapter_that_refuses_all_prompts_has_shown_nothing():
     selection = Selection(checks=PROPERTIES.checks, scenarios=(WHOLE,))
@@ -214,6 +215,7 @@ def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
     assert "cannot be pickled for another process" in (result.reason or "")
 
 
+@pytest.mark.once
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-are-whole"))
     found = {one.miniature: one for one in measure_sensitivity(OpenAIAdapter, name="openai", selection=few)}
@@ -225,6 +227,7 @@ def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     assert lines[-1].startswith("sensitivity: ")
 
 
+@pytest.mark.once
 @pytest.mark.unmeasured
 def test_a_fault_that_is_the_adapters_own_is_not_caught():
     few = Selection(checks=("translation.system-text-survives",))

@@ -83,6 +83,7 @@ class MyAdapter(OpenAIAdapter):
 """
 
 
+@pytest.mark.once
 def test_pytest_records_with_a_key_and_replays_the_cassette(
     provider, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):

@@ -107,6 +107,7 @@ def test_an_adapter_cannot_change_the_prompt_that_it_is_judged_by():
     assert failed(certify(OwnAdapter, selection=selection, isolated=False)) == set()
 
 
+@pytest.mark.once
 def test_an_adapter_that_refuses_almost_everything_passes_no_level_of_tools_or_streams():
     class Refuser(OwnAdapter):
         capabilities = ()

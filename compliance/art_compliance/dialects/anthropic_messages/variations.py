@@ -66,6 +66,19 @@ def _begun_with_input(events: Events) -> Events:
     return _framed(changed)
 
 
+def _empty_first(events: Events) -> Events:
+    """An empty piece before each, as a call without arguments has: https://github.com/agentjido/req_llm/issues/761."""
+    return _framed([one for data in _read(events) for one in _with_empty(data)])
+
+
+def _with_empty(data: dict[str, Any]) -> list[dict[str, Any]]:
+    field = _FIELDS.get(data["delta"]["type"]) if data["type"] == "content_block_delta" else None
+    return [data] if field is None else [{**data, "delta": {**data["delta"], field: ""}}, data]
+
+
+_FIELDS: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+
+
 def _read(events: Events) -> list[dict[str, Any]]:
     return [data for event in events if (data := read_data(event)) is not None]
 
@@ -83,6 +96,7 @@ VARIATIONS: Final = (
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="the first piece of its text in the event that begins the block", events=_begun_with_text),
     Variation(words="whole calls in the events that begin them", events=_begun_with_input),
+    Variation(words="an empty piece before each", events=_empty_first),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
 )

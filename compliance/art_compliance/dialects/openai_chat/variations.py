@@ -88,6 +88,24 @@ def _spelled(chunk: Chunk) -> list[Chunk]:
     return spelled
 
 
+def _empty_first(chunks: list[Chunk]) -> list[Chunk]:
+    """An empty piece before each piece of a text, or of a call that has begun: as an answer of OpenAI's begins."""
+    return [one for chunk in chunks for one in _with_empty(chunk)]
+
+
+def _with_empty(chunk: Chunk) -> list[Chunk]:
+    (choice,) = chunk["choices"]
+    delta, calls = choice["delta"], choice["delta"].get("tool_calls") or []
+    goes_on = [one["index"] for one in calls if "index" in one and not one.get("function", {}).get("name")]
+    if isinstance(delta.get("content"), str) and not calls:
+        empty: dict[str, Any] = {"content": ""}
+    elif goes_on and len(goes_on) == len(calls):
+        empty = {"tool_calls": [{"index": index, "function": {"arguments": ""}} for index in goes_on]}
+    else:
+        return [chunk]
+    return [{**chunk, "choices": [{**choice, "finish_reason": None, "delta": empty}]}, chunk]
+
+
 def _joined(one: Chunk, other: Chunk) -> Chunk:
     """Two chunks as one. The second one's finish reason and usage count."""
     (first,), (second,) = one["choices"], other["choices"]
@@ -163,6 +181,7 @@ VARIATIONS: Final = (
     Variation(words="text beside a piece of a call", events=_regrouped(_text_beside_call)),
     Variation(words="all of it in one chunk", events=_regrouped(_in_one)),
     Variation(words="one letter per chunk", events=_regrouped(_letters)),
+    Variation(words="an empty piece before each", events=_regrouped(_empty_first)),
     Variation(words="two pieces of a call in one chunk", events=_regrouped(_calls_in_two_entries)),
 )
 

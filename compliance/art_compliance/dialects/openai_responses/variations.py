@@ -71,6 +71,17 @@ def _spelled(event: bytes) -> Events:
     return tuple(data_frame({**data, "delta": letter}, event=data["type"]) for letter in text)
 
 
+def _empty_first(events: Events) -> Events:
+    """An empty piece before each, as recorded of calls: https://github.com/BerriAI/litellm/issues/40069."""
+    return number_again(tuple(one for event in events for one in _with_empty(event)))
+
+
+def _with_empty(event: bytes) -> Events:
+    data = read_data(event) or {}
+    is_piece = str(data.get("type")).endswith(".delta") and isinstance(data.get("delta"), str)
+    return (data_frame({**data, "delta": ""}, event=data["type"]), event) if is_piece else (event,)
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two parts", whole=_two_parts),
     Variation(words="its text in two messages, each with a phase", whole=_two_messages, goes_back=("commentary",)),
@@ -78,4 +89,5 @@ VARIATIONS: Final = (
     Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
     Variation(words="a thought that can be read", whole=_readable_thought, goes_back=(_READABLE,)),
     Variation(words="one letter per event", events=_letters),
+    Variation(words="an empty piece before each", events=_empty_first),
 )

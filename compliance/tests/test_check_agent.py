@@ -49,6 +49,12 @@ def test_what_other_checks_report_is_left_to_them(miniature: str, reporter: str)
     assert f"the cause is reported: see {reporter}" in reason_of(WHOLE, find_miniature(miniature).of(OpenAIAdapter))
 
 
+def test_an_agent_is_asked_whole_by_one_check_and_streamed_by_the_other():
+    fails_to_stream = find_miniature("cannot-stream").of(OpenAIAdapter)
+    assert messages_of(WHOLE, fails_to_stream) == []
+    assert "the cause is reported" in reason_of(STREAMED, fails_to_stream)
+
+
 def test_an_adapter_without_tools_is_not_asked():
     class Talker(OpenAIAdapter):
         capabilities = frozenset({"system"})

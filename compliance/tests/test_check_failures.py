@@ -77,6 +77,7 @@ def tells(status: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> An
         (401, {"is_retryable": True}, ["is_retryable is true"]),
         (503, {"retry_after": 7.0}, []),
         (503, {"code": "OWN"}, ['"OWN"']),
+        (503, {"code": "BUSY"}, ['"BUSY"']),
     ],
 )
 def test_what_an_error_does_not_say_is_found(status: int, changes: dict[str, Any], fragments: list[str]):

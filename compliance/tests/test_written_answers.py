@@ -92,7 +92,9 @@ def test_a_stream_is_read_by_its_events(stream: bytes, events: list[Any]):
     assert [(one.name, one.data, one.body) for one in read_events(stream)] == events
 
 
-@pytest.mark.parametrize(("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("sig!", False)])
+@pytest.mark.parametrize(
+    ("signature", "is_bytes"), [("c2ln", True), ("+/A=", True), ("+/==", False), ("YR==", False), ("sig!", False)]
+)
 def test_a_signature_of_geminis_must_be_base64(signature: str, is_bytes: bool):  # noqa: FBT001
     answer = WrittenAnswer(content="said", signature=signature)
     form = written(lambda: json.loads(DIALECTS["gemini-generate"].answers.write(answer)))

@@ -106,6 +106,9 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     for text in wanted if _is_in(variation, answer) else ():
         if text not in sent:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")
+    places = [sent.index(text) for text in wanted if text in sent]
+    if places != sorted(places):
+        yield Problem("what the provider wants back is sent back in another order than it came in")
 
 
 def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:

@@ -165,3 +165,16 @@ def _with_item_ids(value: Any) -> Any:
 def breaks_at_empty_pieces(adapter: Any) -> None:
     """An empty piece of a call's arguments is taken for a broken one."""
     refeed(adapter, lambda chunk: chunk.replace(b'"delta":""', b'"delta":null') if b"_call_arg" in chunk else chunk)
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openrouter",))
+def sends_the_latest_reasoning_first(adapter: Any) -> None:
+    """The details of reasoning go back in the reverse order."""
+    change_payload(
+        adapter, lambda payload: {**payload, "messages": [*map(_with_details_reversed, payload["messages"])]}
+    )
+
+
+def _with_details_reversed(message: dict[str, Any]) -> dict[str, Any]:
+    details = message.get("reasoning_details")
+    return {**message, "reasoning_details": details[::-1]} if is_array(details) else message

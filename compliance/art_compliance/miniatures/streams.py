@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
+from art_compliance.subject.events import event_data
 
 EventData = dict[str, Any]
 """An event as JSON data."""
@@ -190,6 +191,27 @@ def asks_again_when_cancelled(adapter: Any) -> None:
                     raise
             else:
                 return
+
+    adapter.call = call
+
+
+@miniature("stream.cancelling-ends-the-call", around=("openai",))
+def asks_again_after_it_was_cancelled(adapter: Any) -> None:
+    """A call that is cancelled while it waits to ask again asks nevertheless, and nobody reads the answer."""
+    own = adapter.call
+    waiting: set[asyncio.Task[None]] = set()
+
+    async def ask_again(prompt: Any, options: Any) -> None:
+        await asyncio.sleep(1.0)
+        async for _ in own(prompt, options):
+            pass
+
+    async def call(prompt: Any, options: Any) -> Any:
+        async for event in own(prompt, options):
+            if event_data(event)["type"] == "ERROR":
+                waiting.add(asyncio.create_task(ask_again(prompt, options)))
+                await asyncio.sleep(3600)
+            yield event
 
     adapter.call = call
 

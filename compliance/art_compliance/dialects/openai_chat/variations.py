@@ -95,7 +95,8 @@ def _empty_first(chunks: list[Chunk]) -> list[Chunk]:
 
 def _with_empty(chunk: Chunk) -> list[Chunk]:
     (choice,) = chunk["choices"]
-    delta, calls = choice["delta"], choice["delta"].get("tool_calls") or []
+    delta: dict[str, Any] = choice["delta"]
+    calls: list[dict[str, Any]] = delta.get("tool_calls") or []
     goes_on = [one["index"] for one in calls if "index" in one and not one.get("function", {}).get("name")]
     if isinstance(delta.get("content"), str) and not calls:
         empty: dict[str, Any] = {"content": ""}

@@ -10,8 +10,12 @@ from typing import Any, Final
 from art_compliance.dialects.framing import data_frame
 from art_compliance.dialects.variations import Events, Variation, read_data
 
-_DATA: Final = "ZW5jcnlwdGVkIHJlYXNvbmluZw=="
-_DETAILS: Final = [{"type": "reasoning.encrypted", "data": _DATA, "format": "google-gemini-v1", "index": 0}]
+_DATA: Final = ("ZW5jcnlwdGVkIHJlYXNvbmluZw==", "bW9yZSByZWFzb25pbmc=")
+_DETAILS: Final = [
+    {"type": "reasoning.encrypted", "data": data, "format": "google-gemini-v1", "index": index}
+    for index, data in enumerate(_DATA)
+]
+"""Their order must be kept: openrouter.ai/docs/guides/best-practices/reasoning-tokens."""
 
 
 def _encrypted(body: dict[str, Any]) -> dict[str, Any]:
@@ -23,11 +27,11 @@ def _encrypted_first(events: Events) -> Events:
     at = next(at for at, event in enumerate(events) if read_data(event) is not None)
     first = read_data(events[at]) or {}
     (choice,) = first["choices"]
-    delta = {"role": "assistant", "content": "", "reasoning_details": _DETAILS}
-    opening = {**first, "choices": [{**choice, "delta": delta, "finish_reason": None}]}
-    return (*events[:at], data_frame(opening), *events[at:])
+    deltas = [{"role": "assistant", "content": "", "reasoning_details": [one]} for one in _DETAILS]
+    opening = [{**first, "choices": [{**choice, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    return (*events[:at], *map(data_frame, opening), *events[at:])
 
 
 VARIATIONS: Final = (
-    Variation(words="encrypted reasoning", whole=_encrypted, events=_encrypted_first, goes_back=(_DATA,)),
+    Variation(words="two encrypted details", whole=_encrypted, events=_encrypted_first, goes_back=_DATA),
 )

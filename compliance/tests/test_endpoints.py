@@ -10,12 +10,14 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any, Final
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
 from art_compliance.commands import app
 from art_compliance.dialects import DIALECTS
-from art_compliance.examining.asking import Got
+from art_compliance.examining import asking
+from art_compliance.examining.asking import Got, NoAnswer
 from art_compliance.examining.examination import Examined, Server, Stopped, examine, requests_to
 from art_compliance.findings import HarnessError
 from art_compliance.provider import Asked, Drop, Hang, Request, Response, Send, StrictProvider, ask
@@ -249,6 +251,39 @@ def test_a_server_that_hangs_is_given_up_after_three_requests():
             next(coming)
     assert [one.kind for one in found if one.got is None] == ["streamed"] * 3
     assert found[-1].hung
+
+
+def test_a_server_that_ends_is_given_up_after_three_requests():
+    with LoopbackServer(never_streaming) as server:
+        coming = ask_all(Server(url=f"{server.url}/v1", speaks=DIALECT.name), SCENARIOS)
+        assert next(coming).status == 200
+    found = list(islice(coming, 3))
+    assert ["nothing listens there" in one.findings[0].message for one in found] == [True] * 3
+    with pytest.raises(Stopped, match="the server is gone: nothing listens there"):
+        next(coming)
+
+
+def test_a_connection_that_was_kept_open_may_be_closed_before_the_next_request():
+    """Such as llama-server's: the request is sent again, and a server that always closes is found."""
+
+    def answers(every: int) -> Callable[[Request], Response]:
+        came: list[Request] = []
+
+        def answer(request: Request) -> Response:
+            came.append(request)
+            return Response(200, steps=(Drop(),)) if len(came) % every == 0 else never_streaming(request)
+
+        return answer
+
+    for every, words in ((3, None), (1, "it closed the connection")):
+        with LoopbackServer(answers(every)) as server, httpx2.Client() as client:
+            here = Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=5)
+            for one in requests_to(here, SCENARIOS[:1])[:4]:
+                if words is None:
+                    assert asking.ask(client, one.request, 5).status == 200
+                else:
+                    with pytest.raises(NoAnswer, match=words):
+                        asking.ask(client, one.request, 5)
 
 
 def test_the_time_limit_ends_an_examination(tmp_path: Path):

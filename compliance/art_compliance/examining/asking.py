@@ -31,8 +31,28 @@ class TooLate(NoAnswer):
     """It did not come in time."""
 
 
+class Gone(NoAnswer):
+    """Nothing listens there."""
+
+
+class _Closed(NoAnswer):
+    """The connection was closed before a byte of the answer."""
+
+
 def ask(client: httpx2.Client, request: HttpRequest, seconds: float) -> Got:
-    """The answer to a request, whole, within so many seconds. Raises NoAnswer."""
+    """The answer to a request, whole, within so many seconds. Raises NoAnswer.
+
+    A server may close a connection that it kept open at any time (RFC 9112, 9.3.1 and 9.5), also while the next
+    request is on its way: then that is sent again, on a connection of its own.
+    """
+    try:
+        return _ask(client, request, seconds)
+    except _Closed:
+        with httpx2.Client() as fresh:
+            return _ask(fresh, request, seconds)
+
+
+def _ask(client: httpx2.Client, request: HttpRequest, seconds: float) -> Got:
     body, ends = bytearray(), time.monotonic() + seconds
     try:
         with client.stream(
@@ -48,12 +68,13 @@ def ask(client: httpx2.Client, request: HttpRequest, seconds: float) -> Got:
         late = "its answer did not end" if body else "it did not answer"
         raise TooLate(f"{late} within {seconds:g} s") from error
     except httpx2.ConnectError as error:
-        raise NoAnswer(f"nothing listens there: {error}") from error
+        raise Gone(f"nothing listens there: {error}") from error
     except httpx2.DecodingError as error:
         raise NoAnswer(f"its answer cannot be decoded: {error}") from error
     except httpx2.HTTPError as error:
         got = f" after {len(body):,} bytes of its answer" if body else ""
-        raise NoAnswer(f"it closed the connection{got}: {str(error) or type(error).__name__}") from error
+        kind = NoAnswer if body else _Closed
+        raise kind(f"it closed the connection{got}: {str(error) or type(error).__name__}") from error
     return Got(response.status_code, response.headers.get("content-type", ""), bytes(body))
 
 

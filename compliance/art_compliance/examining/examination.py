@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.examining.answers import wrong_answer, wrong_error, wrong_stream
-from art_compliance.examining.asking import Got, NoAnswer, TooLate, ask
+from art_compliance.examining.asking import Gone, Got, NoAnswer, TooLate, ask
 from art_compliance.examining.laws import ANSWERED, ERROR, REFUSED, STREAM_ANSWERED, STREAM_ERROR, STREAMED, WHOLE
 from art_compliance.examining.requests import Asked, Kind, bad_requests, good_requests
 from art_compliance.findings import Finding, HarnessError, Problem
@@ -26,7 +26,7 @@ from art_compliance.subject.gateways import reference
 from art_sdk import ARTError, BaseAdapter
 
 MOST_HANGING: Final = 3
-"""Requests that may be without an answer in time: after these, no more is asked."""
+"""Requests that may be without an answer in time, or find nobody there: after these, no more is asked."""
 
 
 class Server(Struct, frozen=True, kw_only=True):
@@ -50,6 +50,7 @@ class Examined(Struct, frozen=True):
     laws: tuple[str, ...]
     findings: tuple[Finding, ...]
     hung: bool = False
+    gone: bool = False
 
     @property
     def name(self) -> str:
@@ -96,9 +97,9 @@ def examine(server: Server, every: Sequence[Asked], *, seconds: float = float("i
     """What came of each request, in their order.
 
     Raises HarnessError for a server that cannot be asked the first of them, and Stopped after `seconds`, or after
-    `MOST_HANGING` requests to which no answer came in time.
+    `MOST_HANGING` requests to which no answer came in time, or that found nobody there.
     """
-    ends, hung = time.monotonic() + seconds, 0
+    ends, hung, gone = time.monotonic() + seconds, 0, 0
     with httpx2.Client() as client:
         for number, examined in enumerate(_answers(server, client, every)):
             if number == 0:
@@ -107,6 +108,9 @@ def examine(server: Server, every: Sequence[Asked], *, seconds: float = float("i
             hung += examined.hung
             if hung == MOST_HANGING:
                 raise Stopped(f"{hung} requests had no answer within {server.seconds:g} s; the rest was not sent")
+            gone += examined.gone
+            if gone == MOST_HANGING:
+                raise Stopped(f"the server is gone: {examined.findings[0].message}; the rest was not sent")
             if time.monotonic() > ends and number + 1 < len(every):
                 raise Stopped(f"the time limit of {seconds:g} s passed after {number + 1:,} of {len(every):,} requests")
 
@@ -147,7 +151,7 @@ def _examine(server: Server, client: httpx2.Client, one: Asked) -> Examined:
     except NoAnswer as error:
         law = _LAWS[one.kind].answered if one.is_good else REFUSED
         finding = Problem(str(error)).found_by(law, "contract")
-        return Examined(one, None, (law,), (finding,), hung=isinstance(error, TooLate))
+        return Examined(one, None, (law,), (finding,), hung=isinstance(error, TooLate), gone=isinstance(error, Gone))
     judged = _judge(DIALECTS[server.speaks], one, got)
     found = tuple(problem.found_by(law, "contract") for law, problems in judged.items() for problem in problems)
     return Examined(one, got, tuple(judged), found)

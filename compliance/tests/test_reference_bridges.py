@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
 BRIDGES = Path(__file__).resolve().parents[2] / "examples" / "bridges"
 RUDE = Path(__file__).with_name("rude_bridge.py")
 NODE_THAT_RUNS_TYPESCRIPT = (22, 18)
+COMPILER = ("typescript@7.0.2", "@types/node@24.19.2")
 
 
 def python(_: Path) -> list[str]:
@@ -107,6 +108,26 @@ def test_a_bridge_is_certified(command: str, tmp_path: Path):
     assert report.is_certified
 
 
+@pytest.mark.thorough
+def test_the_typescript_has_no_type_error(tmp_path: Path):
+    """The bridge, its adapter, and what the subjects share. `make subjects` checks those of libraries."""
+    node = Path(typescript(tmp_path)[0])
+    npm = node.resolve().parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    (tmp_path / "package.json").write_text('{"private": true}')
+    install = [node, npm, "install", "--prefix", tmp_path, "--no-audit", "--no-fund", "--ignore-scripts"]
+    installed = subprocess.run([*install, *COMPILER], capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"{' and '.join(COMPILER)} cannot be installed from npm")
+    examples = BRIDGES.parent
+    shutil.copytree(BRIDGES, tmp_path / "bridges")
+    (tmp_path / "subjects").mkdir()
+    for file in ("subjects/subject.ts", "tsconfig.json"):
+        shutil.copy2(examples / file, tmp_path / file)
+    compiler = [node, tmp_path / "node_modules" / "typescript" / "bin" / "tsc", "--project", tmp_path]
+    checked = subprocess.run(compiler, capture_output=True, text=True, check=False)
+    assert (checked.stdout, checked.returncode) == ("", 0)
+
+
 def test_the_lines_of_the_bridges_are_few():
     for bridge in ("bridge.py", "bridge.ts", "go/bridge.go"):
         assert len((BRIDGES / bridge).read_text(encoding="utf-8").splitlines()) <= 80
@@ -126,7 +147,9 @@ def test_a_bridge_that_fails_ends_the_run_with_its_last_words(way: str, why: str
     words = ["certify", "--report", str(tmp_path), "--", sys.executable, "-S", "-E", str(RUDE), way]
     found = CliRunner().invoke(app, words)
     assert found.exit_code == 1, found.output
-    assert why in " ".join(found.output.split())
+    said = " ".join(found.output.split())
+    assert why in said
+    assert f"{why}; its last output" not in said
     assert why.rpartition(": ")[2] in (tmp_path / "output.txt").read_text(encoding="utf-8")
 
 

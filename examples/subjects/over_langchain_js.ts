@@ -9,6 +9,9 @@ import { declare, type Json, readArguments, type Request, Subject, theEnd, witho
 
 const { version } = about;
 
+// Over Gemini, a stream that breaks leaves a rejection that nobody handles (docs/findings.md), for which Node would end.
+if (process.argv[2]?.endsWith(":Gemini")) process.on("unhandledRejection", console.error);
+
 abstract class LangChain extends Subject {
   refuses = (error: Json) => error.constructor === Error; // it has no type of its own for what it does not translate
   static renamed: Record<string, string> = { max_tokens: "maxTokens", top_p: "topP" };

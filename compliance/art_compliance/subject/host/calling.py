@@ -93,7 +93,8 @@ class Caller:
         except TimedOut as error:
             free = partial(self._portal.call, _do_nothing)  # on another thread: the portal itself waits for its loop
             self._blocked, self._since = start_bounded(free), time.monotonic()
-            raise TimedOut(f"{error}{getattr(self._adapter, 'last_words', '')}") from error
+            words = getattr(self._adapter, "last_words", "")
+            raise TimedOut(str(error).removesuffix(words) + words) from error
 
     def _await_loop(self) -> None:
         """Waits for a call that was given up, but works on: in its event loop, the next one would be late, too.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
-from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import TimedOut, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.host.environment import environment_with
@@ -143,6 +143,8 @@ def close_adapter(adapter: Any, order: Order, portal: anyio.from_thread.Blocking
         return
     try:
         await_bounded(portal.start_task_soon(adapter.aclose), order.limit)
+    except TimedOut as error:
+        raise order.error(f"it cannot be closed: {error}") from error
     except Exception as error:
         raise order.error(f"aclose raised {describe_error(error)}") from error
 

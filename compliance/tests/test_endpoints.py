@@ -244,10 +244,10 @@ def test_a_server_that_hangs_is_given_up_after_three_requests():
         return Response(200, steps=(Hang(),)) if b'"stream":true' in request.body else never_streaming(request)
 
     with LoopbackServer(answer) as server:
-        here = Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.1)
+        here = Server(url=f"{server.url}/v1", speaks=DIALECT.name, seconds=0.4)
         coming = ask_all(here, SCENARIOS * 2)
         found = list(islice(coming, 6))
-        with pytest.raises(Stopped, match=r"3 requests had no answer within 0\.1 s"):
+        with pytest.raises(Stopped, match=r"3 requests had no answer within 0\.4 s"):
             next(coming)
     assert [one.kind for one in found if one.got is None] == ["streamed"] * 3
     assert found[-1].hung
@@ -319,7 +319,7 @@ def test_requests_are_under_way_at_once_and_reported_in_their_order(monkeypatch:
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--provider-port", "1"), "leave out --provider-port"),
         (("--endpoint", "http://127.0.0.1:1/v1", "--speaks", "openai-chat"), "nothing listens there"),
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--without", "sight"), "'sight' is not known"),
-        (("--endpoint", "http://a", "--speaks", "openai-chat", "--header", "x"), "header: 'x' is no header such as"),
+        (("--endpoint", "http://a", "--speaks", "openai-chat", "--header", "x"), "header: 'x' is not a header such as"),
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--scenario", "one-usr"), "did you mean one-user?"),
         (("--endpoint", "http://a", "--speaks", "openai-chat", "--profile", "quick"), "leave out --profile"),
     ],

@@ -17,6 +17,7 @@ from art_compliance.scenarios import Scenario, load_scenarios
 from art_compliance.snapshots import is_kept
 from art_compliance.subject.factories import find_factory
 from art_sdk import (
+    BUILT_IN,
     AzureOpenAIAdapter,
     BaseAdapter,
     OllamaAdapter,
@@ -28,21 +29,11 @@ from art_sdk import (
     parse_prompt,
 )
 
-_OF_DIALECTS: Final = (
-    "anthropic",
-    "bedrock",
-    "cohere",
-    "deepseek",
-    "gemini",
-    "groq",
-    "mistral",
-    "ollama-chat",
-    "openai",
-    "openai-responses",
-    "openrouter",
-)
+_NOT_ALONE: Final = ("azure", "ollama", "openai-compatible", "xai")
+"""What speaks the dialect of another, or needs more than a key."""
 ADAPTERS: Final[dict[str, BaseAdapter]] = {
-    adapter.dialect: adapter for adapter in (find_factory(name)(api_key="no-key") for name in _OF_DIALECTS)
+    adapter.dialect: adapter
+    for adapter in (find_factory(name)(api_key="no-key") for name in BUILT_IN if name not in _NOT_ALONE)
 }
 _COMPATIBLE: Final = OpenAICompatibleAdapter(api_key="no-key", base_url="http://127.0.0.1:8000/v1", model="written")
 ADAPTERS[_COMPATIBLE.dialect] = _COMPATIBLE

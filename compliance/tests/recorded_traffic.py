@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -25,10 +26,10 @@ from art_compliance import Decoded, decode
 from art_compliance.cassettes.bodies import json_of
 from art_compliance.cassettes.corpus import Found, dialect_of
 from art_compliance.comparison import Comparison, Expected, compare
-from art_compliance.dialects import Dialect, find_dialect
+from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.endpoints import find_spoken
-from art_compliance.dialects.urls import host_of
+from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.judging.exam import SHAPES
 from art_compliance.subject.factories import find_factory
 from art_compliance.traffic.judged import dialect_at
@@ -50,8 +51,17 @@ ABSENT: Final = f"no recorded traffic: {FOLDER.parent.name}/{FOLDER.name} is not
 needs_traffic: Final = pytest.mark.skipif(not FOLDER.is_dir(), reason=ABSENT)
 
 _CLASSES: Final[Mapping[str, Any]] = {name: find_factory(name) for name in BUILT_IN}
-_OF_SHAPES: Final = ("openai", "openai-responses", "gemini", "anthropic", "ollama-chat", "bedrock", "cohere")
-ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {_CLASSES[name].dialect: _CLASSES[name] for name in _OF_SHAPES}
+
+
+def _speaks(dialect: str) -> type[BaseAdapter]:
+    """The adapter of the format: the only one, or that of the provider whose format it is."""
+    hosts = DIALECTS[dialect].service.hosts
+    all_of_it = [kind for kind in _CLASSES.values() if kind.dialect == dialect]
+    own = [kind for kind in all_of_it if is_one_of(host_of(getattr(kind, "default_base_url", "")) or "", hosts)]
+    return (own or all_of_it)[0]
+
+
+ADAPTERS: Final[Mapping[str, type[BaseAdapter]]] = {dialect: _speaks(dialect) for dialect in SHAPES.values()}
 """By dialect of a recorded shape, who speaks it."""
 
 READERS: Final[Mapping[str, type[BaseAdapter]]] = {shape: ADAPTERS[dialect] for shape, dialect in SHAPES.items()}
@@ -88,21 +98,17 @@ _OPEN: Final[Mapping[type[BaseAdapter], Mapping[str, Any]]] = {
 }
 """What an adapter without its own host is given: who calls an unknown server says what goes back to it."""
 
-DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = {
-    "openai-chat": frozenset({"maps_call_ids"}),
-    "openai-responses": frozenset({"joins_turns", "maps_call_ids"}),
-    "deepseek-chat": frozenset(),
-    "groq-chat": frozenset(),
-    "mistral-chat": frozenset({"maps_call_ids"}),
-    "openrouter-chat": frozenset(),
-    "openai-compatible": frozenset(),
-    "gemini-generate": frozenset({"joins_turns", "wraps_result"}),
-    "anthropic-messages": frozenset(),
-    "ollama-chat": frozenset(),
-    "bedrock-converse": frozenset({"joins_turns"}),
-    "cohere-chat-v2": frozenset(),
-}
-"""By dialect, what our adapter may change in a request that is rebuilt."""
+DECLARED_REPAIRS: Final[Mapping[str, frozenset[str]]] = defaultdict(
+    frozenset,
+    {
+        "openai-chat": frozenset({"maps_call_ids"}),
+        "openai-responses": frozenset({"joins_turns", "maps_call_ids"}),
+        "mistral-chat": frozenset({"maps_call_ids"}),
+        "gemini-generate": frozenset({"joins_turns", "wraps_result"}),
+        "bedrock-converse": frozenset({"joins_turns"}),
+    },
+)
+"""By dialect, what our adapter may change in a request that is rebuilt: by default, nothing."""
 
 NO_SLOT: Final = "the format has no slot for it"
 """Why a part of a recorded request has no place in a decoding."""

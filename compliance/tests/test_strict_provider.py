@@ -145,7 +145,7 @@ def test_a_provider_of_all_dialects_has_no_single_base_url(provider: StrictProvi
         _ = provider.base_url
 
 
-RELATIVES = [name for name, dialect in DIALECTS.items() if name not in PATHS and "chat" in dialect.service.path]
+RELATIVES = [name for name, dialect in DIALECTS.items() if dialect.service.shape is None]
 
 
 @pytest.mark.parametrize("dialect", RELATIVES)

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
-from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Dialect
-from art_compliance.dialects.bedrock_converse import BEDROCK_CONVERSE
-from art_compliance.dialects.cohere_chat import COHERE_CHAT
 from art_compliance.dialects.decoding import Decoded, DecodeFailed
-from art_compliance.dialects.deepseek_chat import DEEPSEEK_CHAT
 from art_compliance.dialects.endpoints import find_spoken
-from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
-from art_compliance.dialects.groq_chat import GROQ_CHAT
-from art_compliance.dialects.mistral_chat import MISTRAL_CHAT
-from art_compliance.dialects.ollama_chat import OLLAMA_CHAT
-from art_compliance.dialects.openai_chat import OPENAI_CHAT
-from art_compliance.dialects.openai_compatible import OPENAI_COMPATIBLE
-from art_compliance.dialects.openai_responses import OPENAI_RESPONSES
-from art_compliance.dialects.openrouter_chat import OPENROUTER_CHAT
 from art_compliance.dialects.urls import host_of, is_one_of
 from art_compliance.dialects.writing import CannotWrite
 from art_compliance.findings import HarnessError
 
-DIALECTS: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect
-    for dialect in (
-        ANTHROPIC_MESSAGES,
-        BEDROCK_CONVERSE,
-        COHERE_CHAT,
-        GEMINI_GENERATE,
-        OPENAI_CHAT,
-        OPENAI_RESPONSES,
-        MISTRAL_CHAT,
-        DEEPSEEK_CHAT,
-        OPENROUTER_CHAT,
-        GROQ_CHAT,
-        OPENAI_COMPATIBLE,
-        OLLAMA_CHAT,
-    )
-}
+
+def _discover() -> Iterator[Dialect]:
+    """The dialect of each folder here."""
+    for found in iter_modules(__path__):
+        if found.ispkg:
+            values = vars(import_module(f"{__name__}.{found.name}")).values()
+            yield next(value for value in values if isinstance(value, Dialect))
+
+
+def _in_order(dialect: Dialect) -> tuple[bool, str]:
+    """Relatives of another format come last: where a URL may belong to several, it belongs to the first."""
+    return dialect.service.shape is None, dialect.name
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in sorted(_discover(), key=_in_order)}
 """Every dialect; `base` says what a new one takes."""
 
 

@@ -19,7 +19,7 @@ from art_sdk.http.transport import Transport
 
 USER = [{"role": "user", "content": "hello"}]
 BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-WAYS = pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
+BACKENDS = pytest.mark.parametrize("way", ["sync", "asyncio", "trio"])
 IGNORES_GENERATORS_OF_HTTPX2 = pytest.mark.filterwarnings(
     # httpx2 leaves generators to the garbage collector, which trio reports; the connection is closed by then
     "ignore:Exception ignored in. <async_generator object (PoolByteStream|.*ByteStream|.*ResponseStream):"

@@ -23,7 +23,7 @@ FAILURES = (Exception, pytest.fail.Exception)
 @contextmanager
 def unmeasured() -> Iterator[None]:
     """Let coverage trace neither this thread, nor threads and processes that start meanwhile."""
-    here, elsewhere = sys.gettrace(), threading.gettrace()
+    here, threads = sys.gettrace(), threading.gettrace()
     process = os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
     sys.settrace(None)
     threading.settrace(None)  # type: ignore[arg-type] # None ends it, as with sys.settrace
@@ -31,7 +31,7 @@ def unmeasured() -> Iterator[None]:
         yield
     finally:
         sys.settrace(here)
-        threading.settrace(elsewhere)  # type: ignore[arg-type] # likewise
+        threading.settrace(threads)  # type: ignore[arg-type] # likewise
         if process is not None:
             os.environ["COVERAGE_PROCESS_CONFIG"] = process
 

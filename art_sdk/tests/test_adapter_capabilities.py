@@ -32,7 +32,7 @@ OTHER: dict[str, Any] = {"role": "tool", "content": "r", "tool_call_id": "b"}
 IMAGE = {"type": "image", "mime_type": "image/png", "url": "https://x/y"}
 TOOL = {"name": "f", "description": "", "inputSchema": {}}
 THOUGHT = {"role": "assistant", "content": "x", "extensions": {"acme-chat": {}}}
-ELSEWHERE = {"role": "assistant", "content": "x", "extensions": {"other-chat": {}}}
+OTHER_DIALECT = {"role": "assistant", "content": "x", "extensions": {"other-chat": {}}}
 
 CASES: list[tuple[Capability, list[dict[str, Any]], dict[str, Any], bool, int | None]] = [
     ("system", [SYSTEM, USER], {}, True, 0),
@@ -50,16 +50,16 @@ CASES: list[tuple[Capability, list[dict[str, Any]], dict[str, Any], bool, int | 
     ("streaming", [USER], {"stream": True}, True, None),
     ("streaming", [USER], {}, False, None),
     ("reasoning", [USER, THOUGHT, USER], {}, True, 1),
-    ("reasoning", [USER, ELSEWHERE, USER], {}, False, None),
+    ("reasoning", [USER, OTHER_DIALECT, USER], {}, False, None),
     ("images", [USER, {"role": "user", "content": [{"type": "text", "text": "t"}, IMAGE]}], {}, True, 1),
     ("images", [SYSTEM, USER, {"role": "user", "content": [{"type": "text", "text": "t"}]}], {}, False, None),
     ("response_schema", [USER], {"response_schema": {}}, True, None),
     ("response_schema", [USER], {}, False, None),
     ("stop", [USER], {"stop": ["x"]}, True, None),
     ("stop", [USER], {}, False, None),
-    ("prefill", [USER, ELSEWHERE], {}, True, 1),
+    ("prefill", [USER, OTHER_DIALECT], {}, True, 1),
     ("prefill", [USER, REQUEST, RESULT], {}, False, None),
-    ("prefill", [USER, ELSEWHERE, USER], {}, False, None),
+    ("prefill", [USER, OTHER_DIALECT, USER], {}, False, None),
     ("prefill", [], {}, False, None),
     ("provider_fields", [USER], {"provider": {"acme-chat": {"seed": 1}}}, True, None),
     ("provider_fields", [USER], {"provider": {"other-chat": {"seed": 1}, "acme-chat": {}}}, False, None),

@@ -26,10 +26,10 @@ from art_sdk import (
     TokenEvent,
 )
 from networked import (
+    BACKENDS,
     FINISH,
     IGNORES_GENERATORS_OF_HTTPX2,
     USER,
-    WAYS,
     Serve,
     adapter_to,
     gather,
@@ -85,7 +85,7 @@ def _answers(connection: socket.socket, stop: threading.Event) -> None:
     connection.sendall(HEAD + piece(says("hi") + FINISH) + b"0\r\n\r\n")
 
 
-@WAYS
+@BACKENDS
 def test_a_stream_that_was_read_to_its_end_leaves_its_connection_for_the_next(serve: Serve, way: str) -> None:
     server = serve(_answers)
     adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=5))
@@ -145,7 +145,7 @@ LIMITS = {
 
 
 @pytest.mark.unmeasured
-@WAYS
+@BACKENDS
 @pytest.mark.parametrize(("script", "timeouts", "limit", "tokens"), LIMITS.values(), ids=LIMITS)
 def test_a_time_limit_ends_a_streamed_call_and_keeps_what_arrived(
     serve: Serve, script: Any, timeouts: Timeouts, limit: float, tokens: int, way: str
@@ -168,7 +168,7 @@ def test_a_time_limit_ends_a_streamed_call_and_keeps_what_arrived(
     assert not timers()
 
 
-@WAYS
+@BACKENDS
 def test_the_time_to_connect_is_limited(way: str) -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
@@ -190,7 +190,7 @@ def test_the_time_to_connect_is_limited(way: str) -> None:
     assert 0.25 <= took <= 20
 
 
-@WAYS
+@BACKENDS
 def test_the_whole_call_s_time_runs_on_while_the_caller_handles_an_event(serve: Serve, way: str) -> None:
     adapter = adapter_to(serve(_drips(says("b"))).url, timeouts=Timeouts(whole_call=0.3))
 
@@ -218,7 +218,7 @@ def test_the_whole_call_s_time_runs_on_while_the_caller_handles_an_event(serve: 
     assert kinds(events)[-2:] == [ErrorEvent, EndEvent]
 
 
-@WAYS
+@BACKENDS
 def test_closing_the_events_closes_the_connection_at_once_and_leaves_nothing(serve: Serve, way: str) -> None:
     server = serve(_drips(says("b")))
     adapter = adapter_to(server.url, timeouts=Timeouts(whole_call=5))

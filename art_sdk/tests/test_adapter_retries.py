@@ -25,9 +25,9 @@ from art_sdk import (
 from art_sdk.http.exchange import Retries
 from art_sdk.http.time_limits import CallClock
 from networked import (
+    BACKENDS,
     FINISH,
     IGNORES_GENERATORS_OF_HTTPX2,
-    WAYS,
     Serve,
     adapter_to,
     frame,
@@ -108,7 +108,7 @@ def call(answers: list[Answer], way: str, **more: Any) -> tuple[list[StreamEvent
     return gather(OpenAIAdapter(api_key="key", http_client=client, **more), way), sent
 
 
-@WAYS
+@BACKENDS
 @pytest.mark.parametrize(("allowed", "answers", "requests", "is_good"), SENT.values(), ids=SENT)
 def test_a_call_is_tried_again_only_if_that_may_help_and_no_event_was_given(
     waits: list[float],
@@ -127,7 +127,7 @@ def test_a_call_is_tried_again_only_if_that_may_help_and_no_event_was_given(
     assert len(waits) == requests - 1
 
 
-@WAYS
+@BACKENDS
 def test_unstreamed_calls_are_tried_again_too(waits: list[float], way: str) -> None:
     body = b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}'
     mock, sent = answering(no(), httpx2.Response(200, content=body))
@@ -136,7 +136,7 @@ def test_unstreamed_calls_are_tried_again_too(waits: list[float], way: str) -> N
     assert (len(sent), kinds(events)) == (2, [TokenEvent, MetadataEvent, EndEvent])
 
 
-@WAYS
+@BACKENDS
 def test_the_provider_s_own_wait_is_used_and_otherwise_it_doubles(waits: list[float], way: str) -> None:
     call([no(retry_after="7"), no(retry_after_ms="20"), *[no(retry_after="0")] * 5, ok()], way, retries=7)
     own, short, *rest = waits
@@ -146,7 +146,7 @@ def test_the_provider_s_own_wait_is_used_and_otherwise_it_doubles(waits: list[fl
         assert longest * 0.75 <= wait <= longest
 
 
-@WAYS
+@BACKENDS
 @pytest.mark.parametrize(
     ("retry_after", "whole_call"),
     [("31", 30.0), ("61", None), ("3600", None)],
@@ -162,7 +162,7 @@ def test_a_wait_that_is_too_long_is_not_begun(
     assert events[0].error.retry_after == float(retry_after)
 
 
-@WAYS
+@BACKENDS
 def test_the_whole_call_s_time_runs_through_all_tries(serve: Serve, way: str) -> None:
     def refuses(connection: socket.socket, stop: threading.Event) -> None:
         connection.sendall(b"HTTP/1.1 503 No\r\ncontent-length: 0\r\nretry-after-ms: 100\r\n\r\n")
@@ -203,7 +203,7 @@ def cut_after(head: str, body: bytes) -> Any:
     return script
 
 
-@WAYS
+@BACKENDS
 @pytest.mark.parametrize(
     ("head", "requests", "message"),
     [

@@ -100,7 +100,7 @@ def test_a_refusal_quotes_the_server(server: str, body: Any, code: str | None, m
     assert str(SERVERS[server].provider_name) in error.message
 
 
-WAYS: dict[str, Callable[[str, Any], list[StreamEvent]]] = {
+CALLS: dict[str, Callable[[str, Any], list[StreamEvent]]] = {
     "whole": whole,
     "instead of a stream": lambda server, body: streamed(server, [body], JSON),
     "first in a stream": lambda server, body: streamed(server, [body]),
@@ -110,10 +110,10 @@ WAYS: dict[str, Callable[[str, Any], list[StreamEvent]]] = {
 
 
 @each_server
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", CALLS)
 @table(("body", "code", "message"), ERRORS.values(), ids=ERRORS)
 def test_an_error_inside_a_200_is_an_error(server: str, way: str, body: Any, code: str | None, message: str) -> None:
-    error = failure(WAYS[way](server, body))
+    error = failure(CALLS[way](server, body))
     assert error is not None
     assert error.status == 200
     if isinstance(body, dict) and "error" in body:

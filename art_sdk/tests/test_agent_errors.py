@@ -173,8 +173,8 @@ def test_the_model_sees_a_failed_call_and_answers(call: tuple[str, str, str], er
     assert result.answer == "I do not know."
     [failed] = result.tool_results
     assert str(failed.error).startswith(error)
-    asked, told = trial.adapter.prompts[1][2:4]
-    assert (told.status, told.content) == ("error", failed.error)  # type: ignore[union-attr]
+    asked, answered = trial.adapter.prompts[1][2:4]
+    assert (answered.status, answered.content) == ("error", failed.error)  # type: ignore[union-attr]
     assert asked.tool_calls[0].function.arguments.startswith("{")  # type: ignore[union-attr]
     assert f"Status: error\n  Error: {failed.error}" in str(trial.adapter.prompts[1][-1].content)
 

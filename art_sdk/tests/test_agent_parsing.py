@@ -51,7 +51,7 @@ def test_calls_alone_have_no_intent_and_no_plan():
 
 
 @pytest.mark.parametrize("said", ["", "[]", "none", "None.", "N/A", "(no tools needed)", "null"])
-def test_no_calls_are_said_in_many_ways(said: str):
+def test_an_answer_without_calls_has_many_forms(said: str):
     assert parse(TEXT + said) == PlanningOutput("to know", "1. look\n2. tell")
 
 

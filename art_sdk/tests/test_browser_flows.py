@@ -153,7 +153,7 @@ def test_the_same_step_again_is_a_retry():
     assert reflect(after_login(), reflection(0, 0)).step_index == 0
 
 
-def test_names_may_be_written_in_both_ways_but_not_at_once():
+def test_names_may_be_snake_case_or_camel_case_but_not_both():
     snake = act(request=action())
     camel = act(
         request={

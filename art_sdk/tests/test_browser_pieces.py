@@ -65,11 +65,11 @@ def test_no_cut_changes_what_odd_markup_means(html: str):
 
 def test_what_html_moves_out_of_a_table_has_the_same_selectors():
     html = "<table><tr><td>a<div>b</td></tr><div>moved</div><tr><td>c</table><div>d</div>"
-    ways = [
+    readings = [
         sorted(str(one) for one in selectors(read.elements, read.elements))
         for read in (page(html, 1), page(html, WHOLE))
     ]
-    assert ways[0] == ways[1]
+    assert readings[0] == readings[1]
 
 
 def test_a_doctype_decides_where_paragraphs_end_also_in_later_pieces():

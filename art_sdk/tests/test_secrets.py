@@ -24,7 +24,7 @@ from rich.pretty import pretty_repr
 from rich.traceback import Traceback
 
 from art_sdk import BaseAdapter, ErrorEvent, InvalidConfig, LLMProviderError, OpenAIAdapter, Secret
-from networked import BOTH, USER, WAYS, Serve, gather, options
+from networked import BACKENDS, BOTH, USER, Serve, gather, options
 from row_tables import table
 
 KEY = "k3y-" + "0123456789abcdef" * 10
@@ -139,11 +139,11 @@ def test_an_adapter_that_is_half_made_has_a_repr(make: type[BaseAdapter]) -> Non
 )
 def test_a_traceback_of_a_wrong_setting_shows_no_key(make: type[BaseAdapter], settings: dict[str, Any]) -> None:
     given = {"api_key": Secret(KEY), "headers": HEADERS} | settings
-    held = [given.pop(name) for name in list(given)]  # the test's own frame shows what it has
+    values = [given.pop(name) for name in list(given)]  # the test's own frame shows what it has
     names = list({"api_key": 0, "headers": 0} | settings)
     with pytest.raises(InvalidConfig) as caught:
-        make(**dict(zip(names, held, strict=True)))
-    del given, held, settings
+        make(**dict(zip(names, values, strict=True)))
+    del given, values, settings
     error = caught.value
     error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without the test's frame
     assert not [text for text in printed(error) if START in text]
@@ -202,7 +202,7 @@ def test_an_error_that_the_caller_handles_keeps_its_traceback() -> None:
     assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][-1] == "write"
 
 
-@WAYS
+@BACKENDS
 def test_no_log_shows_the_key(make: type[BaseAdapter], way: str, serve: Any, caplog: pytest.LogCaptureFixture) -> None:
     server = serve(lambda connection, stop: connection.sendall(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n"))
     with caplog.at_level(logging.DEBUG):

@@ -13,7 +13,7 @@ import brotli
 import pytest
 
 from art_sdk import ErrorEvent, LLMProviderError, SizeLimits, StreamEvent, TokenEvent
-from networked import IGNORES_GENERATORS_OF_HTTPX2, WAYS, Serve, adapter_to, gather, says
+from networked import BACKENDS, IGNORES_GENERATORS_OF_HTTPX2, Serve, adapter_to, gather, says
 
 pytestmark = IGNORES_GENERATORS_OF_HTTPX2
 
@@ -73,7 +73,7 @@ def test_a_small_body_cannot_become_more_memory_than_its_limit(
     assert most < 40 * MiB
 
 
-@WAYS
+@BACKENDS
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_an_answer_over_its_limit_is_an_error_that_names_the_limit(
     serve: Serve,
@@ -103,7 +103,7 @@ def test_an_event_that_never_ends_is_an_error(serve: Serve, body: bytes) -> None
     )
 
 
-@WAYS
+@BACKENDS
 def test_a_refusal_keeps_its_status_and_words_however_large_it_is(serve: Serve, way: str) -> None:
     body = b'{"error": {"message": "no such user"}}' + b" " * 5000
     url = serve(sends(body, "401 Unauthorized", "application/json", x_request_id="r1", retry_after="7")).url

@@ -84,7 +84,7 @@ def test_a_fault_of_the_network_is_the_provider_s(
     assert "k3y" not in f"{error} {error!r} {error.__cause__!r} {error.details} {vars(error)}"
 
 
-def test_no_user_and_no_path_of_the_address_is_told() -> None:
+def test_errors_show_no_user_and_no_path_of_the_address() -> None:
     request = HttpRequest("POST", "http://us3r:pa55@acme.test:8080/s3cret?key=k3y", {}, b"")
     with pytest.raises(LLMProviderError) as caught:
         _over(_raiser(httpx2.ConnectError("x")), is_async=False, request=request)

@@ -288,7 +288,7 @@ def _provider_at(url: str) -> str | None:
     return named if named in FAMILY else "redacted" if dialect == "openai-compatible" else None
 
 
-def accepted_elsewhere(packaged: Iterable[Found]) -> Iterator[Recorded]:
+def accepted_in_packages(packaged: Iterable[Found]) -> Iterator[Recorded]:
     """What a provider took, by the recordings of others, of our dialects."""
     for found in packaged:
         dialect, exchange = dialect_of(found), found.exchange

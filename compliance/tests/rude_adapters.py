@@ -63,7 +63,7 @@ class BlocksTheLoop(GoodToGreet):
         yield {}
 
 
-class HoldsTheInterpreter(GoodToGreet):
+class BlocksTheInterpreter(GoodToGreet):
     """No other thread of its process runs meanwhile."""
 
     def misbehave(self) -> Any:
@@ -184,7 +184,7 @@ STOPPING: Final[Mapping[Callable[..., Any], str]] = MappingProxyType(
         Killed: "its process was ended by SIGKILL",
         Hangs: "it did not return in time, and its process did not answer",
         BlocksTheLoop: "it did not return within 2 s",
-        HoldsTheInterpreter: "it did not return in time, and its process did not answer",
+        BlocksTheInterpreter: "it did not return in time, and its process did not answer",
         Endless: "did not",
         ClosesFiles: "its process",
         LeavesTheRest: "its process ended with exit code 0",

@@ -33,14 +33,14 @@ pytestmark = [
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and workers, each a process: the address, and the processes with the scheduler first."""
-    told = folder / "scheduler.json"
-    here = ["--scheduler-file", str(told), "--no-dashboard"]
+    scheduler_file = folder / "scheduler.json"
+    here = ["--scheduler-file", str(scheduler_file), "--no-dashboard"]
     started = [start("scheduler", *here, "--port", "0", "--host", "127.0.0.1")]
     try:
-        wait_for(told)
+        wait_for(scheduler_file)
         options = ["--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
         started += [start("worker", *here, *options) for _ in range(workers)]
-        yield msgspec.json.decode(told.read_bytes())["address"], started
+        yield msgspec.json.decode(scheduler_file.read_bytes())["address"], started
     finally:
         for process in started:
             process.kill()

@@ -79,9 +79,9 @@ MESSAGES = [
 
 
 def span(provider: str, messages: object, **more: object) -> dict[str, Any]:
-    told = {"operation.name": "chat", "provider.name": provider, "request.model": "m", "request.temperature": 0.5}
-    told |= {"usage.input_tokens": 5, "usage.output_tokens": 7, "input.messages": json.dumps(messages), **more}
-    attributes = [attribute(f"gen_ai.{name}", value) for name, value in told.items()]
+    fields = {"operation.name": "chat", "provider.name": provider, "request.model": "m", "request.temperature": 0.5}
+    fields |= {"usage.input_tokens": 5, "usage.output_tokens": 7, "input.messages": json.dumps(messages), **more}
+    attributes = [attribute(f"gen_ai.{name}", value) for name, value in fields.items()]
     return {"startTimeUnixNano": "1795000000000000000", "attributes": attributes}
 
 

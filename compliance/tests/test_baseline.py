@@ -147,12 +147,12 @@ def test_the_last_day_of_an_entry_still_counts(known: Report):
 
 
 def test_a_filtered_run_says_nothing_of_what_it_does_not_judge(known: Report):
-    elsewhere = (
+    unjudged = (
         Entry(check=CHECK, scenario="unicode-space-only"),
         Entry(check="wire.no-rule-is-broken", scenario="one-question"),
         Entry(check=CHECK, cause="another"),
     )
-    assert faults(known, SELECTION, OUTER, OTHER, *elsewhere) == []
+    assert faults(known, SELECTION, OUTER, OTHER, *unjudged) == []
 
 
 def test_a_whole_run_says_what_matches_nothing(known: Report):

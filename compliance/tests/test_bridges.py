@@ -155,7 +155,7 @@ def test_calls_at_the_same_time_get_their_own_events_in_their_order(good: Bridge
         assert [event["text"] for event in events] == [f"{at} " for at in range(length)]
 
 
-def test_texts_of_every_kind_go_both_ways(good: BridgedAdapter):
+def test_texts_of_every_kind_arrive_and_return(good: BridgedAdapter):
     prompt = [{"role": "user", "content": "\u2028 \ud800 \x00 🧪 " + "x" * 300_000}]
     assert translate(good, prompt) == {"messages": prompt}
 

@@ -104,7 +104,7 @@ def test_a_cassette_with_a_secret_is_not_played_counts_for_nothing_and_shows_it_
     assert KEY not in msgspec.json.encode(report).decode()
 
 
-def test_recording_again_mends_a_cassette_with_a_secret(tmp_path: Path):
+def test_recording_again_replaces_a_cassette_with_a_secret(tmp_path: Path):
     record_into(tmp_path, "openai", "one-question")
     path = tmp_path / "openai" / "one-question.yaml"
     whole = path.read_text(encoding="utf-8")

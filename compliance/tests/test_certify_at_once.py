@@ -39,13 +39,13 @@ def hang(send: Send) -> None:
 @pytest.mark.once
 @pytest.mark.unmeasured
 def test_results_come_in_the_order_of_the_tasks_from_several_processes():
-    told: list[tuple[str, Any]] = []
+    progress: list[tuple[str, Any]] = []
     names = ["slow", "b", "c"]
     tasks = [Task(name, partial(work, name, seconds=0.5 if name == "slow" else 0.0)) for name in names]
-    found = list(run_all(tasks, 2, lambda name, what: told.append((name, what))))
+    found = list(run_all(tasks, 2, lambda name, what: progress.append((name, what))))
     assert [name for name, _ in found] == names
     assert os.getpid() not in {process for _, process in found}
-    assert sorted(told) == [("b", "b has begun"), ("c", "c has begun"), ("slow", "slow has begun")]
+    assert sorted(progress) == [("b", "b has begun"), ("c", "c has begun"), ("slow", "slow has begun")]
     assert active_children() == []
 
 
@@ -84,11 +84,11 @@ def work_until_interrupted(send: Send) -> str:
 @pytest.mark.once
 @pytest.mark.unmeasured
 def test_what_is_done_when_somebody_interrupts_is_given():
-    told: list[str] = []
+    progress: list[str] = []
 
     def interrupt(name: str, what: Any) -> None:
-        told.append(name)
-        if len(told) == 2:
+        progress.append(name)
+        if len(progress) == 2:
             raise KeyboardInterrupt(what)
 
     tasks = [Task(name, work_until_interrupted) for name in ("one", "two", "waiting")]

@@ -67,7 +67,7 @@ AGREES = "response.call-methods-agree"
         (Raises, ["complete_sync raised OSError: no line"]),
     ],
 )
-def test_ways_to_call_that_differ_are_found(make: type, fragments: list[str]):
+def test_methods_that_differ_from_call_are_found(make: type, fragments: list[str]):
     assert_each_has(messages_of(AGREES, make, SAID), fragments)
 
 

@@ -224,14 +224,14 @@ TOOL = {"name": "look", "description": "a tool", "inputSchema": SCHEMA}
 @pytest.mark.parametrize(
     ("tool", "change", "missing"),
     [
-        (TOOL, lambda told: told, []),
-        (TOOL, lambda told: [{"look": 1}, told], []),
-        (TOOL, lambda told: {**told, "name": "x"}, ['"look"']),
-        (TOOL, lambda told: {**told, "description": "canary"}, ["its description"]),
-        (TOOL, lambda told: {**told, "parameters": {"at": {}}}, ['"n"']),
+        (TOOL, lambda sent: sent, []),
+        (TOOL, lambda sent: [{"look": 1}, sent], []),
+        (TOOL, lambda sent: {**sent, "name": "x"}, ['"look"']),
+        (TOOL, lambda sent: {**sent, "description": "canary"}, ["its description"]),
+        (TOOL, lambda sent: {**sent, "parameters": {"at": {}}}, ['"n"']),
         (TOOL, lambda _: {}, ['"look"', "its description", '"at"', '"n"']),
-        ({**TOOL, "description": " "}, lambda told: {**told, "description": "x"}, []),
-        ({**TOOL, "inputSchema": {"type": "object"}}, lambda told: {**told, "parameters": 1}, []),
+        ({**TOOL, "description": " "}, lambda sent: {**sent, "description": "x"}, []),
+        ({**TOOL, "inputSchema": {"type": "object"}}, lambda sent: {**sent, "parameters": 1}, []),
     ],
 )
 def test_what_is_missing_of_a_tool_is_found(tool: Any, change: Callable[[Any], Any], missing: list[str]):

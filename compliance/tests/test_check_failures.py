@@ -44,7 +44,7 @@ def noting(events: Events | None = None, make: type[OpenAIAdapter] = OpenAIAdapt
     return spoiled(spoil, make), came
 
 
-TOLD = "response.error-answer-is-an-error"
+ERROR_ANSWER = "response.error-answer-is-an-error"
 STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 520, 524, 529]
 
 
@@ -81,14 +81,14 @@ def tells(status: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> An
     ],
 )
 def test_what_an_error_does_not_say_is_found(status: int, changes: dict[str, Any], fragments: list[str]):
-    found = messages_of(TOLD, tells(status, lambda error: {**error, **changes}))
+    found = messages_of(ERROR_ANSWER, tells(status, lambda error: {**error, **changes}))
     assert_each_has(found, fragments)
     assert all(one.startswith(f"answered {status}: ") for one in found)
 
 
 def test_these_statuses_are_answered_and_one_of_them_says_how_long_to_wait():
     adapter, came = noting()
-    assert messages_of(TOLD, adapter) == []
+    assert messages_of(ERROR_ANSWER, adapter) == []
     assert [one.status for one in came] == STATUSES
     assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")]
 
@@ -108,13 +108,13 @@ def without_code(error: dict[str, Any], statuses: list[int]) -> dict[str, Any]:
 
 
 def test_an_error_has_a_code_as_the_others_have_and_none_at_all_is_a_note():
-    (found,) = findings_of(TOLD, uncoded([422]))
+    (found,) = findings_of(ERROR_ANSWER, uncoded([422]))
     assert (found.message[:14], found.severity, "no provider_code" in found.message) == (
         "answered 422: ",
         "reject",
         True,
     )
-    (found,) = findings_of(TOLD, uncoded(STATUSES))
+    (found,) = findings_of(ERROR_ANSWER, uncoded(STATUSES))
     assert (found.severity, found.message[:33]) == ("note", "no ERROR has a provider_code, alt")
 
 
@@ -139,13 +139,13 @@ def asking(times: int) -> Any:
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_request_that_is_refused_for_good_is_sent_once(times: int):
     finals = [400, 401, 402, 403, 404, 413, 422] if times != 1 else []
-    found = messages_of(TOLD, asking(times))
+    found = messages_of(ERROR_ANSWER, asking(times))
     assert [one.partition(":")[0] for one in found] == [f"answered {status}" for status in finals]
     assert all(f"sent {times} requests" in one for one in found)
 
 
 def test_an_adapter_that_sends_no_request_is_found():
-    found = messages_of(TOLD, scripted(failure_events(), dialect="openai-chat"))
+    found = messages_of(ERROR_ANSWER, scripted(failure_events(), dialect="openai-chat"))
     assert len([one for one in found if "sent 0 requests" in one]) == 7
 
 
@@ -187,7 +187,7 @@ def test_answers_are_broken_in_each_listed_way(broken: dict[str, Came]):
     assert broken["the body [[[[[[[[[["].body == b"[" * 100_000
 
 
-def test_each_field_that_an_answer_cannot_do_without_is_spoiled_in_four_ways(broken: dict[str, Came]):
+def test_each_required_field_of_an_answer_is_broken_in_four_forms(broken: dict[str, Came]):
     named = {name: json.loads(one.body) for name, one in broken.items() if name.startswith("/")}
     assert named
     for pointer in {name.partition(" ")[0] for name in named}:
@@ -223,8 +223,8 @@ def test_an_adapter_that_raises_is_found():
 )
 def test_each_place_that_shows_the_key_is_found(script: Script, place: str | None):
     found = messages_of("response.key-is-never-shown", scripted(script, dialect="openai-chat"))
-    ways = ("with an error", "200 and an error", "with a text")
-    assert_each_has(found, [f"{way}, {place}" for way in ways if place])
+    forms = ("with an error", "200 and an error", "with a text")
+    assert_each_has(found, [f"{way}, {place}" for way in forms if place])
 
 
 def test_the_provider_repeats_the_key_in_its_errors():

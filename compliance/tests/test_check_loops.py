@@ -123,7 +123,7 @@ def test_an_adapter_without_a_call_is_not_asked():
     assert "no call" in reason_of(SERVED, translator(lambda *_: {}, capabilities={"tools"}, dialect="openai-chat"))
 
 
-HOLD_UP = "load.slow-calls-do-not-block-others"
+SLOW = "load.slow-calls-do-not-block-others"
 
 
 def letting(how_many: int) -> Any:
@@ -147,8 +147,8 @@ def letting(how_many: int) -> Any:
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("how_many", "words"), [(1, ["one after the other"]), (2, []), (100, [])])
 def test_calls_that_wait_for_one_another_are_found(how_many: int, words: list[str]):
-    assert_each_has(messages_of(HOLD_UP, letting(how_many)), words)
+    assert_each_has(messages_of(SLOW, letting(how_many)), words)
 
 
 def test_calls_that_fail_say_nothing_about_waiting():
-    assert "at-once" in reason_of(HOLD_UP, answering(lambda number: failure_events() if number == 2 else None))
+    assert "at-once" in reason_of(SLOW, answering(lambda number: failure_events() if number == 2 else None))

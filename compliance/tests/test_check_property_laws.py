@@ -32,7 +32,7 @@ OUTCOME, LOST, PURE = (
 )
 
 
-def held(
+def passed(
     law: str,
     make: Any,
     family: str = WHOLE,
@@ -70,24 +70,24 @@ def crashing(is_wrong: Callable[[Any], bool], count: list[Any] | None = None) ->
 
 
 def test_a_good_adapter_is_judged_on_every_prompt_that_the_law_says_something_of():
-    result = held(OUTCOME, OpenAIAdapter, examples=5)
+    result = passed(OUTCOME, OpenAIAdapter, examples=5)
     assert (result.verdict, result.judged) == ("pass", 5)
-    some = held("properties.result-order-does-not-matter", OpenAIAdapter, examples=20)
+    some = passed("properties.result-order-does-not-matter", OpenAIAdapter, examples=20)
     assert some.verdict == "pass"
     assert 0 < (some.judged or 0) < 20
 
 
 def test_without_a_dialect_a_law_is_judged_by_the_checks_that_need_none():
-    empty = held(LOST, translator(lambda *_: {"messages": []}, dialect=None), shrink_seconds=0.1)
+    empty = passed(LOST, translator(lambda *_: {"messages": []}, dialect=None), shrink_seconds=0.1)
     assert checks_named(empty)
     assert all(name.startswith("translation.canary-") for name in checks_named(empty))
-    known = held(LOST, translating(lambda payload, *_: {**payload, "messages": []}), shrink_seconds=0.1)
+    known = passed(LOST, translating(lambda payload, *_: {**payload, "messages": []}), shrink_seconds=0.1)
     assert checks_named(known)
     assert not any(name.startswith("translation.canary-") for name in checks_named(known))
 
 
 def test_the_first_finding_alone_has_the_prompt_and_what_it_gave():
-    result = held(LOST, translating(lambda payload, *_: {**payload, "messages": []}))
+    result = passed(LOST, translating(lambda payload, *_: {**payload, "messages": []}))
     first, *others = [one.example for one in result.findings]
     assert first is not None
     assert first.payload["messages"] == []
@@ -96,20 +96,20 @@ def test_the_first_finding_alone_has_the_prompt_and_what_it_gave():
 
 def test_a_law_that_failed_is_not_tried_any_more():
     first: list[Any] = []
-    held(OUTCOME, crashing(lambda _: len(first) == 3, first), examples=40, shrink_seconds=0.0)
+    passed(OUTCOME, crashing(lambda _: len(first) == 3, first), examples=40, shrink_seconds=0.0)
     assert len(first) < 40
 
 
 def test_only_the_selected_laws_are_run():
     alone: list[Any] = []
-    assert held(OUTCOME, crashing(lambda _: False, alone), examples=5).verdict == "pass"
+    assert passed(OUTCOME, crashing(lambda _: False, alone), examples=5).verdict == "pass"
     among_others: list[Any] = []
-    assert held(OUTCOME, crashing(lambda _: False, among_others), examples=5, alone=False).verdict == "pass"
+    assert passed(OUTCOME, crashing(lambda _: False, among_others), examples=5, alone=False).verdict == "pass"
     assert len(alone) < len(among_others)
 
 
 def test_without_time_nothing_is_tried():
-    result = held(OUTCOME, OpenAIAdapter, seconds=-1.0)
+    result = passed(OUTCOME, OpenAIAdapter, seconds=-1.0)
     assert (result.verdict, result.judged) == ("not applicable", 0)
     assert "all of 0 generated prompts were refused" in str(result.reason)
 
@@ -146,7 +146,7 @@ NOT_EXERCISED = "generated prompts exercised this law"
     ],
 )
 def test_a_law_that_nothing_was_judged_by_does_not_apply(law: str, family: str, make: Any, judged: int, reason: str):
-    result = held(law, make, family)
+    result = passed(law, make, family)
     assert (result.verdict, result.judged) == ("not applicable", judged)
     assert reason in str(result.reason)
 
@@ -158,7 +158,7 @@ def test_what_fails_shrinks_by_the_check_that_failed_first():
         lost = "user" if len(prompt) == 1 else "system"
         return {**payload, "messages": [one for one in payload["messages"] if one["role"] != lost]}
 
-    result = held(LOST, translating(lose), examples=60)
+    result = passed(LOST, translating(lose), examples=60)
     (example,) = [one.example for one in result.findings if one.example]
     if "translation.system-text-survives" in checks_named(result):
         assert len(example.prompt) == 2
@@ -172,7 +172,7 @@ def test_a_result_shrinks_with_its_call_unless_the_conversation_is_broken_anyway
     def translate(prompt: Any, _: Any) -> Any:
         return {"text": [message["content"] for message in prompt if message["role"] != "tool_result" or int("no")]}
 
-    result = held(OUTCOME, translator(translate), family, examples=60)
+    result = passed(OUTCOME, translator(translate), family, examples=60)
     (example,) = [one.example for one in result.findings if one.example]
     assert len(example.prompt) == roles
 
@@ -180,7 +180,7 @@ def test_a_result_shrinks_with_its_call_unless_the_conversation_is_broken_anyway
 def test_what_does_not_fail_again_is_not_pure():
     count: list[Any] = []
     once = crashing(lambda _: len(count) == 3, count)
-    (found,) = held(OUTCOME, once).findings
+    (found,) = passed(OUTCOME, once).findings
     assert "translate is not deterministic" in found.message
     assert found.example is not None
     assert found.example.prompt in [message["content"] and prompt for prompt in count[:3] for message in prompt[:1]]
@@ -198,7 +198,7 @@ def test_what_is_kept_is_tried_first(tmp_path: Path, wrong: set[str], example: s
         keep(folder_of(tmp_path, "adapter"), OUTCOME, WHOLE, said(text))
     tried: list[Any] = []
     adapter = crashing(lambda prompt: prompt[0]["content"] in wrong, tried)
-    result = held(OUTCOME, adapter, examples=3, kept=tmp_path)
+    result = passed(OUTCOME, adapter, examples=3, kept=tmp_path)
     shown = [one.example.prompt[0]["content"] for one in result.findings if one.example]
     assert (result.verdict, shown in ([], [example], ["second"])) == ("fail" if wrong else "pass", True)
     assert {one[0]["content"] for one in tried[:2]} <= {"first", "second"}
@@ -207,7 +207,7 @@ def test_what_is_kept_is_tried_first(tmp_path: Path, wrong: set[str], example: s
 
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_a_failing_prompt_is_kept_if_there_is_a_folder(tmp_path: Path, is_kept: bool):  # noqa: FBT001
-    result = held(OUTCOME, crashing(lambda _: True), kept=tmp_path if is_kept else None)
+    result = passed(OUTCOME, crashing(lambda _: True), kept=tmp_path if is_kept else None)
     paths = list(tmp_path.rglob(f"{OUTCOME}-*.json"))
     assert len(paths) == is_kept
     prompts = [json.loads(path.read_text(encoding="utf-8"))["prompt"] for path in paths]
@@ -222,7 +222,7 @@ def test_generated_answers_lose_their_reasoning_where_the_dialect_has_no_place_f
         thoughts.extend(one["text"] for one in events if one.get("token_type") == "LLM_THINKING")
         return events
 
-    result = held(
+    result = passed(
         "properties.answers-are-read-whole", spoiled(lambda one: change_events(one, note), make), ANSWERS, examples=60
     )
     assert (result.verdict, result.judged) == ("pass", 20)
@@ -261,7 +261,7 @@ def test_generated_answers_are_judged_by_the_laws_of_answers_but_for_their_ids(l
     def bad(_: Any, options: Any) -> Events:
         return BAD if stage == "response" or options.get("stream") else answer_events()
 
-    result = held(law, scripted(bad, dialect="openai-chat"), ANSWERS, shrink_seconds=0.0)
+    result = passed(law, scripted(bad, dialect="openai-chat"), ANSWERS, shrink_seconds=0.0)
     assert checks_named(result) == {f"{stage}.{name}" for name in OF_ANSWERS}
 
 
@@ -270,7 +270,7 @@ AGREE = "properties.other-processes-agree"
 
 
 def test_prompts_that_differ_in_other_processes_are_counted_and_the_shortest_is_shown():
-    (found,) = held(AGREE, HASHED, examples=20).findings
+    (found,) = passed(AGREE, HASHED, examples=20).findings
     (count,) = re.findall(r"(\d+) of 20 prompts", found.message)
     assert found.example is not None
     sizes = sorted(len(str(one.prompt)) + len(str(one.options)) for one in make_requests(WHOLE, 7, 20))
@@ -283,7 +283,7 @@ def test_an_adapter_that_no_other_process_can_make_is_not_judged_there():
     class Local(OpenAIAdapter):
         pass
 
-    assert "another process" in str(held(AGREE, Local, examples=1).reason)
+    assert "another process" in str(passed(AGREE, Local, examples=1).reason)
 
 
 def judged_alone(check: str, make: Any, path: Path) -> list[Finding]:

@@ -19,8 +19,8 @@ import pytest
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
 from trials import assert_each_has, messages_of, reason_of, spoiled, translator
 
-STAY = "load.process-state-is-unchanged"
-ELSEWHERE = "load.calls-go-only-to-base-url"
+STATE = "load.process-state-is-unchanged"
+CONNECTS = "load.calls-go-only-to-base-url"
 
 
 def acting(act: Callable[[], object]) -> Any:
@@ -77,10 +77,10 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_what_a_call_changes_for_all_code_is_found(act: Callable[[], object], words: list[str]):
-    assert_each_has(messages_of(STAY, acting(act)), words)
+    assert_each_has(messages_of(STATE, acting(act)), words)
 
 
-def connect_elsewhere() -> None:
+def connect_to_another_host() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, closing(socket.socket()) as client:
         client.connect(server.getsockname())
 
@@ -91,11 +91,11 @@ def connect_elsewhere() -> None:
         (lambda: None, []),
         (lambda: Path(__file__).read_bytes(), []),
         (lambda: Path(os.devnull).write_bytes(b"nothing"), []),
-        (connect_elsewhere, ['connects to "127.0.0.1:'] * 3),
+        (connect_to_another_host, ['connects to "127.0.0.1:'] * 3),
     ],
 )
 def test_where_else_a_call_goes_is_found(act: Callable[[], object], words: list[str]):
-    assert_each_has(messages_of(ELSEWHERE, acting(act)), words)
+    assert_each_has(messages_of(CONNECTS, acting(act)), words)
 
 
 @pytest.mark.parametrize("mode", ["w", "a", "r+", "x"])
@@ -109,15 +109,15 @@ def test_a_file_that_a_call_writes_is_found(tmp_path: Path, mode: str):
         with path.open(mode, encoding="utf-8") as file:
             file.write("called")
 
-    found = messages_of(ELSEWHERE, acting(write))
+    found = messages_of(CONNECTS, acting(write))
     assert_each_has(found, ["calls-0.log", "calls-1.log", "calls-2.log"])
 
 
-@pytest.mark.parametrize("check", [STAY, ELSEWHERE])
+@pytest.mark.parametrize("check", [STATE, CONNECTS])
 @pytest.mark.parametrize("make", [AnthropicAdapter, GeminiAdapter, OpenAIAdapter])
 def test_the_adapters_stay_at_home(check: str, make: Any):
     assert messages_of(check, make) == []
 
 
 def test_an_adapter_without_a_call_goes_nowhere():
-    assert "no call" in reason_of(STAY, translator(lambda *_: {}, capabilities={"tools"}))
+    assert "no call" in reason_of(STATE, translator(lambda *_: {}, capabilities={"tools"}))

@@ -116,7 +116,7 @@ def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
 
 
 @pytest.mark.parametrize("raised", [NotApplicable("no result", judged=3), LeftTo("payload.is-canonical")])
-def test_what_is_kept_of_a_check_that_does_not_apply_holds_no_frames(subject: Subject, raised: NotApplicable):
+def test_what_is_kept_of_a_check_that_does_not_apply_refers_to_no_frames(subject: Subject, raised: NotApplicable):
     def look(_: Trial) -> None:
         raise raised from ValueError
 

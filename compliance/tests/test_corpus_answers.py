@@ -26,7 +26,7 @@ from recorded_traffic import (
     READERS,
     Recorded,
     accepted,
-    accepted_elsewhere,
+    accepted_in_packages,
     needs_traffic,
     official,
     params,
@@ -54,7 +54,7 @@ class Call(NamedTuple):
     arguments: Any
 
 
-class Told(NamedTuple):
+class Facts(NamedTuple):
     """What an answer says, by our definitions: `input_tokens` and `output_tokens` are all that went in and came out.
 
     They include cached and thinking tokens. `total_tokens` is the provider's own sum.
@@ -78,13 +78,13 @@ def sum_of(*counts: int | None) -> int | None:
     return sum(known) if known else None
 
 
-def our_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
+def our_reading(one: Recorded, headers: Mapping[str, str]) -> Facts:
     events = read_answer(reader_of(one), one.answer, headers=headers)
     completion = fold(events)
     message, metadata = completion.message, completion.metadata
     texts = [e.text for e in events if isinstance(e, TokenEvent) and e.token_type.endswith("RESPONSE")]
     assert "".join(texts) == (message.content or "")
-    return Told(
+    return Facts(
         text=message.content or "",
         thinking=completion.thinking,
         calls=tuple(
@@ -100,7 +100,7 @@ def our_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
     )
 
 
-def official_reading(one: Recorded, headers: Mapping[str, str]) -> Told:
+def official_reading(one: Recorded, headers: Mapping[str, str]) -> Facts:
     with replaying(one.answer, {"content-type": "application/json", **headers}, status=one.status) as http_client:
         return READINGS[one.shape](ASK_UNSTREAMED[one.shape](http_client))
 
@@ -117,7 +117,7 @@ def text_of(content: Any) -> str:
     return json.dumps(content, separators=(",", ":")) if isinstance(content, dict) else content or ""
 
 
-def openai_reading(answer: Any) -> Told:
+def openai_reading(answer: Any) -> Facts:
     choice, usage = answer.choices[0], answer.usage or uncounted()
     message = choice.message or official("openai.types.chat").ChatCompletionMessage(
         role="assistant"
@@ -126,7 +126,7 @@ def openai_reading(answer: Any) -> Told:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     thoughts = completion.reasoning_tokens if completion else None
     counted_beside = usage.total_tokens == sum_of(usage.prompt_tokens, usage.completion_tokens, thoughts)  # xAI
-    return Told(
+    return Facts(
         text=text_of(message.content) or message.refusal or "",
         thinking=extra.get("reasoning_content") or extra.get("reasoning") or "",
         calls=tuple(
@@ -149,12 +149,12 @@ def function_call(message: Any) -> tuple[Call, ...]:
     return (Call("call_1", called.name, value_of(called.arguments)),) if called and called.name else ()
 
 
-def responses_reading(answer: Any) -> Told:
+def responses_reading(answer: Any) -> Facts:
     usage, items = answer.usage, answer.output
     parts = [part for item in items if item.type == "message" for part in item.content]
     thoughts = [part.text for item in items if item.type == "reasoning" for part in thoughts_of(item)]
     calls = [item for item in items if item.type == "function_call"]
-    return Told(
+    return Facts(
         text="".join(part.text if part.type == "output_text" else part.refusal for part in parts),
         thinking="".join(thoughts),
         calls=tuple(Call(call.call_id, call.name, value_of(call.arguments)) for call in calls),
@@ -168,11 +168,11 @@ def responses_reading(answer: Any) -> Told:
     )
 
 
-def anthropic_reading(answer: Any) -> Told:
+def anthropic_reading(answer: Any) -> Facts:
     usage = answer.usage
     # Anthropic's input_tokens leave out what was read from the cache and what was written into it.
     taken = sum_of(usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
-    return Told(
+    return Facts(
         text="".join(block.text for block in answer.content if block.type == "text"),
         thinking="".join(block.thinking for block in answer.content if block.type == "thinking"),
         calls=tuple(Call(block.id, block.name, block.input) for block in answer.content if block.type == "tool_use"),
@@ -186,10 +186,10 @@ def anthropic_reading(answer: Any) -> Told:
     )
 
 
-def google_reading(answer: Any) -> Told:
+def google_reading(answer: Any) -> Facts:
     candidate, usage = answer.candidates[0], answer.usage_metadata
     parts = candidate.content.parts
-    return Told(
+    return Facts(
         text="".join(part.text for part in parts if part.text and not part.thought),
         thinking="".join(part.text for part in parts if part.text and part.thought),
         calls=tuple(
@@ -208,9 +208,9 @@ def google_reading(answer: Any) -> Told:
     )
 
 
-def ollama_reading(answer: Any) -> Told:
+def ollama_reading(answer: Any) -> Facts:
     calls = answer.message.tool_calls or ()
-    return Told(
+    return Facts(
         text=answer.message.content or "",
         thinking=answer.message.thinking or "",
         calls=tuple(Call(None, call.function.name, call.function.arguments) for call in calls),
@@ -227,13 +227,13 @@ def ollama_reading(answer: Any) -> Told:
 BEDROCK_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 
 
-def bedrock_reading(answer: Any) -> Told:
+def bedrock_reading(answer: Any) -> Facts:
     """Calls that Bedrock carries out itself are none of the caller's."""
     blocks, usage = answer["output"]["message"]["content"], answer["usage"]
     uses = [block["toolUse"] for block in blocks if "toolUse" in block]
     thoughts = [block["reasoningContent"]["reasoningText"]["text"] for block in blocks if "reasoningContent" in block]
     cited = [block.get("citationsContent", {"content": [block]})["content"] for block in blocks]
-    return Told(
+    return Facts(
         text="".join(part.get("text", "") for parts in cited for part in parts),
         thinking="".join(thoughts),
         calls=tuple(
@@ -249,11 +249,11 @@ def bedrock_reading(answer: Any) -> Told:
     )
 
 
-def cohere_reading(answer: Any) -> Told:
+def cohere_reading(answer: Any) -> Facts:
     message, tokens = answer.message, answer.usage.tokens
     said = message.content or ()
     thoughts = [message.tool_plan or "", *(part.thinking for part in said if part.type == "thinking")]
-    return Told(
+    return Facts(
         text="".join(part.text for part in said if part.type == "text"),
         thinking="".join(thoughts),
         calls=tuple(
@@ -269,7 +269,7 @@ def cohere_reading(answer: Any) -> Told:
     )
 
 
-READINGS: Mapping[str, Callable[[Any], Told]] = {
+READINGS: Mapping[str, Callable[[Any], Facts]] = {
     "chat_completions": openai_reading,
     "responses": responses_reading,
     "anthropic_messages": anthropic_reading,
@@ -295,7 +295,7 @@ REASONS: Mapping[tuple[str, str], Callable[[Any, Any], bool]] = {
 
 def differences(one: Recorded, headers: Mapping[str, str]) -> dict[str, tuple[Any, Any]]:
     ours, theirs = our_reading(one, headers)._asdict(), official_reading(one, headers)._asdict()
-    return {field: (ours[field], theirs[field]) for field in Told._fields if ours[field] != theirs[field]}
+    return {field: (ours[field], theirs[field]) for field in Facts._fields if ours[field] != theirs[field]}
 
 
 @each
@@ -312,9 +312,9 @@ def test_an_answer_is_read_as_the_official_client_reads_it(one: Recorded):
 def test_the_header_names_the_request_before_the_body_does(one: Recorded):
     header = REQUEST_ID_HEADERS.get(one.shape)
     headers = {header: "the-request"} if header else {}
-    told = our_reading(one, headers)
-    assert told.request_id == official_reading(one, headers).request_id
-    assert (told.request_id == "the-request") is bool(headers)
+    facts = our_reading(one, headers)
+    assert facts.request_id == official_reading(one, headers).request_id
+    assert (facts.request_id == "the-request") is bool(headers)
 
 
 @each
@@ -334,10 +334,10 @@ def test_every_reason_for_a_difference_is_needed(shape: str):
 
 @each
 def test_the_official_client_reads_something(one: Recorded):
-    told = official_reading(one, {})
-    assert told.text or told.calls or told.finish == "length" or one.data.get("content") == []
-    assert told.input_tokens
-    assert told.output_tokens
+    facts = official_reading(one, {})
+    assert facts.text or facts.calls or facts.finish == "length" or one.data.get("content") == []
+    assert facts.input_tokens
+    assert facts.output_tokens
 
 
 @needs_traffic
@@ -356,12 +356,12 @@ def test_the_corpus_has_no_fewer_answers_than_before():
 READ_OTHERWISE: Mapping[str, Callable[[Any], bool]] = {
     "Azure filtered the prompt: its error has the status 200": lambda data: "choices" not in data,
 }
-"""Chat completions that are told as an error, and why. The first that fits counts."""
+"""Chat completions that become an error, and why. The first that fits counts."""
 
 
 def packaged_answers(packaged: tuple[Found, ...]) -> list[Recorded]:
     """The unstreamed good answers."""
-    return [one for one in accepted_elsewhere(packaged) if one.data is not None]
+    return [one for one in accepted_in_packages(packaged) if one.data is not None]
 
 
 def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(packaged: tuple[Found, ...]):
@@ -370,8 +370,8 @@ def test_an_answer_that_others_recorded_is_read_as_the_official_client_reads_it(
         if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
             assert isinstance(read_answer(reader_of(one), one.answer)[0], ErrorEvent), one.name
             continue
-        told = differences(one, {})
-        wrong = {field: pair for field, pair in told.items() if not REASONS.get((one.shape, field), never)(*pair)}
+        facts = differences(one, {})
+        wrong = {field: pair for field, pair in facts.items() if not REASONS.get((one.shape, field), never)(*pair)}
         if wrong:
             unexplained[one.name] = wrong
     assert unexplained == {}
@@ -381,10 +381,10 @@ def test_the_judge_of_replays_reads_an_answer_as_our_adapter_does(packaged: tupl
     for one in packaged_answers(packaged):
         if one.shape == "chat_completions" and any(fits(one.data) for fits in READ_OTHERWISE.values()):
             continue
-        ours, told = our_reading(one, {}), read_recorded(one.spoken, one.answer)
-        assert "".join(told.texts.values()) == ours.text, one.name
-        assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
-        assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name
+        ours, facts = our_reading(one, {}), read_recorded(one.spoken, one.answer)
+        assert "".join(facts.texts.values()) == ours.text, one.name
+        assert [(call.name, call.value) for call in facts.calls.values()] == [call[1:] for call in ours.calls], one.name
+        assert tuple(facts.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name
 
 
 def never(*_: object) -> bool:

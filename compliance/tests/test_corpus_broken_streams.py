@@ -81,16 +81,16 @@ def finishes(data: Any) -> bool:
 
 
 def is_loss_unseen(one: Recorded, at: int) -> bool:
-    """Nor are calls: the last one, whole in its chunk, is missed by nobody; nor a finish that is told twice.
+    """Nor are calls: the last one, whole in its chunk, is missed by nobody; nor a finish that is sent twice.
 
     A server that nobody knows may leave out the finish.
     """
     if is_unseen(one.shape, one.frames[at]) or one.shape != "chat_completions":
         return is_unseen(one.shape, one.frames[at])
-    told = [data_of(frame) for frame in one.frames]
-    is_last_call = names_a_call(told[at]) and not any(map(names_a_call, told[at + 1 :])) and not finishes(told[at])
+    sent = [data_of(frame) for frame in one.frames]
+    is_last_call = names_a_call(sent[at]) and not any(map(names_a_call, sent[at + 1 :])) and not finishes(sent[at])
     needs_finish = reader_of(one) is not OpenAICompatibleAdapter
-    return is_last_call or (finishes(told[at]) and (sum(map(finishes, told)) > 1 or not needs_finish))
+    return is_last_call or (finishes(sent[at]) and (sum(map(finishes, sent)) > 1 or not needs_finish))
 
 
 def anthropic_is_unseen(data: Any) -> bool:

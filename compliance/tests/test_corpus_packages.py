@@ -21,7 +21,7 @@ from art_compliance.judging.wire import judge_answer, load_schema
 from art_compliance.judging.wire.allowances import load_rows
 from art_sdk import PromptTranslationFailed, parse_prompt
 from art_sdk.messages import dump_prompt
-from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_elsewhere, decoded_of, reader_of, rebuild
+from recorded_traffic import DECLARED_REPAIRS, NO_SLOT, Recorded, accepted_in_packages, decoded_of, reader_of, rebuild
 
 pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
 
@@ -109,14 +109,14 @@ def test_every_package_contains_what_it_did(packaged: tuple[Found, ...]):
     name = packaged[0].package
     files = {found.file for found in packaged}
     assert len(files) == next(package.holds for package in load_packages() if package.name == name)
-    assert len(list(accepted_elsewhere(packaged))) == ACCEPTED[name]
+    assert len(list(accepted_in_packages(packaged))) == ACCEPTED[name]
 
 
 @pytest.mark.unmeasured
 def test_a_request_that_was_accepted_is_not_refused_here(packaged: tuple[Found, ...]):
     refused = [
         (one.name, finding.pointer, finding.message)
-        for one in accepted_elsewhere(packaged)
+        for one in accepted_in_packages(packaged)
         for finding in judge(one.dialect, one.request, url=one.url)
         if finding.severity == "reject"
     ]
@@ -127,7 +127,7 @@ def test_a_request_that_was_accepted_is_not_refused_here(packaged: tuple[Found, 
 def test_nor_is_it_by_the_rules_of_the_providers_own_dialect(packaged: tuple[Found, ...]):
     refused = [
         (one.name, finding.pointer, finding.message)
-        for one in accepted_elsewhere(packaged)
+        for one in accepted_in_packages(packaged)
         for host, dialect in OWN_DIALECTS.items()
         if one.url and host in one.url
         for finding in judge_rules(dialect, one.request, url=one.url)
@@ -139,7 +139,7 @@ def test_nor_is_it_by_the_rules_of_the_providers_own_dialect(packaged: tuple[Fou
 @pytest.mark.unmeasured
 def test_an_accepted_request_decodes_to_a_valid_prompt_and_what_has_no_slot_is_known(packaged: tuple[Found, ...]):
     unexplained: Counter[str] = Counter()
-    for one in accepted_elsewhere(packaged):
+    for one in accepted_in_packages(packaged):
         decoded = decoded_of(one)
         assert decoded.prompt, one.name
         assert parse_prompt(dump_prompt(decoded.prompt)) == decoded.prompt, one.name
@@ -165,12 +165,12 @@ def differences(one: Recorded) -> list[str]:
 
 @pytest.mark.unmeasured
 def test_an_accepted_request_is_rebuilt_to_one_that_means_the_same(packaged: tuple[Found, ...]):
-    assert {one.name: found for one in accepted_elsewhere(packaged) if (found := differences(one))} == {}
+    assert {one.name: found for one in accepted_in_packages(packaged) if (found := differences(one))} == {}
 
 
 @pytest.mark.unmeasured
 def test_a_decoding_without_its_last_message_is_not_taken_for_the_same(packaged: tuple[Found, ...]):
-    for one in accepted_elsewhere(packaged):
+    for one in accepted_in_packages(packaged):
         decoded = decoded_of(one)
         if len(decoded.prompt) < 2:
             continue
@@ -193,7 +193,7 @@ def items_of(one: Recorded) -> tuple[str, list[Any]]:
 @pytest.mark.unmeasured
 def test_a_recorded_answer_matches_its_schema(packaged: tuple[Found, ...]):
     unexplained: list[tuple[str, str, str]] = []
-    for one in accepted_elsewhere(packaged):
+    for one in accepted_in_packages(packaged):
         name, items = items_of(one)
         assert items, one.name
         faults = [fault for item in items for fault in judge_answer(name, item, url=one.url)]
@@ -205,9 +205,9 @@ def test_a_recorded_answer_matches_its_schema(packaged: tuple[Found, ...]):
 def test_fields_beyond_the_schema_were_recorded_where_the_evidence_says(packaged: tuple[Found, ...]):
     package = packaged[0].package
     rows = [row for row in load_rows().answered if f": {package} " in row.evidence]
-    answers = list(map(items_of, accepted_elsewhere(packaged))) if rows else []
+    answers = list(map(items_of, accepted_in_packages(packaged))) if rows else []
     faults = [
         (name, fault) for name, items in answers for item in items for fault in load_schema(name).mismatches(item)
     ]
-    held = [{name for name, fault in faults if name in row.schemas and row.covers(fault)} for row in rows]
-    assert held == [set(row.schemas) for row in rows]
+    covered = [{name for name, fault in faults if name in row.schemas and row.covers(fault)} for row in rows]
+    assert covered == [set(row.schemas) for row in rows]

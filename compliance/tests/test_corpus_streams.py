@@ -26,7 +26,7 @@ from official_calls import cohere_client, converse_client, ollama_client
 from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, thoughts_of, value_of
 from recorded_traffic import (
     Recorded,
-    accepted_elsewhere,
+    accepted_in_packages,
     needs_traffic,
     official,
     params,
@@ -61,7 +61,7 @@ LEAST = {
 }
 
 
-class Told(NamedTuple):
+class Facts(NamedTuple):
     """What a stream says, by our definitions."""
 
     text: str
@@ -72,7 +72,7 @@ class Told(NamedTuple):
     output_tokens: int | None
 
 
-def our_reading(one: Recorded) -> Told:
+def our_reading(one: Recorded) -> Facts:
     events = read_stream(reader_of(one), [one.answer])
     completion = fold(events)
     message, metadata = completion.message, completion.metadata
@@ -81,14 +81,14 @@ def our_reading(one: Recorded) -> Told:
     assert tuple(event.call for event in events if isinstance(event, ToolCallEvent)) == message.tool_calls
     calls = tuple((call.id, call.function.name, value_of(call.function.arguments)) for call in message.tool_calls)
     counts = metadata.input_tokens, metadata.output_tokens
-    return Told(message.content or "", completion.thinking, calls, metadata.raw_stop_reason, *counts)
+    return Facts(message.content or "", completion.thinking, calls, metadata.raw_stop_reason, *counts)
 
 
 def wire(one: Recorded) -> Any:
     return replaying(one.answer, kind_of(reader_of(one)))
 
 
-def ask_openai(http_client: Any) -> Told:
+def ask_openai(http_client: Any) -> Facts:
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     text, thinking, finish, usage, calls = "", "", None, None, {}
     for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
@@ -101,14 +101,14 @@ def ask_openai(http_client: Any) -> Told:
             for call in delta.tool_calls or ():
                 begun = calls.setdefault(call.index, [call.id, call.function.name, ""])
                 begun[2] += call.function.arguments or ""
-    told = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
-    return Told(text, thinking, told, finish, *counts_of(usage))
+    facts = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
+    return Facts(text, thinking, facts, finish, *counts_of(usage))
 
 
 def groq_usage(chunk: Any) -> Any:
     """Groq counts in its own field, which OpenAI's client keeps as it came."""
-    told = (chunk.model_extra.get("x_groq") or {}).get("usage")
-    return None if told is None else official("openai.types").CompletionUsage.model_validate(told)
+    facts = (chunk.model_extra.get("x_groq") or {}).get("usage")
+    return None if facts is None else official("openai.types").CompletionUsage.model_validate(facts)
 
 
 def counts_of(usage: Any) -> tuple[int | None, int | None]:
@@ -120,13 +120,13 @@ def counts_of(usage: Any) -> tuple[int | None, int | None]:
     return usage.prompt_tokens, usage.completion_tokens + (thoughts or 0) * beside
 
 
-def ask_anthropic(http_client: Any) -> Told:
+def ask_anthropic(http_client: Any) -> Facts:
     client = official("anthropic").Anthropic(api_key="no-key", http_client=http_client, max_retries=0)
     with client.messages.stream(model="m", messages=[], max_tokens=1) as stream:
         message = stream.get_final_message()
     usage = message.usage
     taken = usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-    return Told(
+    return Facts(
         "".join(block.text for block in message.content if block.type == "text"),
         "".join(block.thinking for block in message.content if block.type == "thinking"),
         tuple((block.id, block.name, block.input) for block in message.content if block.type == "tool_use"),
@@ -136,11 +136,11 @@ def ask_anthropic(http_client: Any) -> Told:
     )
 
 
-def ask_ollama(http_client: Any) -> Told:
+def ask_ollama(http_client: Any) -> Facts:
     chunks = list(ollama_client(http_client).chat(model="m", stream=True))
     last = chunks[-1]
     calls = [call.function for chunk in chunks for call in chunk.message.tool_calls or ()]
-    return Told(
+    return Facts(
         "".join(chunk.message.content or "" for chunk in chunks),
         "".join(chunk.message.thinking or "" for chunk in chunks),
         tuple((f"call_{number}", call.name, call.arguments) for number, call in enumerate(calls, 1)),
@@ -150,14 +150,14 @@ def ask_ollama(http_client: Any) -> Told:
     )
 
 
-def ask_responses(http_client: Any) -> Told:
+def ask_responses(http_client: Any) -> Facts:
     """By the client's own state machine, which is strict about the order of events."""
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     with client.responses.stream(model="m", input=[]) as stream:
         answer = stream.get_final_response()
     parts = [part for item in answer.output if item.type == "message" for part in item.content]
     calls = [item for item in answer.output if item.type == "function_call"]
-    return Told(
+    return Facts(
         "".join(part.text if part.type == "output_text" else part.refusal for part in parts),
         "".join(part.text for item in answer.output if item.type == "reasoning" for part in thoughts_of(item)),
         tuple((call.call_id, call.name, value_of(call.arguments)) for call in calls),
@@ -167,14 +167,14 @@ def ask_responses(http_client: Any) -> Told:
     )
 
 
-def ask_google(http_client: Any) -> Told:
+def ask_google(http_client: Any) -> Facts:
     genai = official("google.genai")
     client = genai.Client(api_key="no-key", http_options=genai.types.HttpOptions(httpx_client=http_client))
     chunks = list(client.models.generate_content_stream(model="m", contents="hello"))
     parts = [part for chunk in chunks for part in (chunk.candidates[0].content.parts or ())]
     usage = chunks[-1].usage_metadata
     calls = [part.function_call for part in parts if part.function_call]
-    return Told(
+    return Facts(
         "".join(part.text for part in parts if part.text and not part.thought),
         "".join(part.text for part in parts if part.text and part.thought),
         tuple((call.id or f"call_{number}", call.name, call.args) for number, call in enumerate(calls, 1)),
@@ -184,7 +184,7 @@ def ask_google(http_client: Any) -> Told:
     )
 
 
-def ask_bedrock(http_client: Any) -> Told:
+def ask_bedrock(http_client: Any) -> Facts:
     text, thinking, finish, usage, calls = "", "", None, {}, {}
     for event in converse_client(http_client).converse_stream(modelId="m", messages=[])["stream"]:
         finish = event.get("messageStop", {}).get("stopReason", finish)
@@ -197,11 +197,11 @@ def ask_bedrock(http_client: Any) -> Told:
         thinking += delta.get("reasoningContent", {}).get("text", "")
         if "toolUse" in delta:
             calls[at["contentBlockIndex"]][2] += delta["toolUse"]["input"]
-    told = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
-    return Told(text, thinking, told, finish, usage["inputTokens"], usage["outputTokens"])
+    facts = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
+    return Facts(text, thinking, facts, finish, usage["inputTokens"], usage["outputTokens"])
 
 
-def ask_cohere(http_client: Any) -> Told:
+def ask_cohere(http_client: Any) -> Facts:
     text, thinking, finish, tokens, calls = "", "", None, None, {}
     for event in cohere_client(http_client).chat_stream(model="m", messages=[]):
         match event.type:
@@ -219,11 +219,11 @@ def ask_cohere(http_client: Any) -> Told:
                 finish, tokens = event.delta.finish_reason, event.delta.usage.tokens
             case _:
                 pass
-    told = tuple((call_id, name, value_of(arguments or "{}")) for call_id, name, arguments in calls.values())
-    return Told(text, thinking, told, finish, tokens.input_tokens, tokens.output_tokens)
+    facts = tuple((call_id, name, value_of(arguments or "{}")) for call_id, name, arguments in calls.values())
+    return Facts(text, thinking, facts, finish, tokens.input_tokens, tokens.output_tokens)
 
 
-ASK: Mapping[str, Callable[[Any], Told]] = {
+ASK: Mapping[str, Callable[[Any], Facts]] = {
     "chat_completions": ask_openai,
     "responses": ask_responses,
     "anthropic_messages": ask_anthropic,
@@ -279,7 +279,7 @@ STREAMED = {
 
 
 def packaged_streams(packaged: tuple[Found, ...]) -> list[Recorded]:
-    return [one for one in accepted_elsewhere(packaged) if one.data is None]
+    return [one for one in accepted_in_packages(packaged) if one.data is None]
 
 
 def test_a_package_has_as_many_streams_as_before(packaged: tuple[Found, ...]) -> None:
@@ -315,7 +315,7 @@ def test_a_stream_that_others_recorded_is_an_error_where_it_is_cut_short(package
 
 def test_the_judge_of_replays_reads_a_stream_as_our_adapter_does(packaged: tuple[Found, ...]) -> None:
     for one in packaged_streams(packaged):
-        ours, told = our_reading(one), read_recorded(one.spoken, one.answer)
-        assert "".join(told.texts.values()) == ours.text, one.name
-        assert [(call.name, call.value) for call in told.calls.values()] == [call[1:] for call in ours.calls], one.name
-        assert tuple(told.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name
+        ours, facts = our_reading(one), read_recorded(one.spoken, one.answer)
+        assert "".join(facts.texts.values()) == ours.text, one.name
+        assert [(call.name, call.value) for call in facts.calls.values()] == [call[1:] for call in ours.calls], one.name
+        assert tuple(facts.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name

@@ -121,8 +121,8 @@ def test_a_dialogue_grows_by_the_message_and_by_its_results_in_the_chosen_order(
     ids = talk.pending
     assert len(ids) == 2
     talk.go_on([{"content": "one"}, {"content": "two", "status": "error"}], is_reversed=True)
-    told = [(one.get("tool_call_id"), one["content"], one.get("status")) for one in talk.prompt[2:]]
-    assert told == [(ids[1], "two", "error"), (ids[0], "one", None)]
+    answered = [(one.get("tool_call_id"), one["content"], one.get("status")) for one in talk.prompt[2:]]
+    assert answered == [(ids[1], "two", "error"), (ids[0], "one", None)]
     assert talk.ask(WrittenAnswer(content="24 degrees")) == []
     assert talk.pending == []
     talk.go_on(user="thanks")

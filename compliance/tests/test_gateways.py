@@ -30,12 +30,12 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "gateway.py"
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port: int = held.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
     return port
 
 
-async def held_back(events: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def delayed(events: AsyncIterator[Any]) -> AsyncIterator[Any]:
     """The events of a gateway that loses what waits to be sent when the provider's connection breaks."""
     waiting: list[Any] = []
     async for event in events:
@@ -181,6 +181,6 @@ def test_a_gateway_s_name_says_all_of_it():
 
 def test_a_gateway_may_lose_what_waits_when_the_providers_connection_breaks():
     selection = Selection(checks=("stream.cut-short-is-an-error",), scenarios=("answer-text",))
-    with gateway(answer=held_back) as name:
+    with gateway(answer=delayed) as name:
         report = certify(name, selection=selection, seed=1, isolated=False)
     assert {one.check: one.verdict for one in report.results}["stream.cut-short-is-an-error"] == "pass"

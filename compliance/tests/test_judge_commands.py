@@ -45,8 +45,8 @@ def test_a_request_with_only_notes_exits_with_0():
 
 def test_the_url_decides_whose_fields_are_known():
     payload = json.dumps({**GOOD, "thinking": {"type": "enabled"}})
-    ways = [("https://api.deepseek.com/chat/completions", 0), ("https://api.openai.com/v1/chat/completions", 1)]
-    for url, code in ways:
+    hosts = [("https://api.deepseek.com/chat/completions", 0), ("https://api.openai.com/v1/chat/completions", 1)]
+    for url, code in hosts:
         assert art("judge", "--dialect", "openai-chat", "--url", url, given=payload).exit_code == code
 
 

@@ -122,18 +122,20 @@ def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path
     asked = ["trimming_adapter:Wrong", "--dialect", "openai-chat", "--seed", "11", "--profile", "quick"]
     result = CliRunner().invoke(app, ["certify", *asked, "--check", "properties.nothing-is-lost"])
     assert result.exit_code == 1, result.output
-    told = {line.split()[0]: line.split(maxsplit=1)[1] for line in result.output.splitlines() if line.startswith("  ")}
-    (message,) = json.loads(told["prompt"])
+    printed = {
+        line.split()[0]: line.split(maxsplit=1)[1] for line in result.output.splitlines() if line.startswith("  ")
+    }
+    (message,) = json.loads(printed["prompt"])
     assert message["role"] == "user"
-    assert told["gave"].startswith('{"model"')
-    script = tmp_path / told["repro"] / "reproduce.py"
+    assert printed["gave"].startswith('{"model"')
+    script = tmp_path / printed["repro"] / "reproduce.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= 10
     shown = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (shown.returncode, "the user text changed" in shown.stdout) == (1, True), shown.stderr
-    assert "--dialect openai-chat --profile quick --seed 11" in told["again"]
-    again = CliRunner().invoke(app, shlex.split(told["again"])[1:])
+    assert "--dialect openai-chat --profile quick --seed 11" in printed["again"]
+    again = CliRunner().invoke(app, shlex.split(printed["again"])[1:])
     assert again.exit_code == 1
-    assert told["prompt"] in again.output
+    assert printed["prompt"] in again.output
     payload = json.loads((script.parent / "payload.json").read_text(encoding="utf-8"))
     prompt = json.loads((script.parent / "prompt.json").read_text(encoding="utf-8"))["prompt"]
     assert payload["messages"][0]["content"] == prompt[0]["content"].strip()

@@ -28,7 +28,7 @@ def crash(_: Any) -> Any:
     raise KeyError("choices")
 
 
-TOLD_WRONG = {
+MISREPORTED = {
     "it raises": (crash, "answer-one-call", "replay.answer-is-read", "it raised KeyError: 'choices'"),
     "an error": (
         lambda events: [{"type": "ERROR", "error": {"message": "no"}}, {**events[-1], "message": None}],
@@ -70,9 +70,9 @@ TOLD_WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", TOLD_WRONG)
+@pytest.mark.parametrize("what", MISREPORTED)
 def test_a_recorded_answer_that_is_read_wrongly_is_found(what: str, tmp_path: Path):
-    change, name, check, message = TOLD_WRONG[what]
+    change, name, check, message = MISREPORTED[what]
     record_into(tmp_path, "openai", name)
     wrong = spoiled(lambda adapter: change_events(adapter, change))
     found = messages_of(check, wrong, choose((name,))[0], selection=Selection(cassettes=tmp_path))

@@ -220,12 +220,12 @@ def test_every_check_is_run_on_some_scenario():
 
 def test_the_report_names_what_was_judged_and_by_what(tmp_path: Path):
     path = write_reports([certify("gemini", selection=FEW, seed=5, isolated=False)], tmp_path / "new" / "folder")
-    told = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
-    assert told["seed"] == 5
-    assert told["is_certified"] is False
-    assert told["fixtures_digest"] == fixtures_digest()
-    assert told["adapter"]["dialect"] == "gemini-generate"
-    assert all(result["purpose"] for result in told["results"])
+    report = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
+    assert report["seed"] == 5
+    assert report["is_certified"] is False
+    assert report["fixtures_digest"] == fixtures_digest()
+    assert report["adapter"]["dialect"] == "gemini-generate"
+    assert all(result["purpose"] for result in report["results"])
 
 
 def test_many_findings_are_shortened_and_the_rest_is_in_the_report():

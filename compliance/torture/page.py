@@ -64,8 +64,8 @@ def _summary(data: dict[str, Any], before: dict[str, Any]) -> Iterator[str]:
     yield "## What was tried\n"
     for one in (before, data):
         rows = one["rows"].values()
-        held = sum(row["outcome"] == "held" for row in rows)
-        yield f"- {one['of']}, on Python {one['python']}: {held} held, of {len(rows)} tried."
+        passed = sum(row["outcome"] == "held" for row in rows)
+        yield f"- {one['of']}, on Python {one['python']}: {passed} passed, of {len(rows)} tried."
     yield ""
 
 

@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 CONFIGURATION: Final = Path(__file__).with_name("zensical.toml")
 BUILD: Final = ROOT / "build" / "docs"
 
-ELSEWHERE: Final = {
+RENAMED: Final = {
     "README.md": "index.md",
     "compliance/README.md": "guide.md",
     "benchmarks/README.md": "benchmarks.md",
@@ -72,7 +72,7 @@ def all_pages() -> Iterator[tuple[str, str]]:
 
 def sources() -> Mapping[str, str]:
     """The pages that somebody wrote: their paths in the repository, and in the site."""
-    return {f"docs/{path.name}": path.name for path in sorted((ROOT / "docs").glob("*.md"))} | ELSEWHERE
+    return {f"docs/{path.name}": path.name for path in sorted((ROOT / "docs").glob("*.md"))} | RENAMED
 
 
 def pictures() -> Mapping[str, str]:

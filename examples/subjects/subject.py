@@ -274,15 +274,15 @@ async def read_chat(answer: Any, *, is_streamed: bool, has_refusals: bool = True
                     call = calls.setdefault(part.index, ["", "", ""])
                     said = part.function and (part.id, part.function.name, part.function.arguments)
                     calls[part.index] = [f"{old}{new or ''}" for old, new in zip(call, said or call, strict=True)]
-        told = list(calls.values())
+        found = list(calls.values())
     else:
         message, reason, usage = answer.choices[0].message, answer.choices[0].finish_reason, answer.usage
         yield text_of(message)
-        told = [[call.id, call.function.name, call.function.arguments] for call in message.tool_calls or ()]
+        found = [[call.id, call.function.name, call.function.arguments] for call in message.tool_calls or ()]
     cached, thinking = getattr(usage, "prompt_tokens_details", None), getattr(usage, "completion_tokens_details", None)
     counted = (usage and usage.prompt_tokens, usage and usage.completion_tokens)
     details = (cached and cached.cached_tokens, thinking and thinking.reasoning_tokens)
-    for piece in the_end(told, reason, *counted, *details):
+    for piece in the_end(found, reason, *counted, *details):
         yield piece
 
 
@@ -300,10 +300,10 @@ def the_end(
     """
     if not isinstance(said, str):
         raise TypeError("the answer has no finish reason")
-    told = [_call_piece(*call) for call in calls]
-    reason = "tool_calls" if told and FINISHES.get(said) == "stop" else FINISHES.get(said, "other")
+    found = [_call_piece(*call) for call in calls]
+    reason = "tool_calls" if found and FINISHES.get(said) == "stop" else FINISHES.get(said, "other")
     counts = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    return [*told, {**counts, "cached_tokens": cached, "thinking_tokens": thinking, "stop_reason": reason}]
+    return [*found, {**counts, "cached_tokens": cached, "thinking_tokens": thinking, "stop_reason": reason}]
 
 
 def _call_piece(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:

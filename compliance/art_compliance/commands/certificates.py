@@ -34,8 +34,8 @@ def verify_command(
     certificates = read_certificates(certificate)
     for one in certificates:
         require_same_versions(one)
-    held = [_verify(one, isolated=not in_process, is_quiet=quiet) for one in certificates]
-    raise typer.Exit(0 if all(held) else FAILS)
+    verified = [_verify(one, isolated=not in_process, is_quiet=quiet) for one in certificates]
+    raise typer.Exit(0 if all(verified) else FAILS)
 
 
 def _verify(certificate: Certificate, *, isolated: bool, is_quiet: bool) -> bool:

@@ -102,12 +102,12 @@ def pretends_to_stream(adapter: Any) -> None:
 
 
 @miniature("stream.tokens-come-as-they-are-sent")
-def holds_all_but_the_first_token(adapter: Any) -> None:
+def delays_all_but_the_first_token(adapter: Any) -> None:
     """The first token comes at once, the others only after the stream has ended."""
-    retell(adapter, _held_back)
+    retell(adapter, _delayed)
 
 
-async def _held_back(given: Any) -> Any:
+async def _delayed(given: Any) -> Any:
     kept: list[Any] = []
     async for event in given:
         if not kept:

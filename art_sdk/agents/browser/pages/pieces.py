@@ -53,16 +53,16 @@ class PieceParser:
 
     def parse(self, pieces: Iterable[Piece]) -> None:
         """Parses all of them, in order."""
-        held, wanted = "", 0
+        html, wanted = "", 0
         for piece in pieces:
-            held += piece.html
-            if not self._path and not self._doctype and (found := _DOCTYPE.match(held)):
+            html += piece.html
+            if not self._path and not self._doctype and (found := _DOCTYPE.match(html)):
                 self._doctype = found[1]
             if piece.is_last:
-                self._read(Tree(self._parse(held), None))
-            elif len(held) >= wanted:
-                is_read = self._read_if_cut(held + _END, in_form=piece.in_form)
-                held, wanted = ("", 0) if is_read else (held, 2 * len(held))
+                self._read(Tree(self._parse(html), None))
+            elif len(html) >= wanted:
+                is_read = self._read_if_cut(html + _END, in_form=piece.in_form)
+                html, wanted = ("", 0) if is_read else (html, 2 * len(html))
 
     def _read_if_cut(self, html: str, *, in_form: bool) -> bool:
         """Reads a piece, unless the parser would not open the elements again that it leaves open, each in the last."""

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
 from typing import Final, NamedTuple
@@ -16,7 +17,7 @@ Clock = Callable[[], float]
 Work = Callable[[], object]
 Child = Callable[[], float]
 
-ROUNDS: Final = 21
+ROUNDS: Final = int(os.environ.get("BENCH_ROUNDS", "21"))
 ROUND_SECONDS: Final = 0.02
 
 
@@ -69,6 +70,18 @@ def _pair(floors: list[float], own: list[float]) -> Pair:
     ratios = [mine / theirs for mine, theirs in zip(own, floors, strict=True)]
     low, _, high = quantiles(ratios, n=4)
     return Pair(median(floors), median(own), median(ratios), low, high)
+
+
+def peak(work: Work) -> int:
+    """The bytes that the work needs at its peak, of a second run: the first fills caches."""
+    work()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def run_child(arguments: Sequence[str], *, cwd: str | None = None) -> float:

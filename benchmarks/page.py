@@ -25,13 +25,19 @@ def write_page(results: Path, docs: Path) -> Path:
     ours, also = _read(results / "ours.json"), _read(results / "also.json")
     peers = [one for name in PEERS if (one := _read(results / f"{name}.json"))]
     cells = _cells(ours)
-    (docs / "pictures" / "performance.svg").write_text(draw_bars("OpenAI, 100 messages, to the floor", _bars(peers)))
+    title = "OpenAI, 100 messages, to the floor"
+    translations, calls = (_bars(peers, *place) for place in (("openai", "100"), ("calls openai", "whole")))
+    (docs / "pictures" / "performance.svg").write_text(draw_bars(f"Translation: {title}", translations))
+    (docs / "pictures" / "performance-calls.svg").write_text(draw_bars(f"A whole call: {title}", calls))
     page = TEMPLATE.read_text().format(
         translation=_translation([one for one in (ours, also) if one]),
         turn=_turn(cells),
         plot="![Other libraries and ours, to the floor.](pictures/performance.svg)",
         peers="\n\n".join(_peer_table(provider, peers) for provider in NAMES),
-        call=_table("adapter", cells.get("call", {}), ["whole call", "peak memory"]),
+        call=_table("adapter", cells.get("call", {}), ["whole call", "streamed call", "peak memory"]),
+        calls_plot="![Whole calls of other libraries and ours, to the floor.](pictures/performance-calls.svg)",
+        peer_calls="\n\n".join(_calls_table(provider, peers) for provider in NAMES),
+        peer_imports=_imports_table(peers),
         imports=_table("what", cells.get("import", {}), ["CPU, ms", "to httpx2's"]),
         stream=_table("format", cells.get("stream", {}), ["times as fast", "MB/s"]),
     )
@@ -75,7 +81,7 @@ def _peer_table(provider: str, peers: list[dict[str, Any]]) -> str:
     rows: dict[str, dict[str, str]] = {}
     for peer in peers:
         found = peer.get(provider)
-        name = f"{peer['library'].replace('_', '-')} {peer['version']}"
+        name = _named(peer)
         if isinstance(found, str):
             rows[name] = {"10": found}
         elif found:
@@ -86,14 +92,44 @@ def _peer_table(provider: str, peers: list[dict[str, Any]]) -> str:
     return _table(NAMES[provider], rows, (*SIZES, OURS))
 
 
-def _bars(peers: list[dict[str, Any]]) -> Iterator[tuple[str, float]]:
+def _calls_table(provider: str, peers: list[dict[str, Any]]) -> str:
+    rows: dict[str, dict[str, str]] = {}
+    for peer in peers:
+        found, memory = peer.get(f"calls {provider}"), peer.get(f"memory {provider}")
+        if isinstance(found, str):
+            rows[_named(peer)] = {"whole call": found}
+        elif found:
+            beside = " / ".join(f"{_number(found[kind]['ours']):.2f}" for kind in ("whole", "streamed"))
+            rows[_named(peer)] = {f"{kind} call": found[kind]["theirs"] for kind in ("whole", "streamed")}
+            rows[_named(peer)] |= {OURS: beside}
+            if isinstance(memory, dict):
+                rows[_named(peer)] |= {"peak memory": memory["theirs"], "ours": memory["ours"]}
+    return _table(NAMES[provider], rows, ("whole call", "streamed call", OURS, "peak memory", "ours"))
+
+
+def _imports_table(peers: list[dict[str, Any]]) -> str:
+    rows: dict[str, dict[str, str]] = {}
+    for peer in peers:
+        found = peer.get("import")
+        if isinstance(found, str):
+            rows[_named(peer)] = {"CPU": found}
+        elif found:
+            rows[_named(peer)] = {"CPU": found["theirs"], OURS: found["ours"], "to ours": found["ratio"]}
+    return _table("library", rows, ("CPU", OURS, "to ours"))
+
+
+def _named(peer: dict[str, Any]) -> str:
+    return f"{peer['library'].replace('_', '-')} {peer['version']}"
+
+
+def _bars(peers: list[dict[str, Any]], name: str, column: str) -> Iterator[tuple[str, float]]:
     """The library and its ratio, and ours: the median of all of them."""
     theirs: list[tuple[str, float]] = []
     ours: list[float] = []
     for peer in peers:
-        if isinstance(peer.get("openai"), dict):
-            theirs.append((peer["library"].replace("_", "-"), _number(peer["openai"]["100"]["theirs"])))
-            ours.append(_number(peer["openai"]["100"]["ours"]))
+        if isinstance(peer.get(name), dict):
+            theirs.append((peer["library"].replace("_", "-"), _number(peer[name][column]["theirs"])))
+            ours.append(_number(peer[name][column]["ours"]))
     if ours:
         theirs.append(("art_sdk, with all checks", sorted(ours)[len(ours) // 2]))
     yield from sorted(theirs, key=lambda bar: bar[1])

@@ -23,8 +23,8 @@ FUNCTIONS: Final[list[dict[str, Any]]] = [
 ]
 """The tools as chat completions have them."""
 
-Make = Callable[[str, str, list[Message], Callable[[list[Message]], Any]], Calls]
-"""Makes the calls of a library at a provider, by its name, the server's URL, the chat, and what converts the chat."""
+Make = Callable[[str, str, list[Message], Any], Calls]
+"""Makes the calls of a library at a provider, by its name, the server's URL, the chat, and its converter."""
 
 
 def _base(provider: str, url: str) -> str:

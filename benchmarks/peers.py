@@ -1,33 +1,26 @@
 """The same conversation through another library, in one process with ours and the floor, which take turns with it.
 
-    python -m benchmarks.peers litellm > litellm.json
-
-`make bench` runs it in an environment per library. A library starts with the prompt as its users have it in JSON, makes
+`benchmarks.peer_costs` measures it. A library starts with the prompt as its users have it in JSON, makes
 what it would pass to the provider's client, and ends with bytes from `json.dumps` (after pydantic's `model_dump`, where
 it is not JSON data yet), which is the least that the clients do. It need not translate the tools. Where it has message
 types of its own, the same from those is measured, too. Where no public function ends there, a private one is called, so
 a new release may break a measurement: the page then says so.
 """
-# ruff: noqa: PLC0415, SLF001, T201 - imported only if installed, private functions called, JSON printed
+# ruff: noqa: PLC0415, SLF001 - imported only if installed, private functions called
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 
-from benchmarks.conversation import MODEL, SIZES, Message, make_options, make_prompt
-from benchmarks.floors import CONTESTS
-from benchmarks.measure import Work, compare_all
+from benchmarks.conversation import MODEL, Message
 
 _KEY: Final = "key"
 _GEMINI: Final = "gemini-2.5-flash"
 _CLAUDE: Final = "claude-haiku-4-5"
-ROUNDS: Final = 9
 
 
 class Peer(NamedTuple):
@@ -215,32 +208,3 @@ def _plain(value: Any) -> object:
     if isinstance(value, bytes):
         return value.decode()
     return value.model_dump(mode="json", exclude_none=True)
-
-
-def measure(provider: str, peer: Peer, size: int) -> dict[str, str]:
-    """The ratios to the floor, with their spread: ours, the peer's, and the peer's from its own messages."""
-    contest, options, prompt = CONTESTS[provider], make_options(), make_prompt(size)
-    chat, convert, translate = chat_dicts(prompt), peer.convert, peer.translate
-    works: dict[str, Work] = {"ours": lambda: contest.adapter.prepare(prompt, options).request.body}
-    if convert is None:
-        works["theirs"] = lambda: to_bytes(translate(chat))
-    else:
-        own = convert(chat)
-        works |= {"theirs": lambda: to_bytes(translate(convert(chat))), "own types": lambda: to_bytes(translate(own))}
-    pairs = compare_all(lambda: contest.floor(prompt), works, rounds=ROUNDS)
-    return {name: pair.spread for name, pair in pairs.items()}
-
-
-def main(library: str) -> None:
-    """Prints what was measured of the library, or why it could not be."""
-    found: dict[str, object] = {"library": library, "version": version(PACKAGES.get(library, library))}
-    for provider, peer in PEERS[library]().items():
-        try:
-            found[provider] = {f"{size:,}": measure(provider, peer, size) for size in SIZES}
-        except Exception as error:  # noqa: BLE001 - whatever a foreign library raises
-            found[provider] = f"it no longer works as measured here ({type(error).__name__}: {error})"
-    print(json.dumps(found, indent=1))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

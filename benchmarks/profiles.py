@@ -9,15 +9,14 @@ import cProfile
 import pstats
 import re
 import time
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from art_compliance.provider import LoopbackProvider
 from art_sdk import OllamaChatAdapter, OpenAIAdapter
 from benchmarks.conversation import make_options, make_prompt
 from benchmarks.measure import Work
+from benchmarks.serving import provider_process
 from benchmarks.streams import STREAMS
 from benchmarks.test_streams import ASK, client_of
 
@@ -26,10 +25,10 @@ ROWS: Final = 16
 USER: Final = [{"role": "user", "content": "hello"}]
 
 
-def profile(title: str, work: Work, times: int, clock: Callable[[], float] = time.process_time) -> str:
+def profile(title: str, work: Work, times: int) -> str:
     """The rows that take most of the time themselves."""
     work()
-    profiler = cProfile.Profile(clock)
+    profiler = cProfile.Profile(time.process_time)
     profiler.enable()
     for _ in range(times):
         work()
@@ -58,12 +57,12 @@ def translation() -> str:
 
 
 def call() -> str:
-    """OpenAI's, over HTTP: the time of the calling thread."""
+    """OpenAI's, over HTTP, to a provider in another process."""
     prompt, options = make_prompt(100), make_options()
-    with LoopbackProvider() as server:
-        adapter = OpenAIAdapter(api_key="key", base_url=server.url)
+    with provider_process() as url:
+        adapter = OpenAIAdapter(api_key="key", base_url=url)
         work = lambda: list(adapter.call_sync(prompt, options))  # noqa: E731 - one of three alike
-        found = profile("openai, a call of 100 messages", work, 200, time.thread_time)
+        found = profile("openai, a call of 100 messages", work, 200)
         adapter.close()
     return found
 

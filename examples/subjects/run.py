@@ -81,9 +81,12 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def install(library: str) -> Path:
+ENVIRONMENTS: Final = ROOT / ".venv" / "libraries"
+
+
+def install(library: str, environments: Path = ENVIRONMENTS) -> Path:
     """The Python of the library's environment, which is made if it does not exist or if its versions changed."""
-    folder, wanted = ROOT / ".venv" / "libraries" / library, LIBRARIES[library]
+    folder, wanted = environments / library, LIBRARIES[library]
     python, done = folder / "bin" / "python", folder / "installed.json"
     if not done.exists() or json.loads(done.read_text()) != wanted:
         print(f"installing {library} ...", file=sys.stderr, flush=True)

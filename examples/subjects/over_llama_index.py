@@ -12,7 +12,7 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock,
 from llama_index.llms.anthropic import Anthropic as AnthropicLLM
 from llama_index.llms.openai import OpenAI as OpenAILLM
 from openai import omit
-from subject import Request, Subject, chosen, object_arguments, the_end, tool_names
+from subject import Names, Request, Subject, chosen, object_arguments, the_end
 
 
 class LlamaIndex(Subject):
@@ -21,8 +21,9 @@ class LlamaIndex(Subject):
     losses, refusals = (*Subject.losses, "message_name", "result_status"), (ValueError,)
 
     async def answer(self, request: Request) -> Any:
-        messages, names = [], tool_names(request.messages)
+        messages, names = [], Names()
         for chat in request.messages:
+            names.learn(chat)
             content, own = chat["content"], {}
             texts = (
                 [TextBlock(text=content)] if isinstance(content, str) else [read_part(part) for part in content or ()]

@@ -12,7 +12,7 @@ from pydantic_ai.providers import anthropic as at_anthropic
 from pydantic_ai.providers import google as at_google
 from pydantic_ai.providers import openai as at_openai
 from pydantic_ai.tools import ToolDefinition
-from subject import Request, Subject, chosen, the_end, tool_names
+from subject import Names, Request, Subject, chosen, the_end
 
 
 class PydanticAI(Subject):  # its messages have no names
@@ -56,8 +56,9 @@ class PydanticAI(Subject):  # its messages have no names
 
 def read_messages(chats: list[dict[str, Any]]) -> list[Any]:
     """Each message as a request or its own response, but results together."""
-    messages, names = [], tool_names(chats)
+    messages, names = [], Names()
     for chat in chats:
+        names.learn(chat)
         match chat:
             case {"role": "system", "content": text}:
                 messages.append(told.ModelRequest([told.SystemPromptPart(text)]))

@@ -189,18 +189,17 @@ def chosen(**options: Any) -> dict[str, Any]:
 
 
 class Names(dict[str, str]):
-    """The tool of each call."""
+    """The tool of each call so far, for libraries whose results need its name. A later turn may use an id again."""
+
+    def learn(self, chat: dict[str, Any]) -> None:
+        """Adds the calls of a message."""
+        self.update((call["id"], call["function"]["name"]) for call in chat.get("tool_calls", ()))
 
     def of(self, call: str) -> str:
         """Its name. Raises PromptTranslationFailed if there is no such call."""
         if call not in self:
             raise refuse(f"the result of {call!r} has no call")
         return self[call]
-
-
-def tool_names(messages: list[dict[str, Any]]) -> Names:
-    """The tool of each call, for libraries whose results need its name."""
-    return Names((call["id"], call["function"]["name"]) for chat in messages for call in chat.get("tool_calls", ()))
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:

@@ -91,6 +91,15 @@ class StopsTheLoop(GoodToGreet):
         await asyncio.sleep(0)
 
 
+class WritesWithoutEnd(GoodToGreet):
+    """To the file descriptor, past Python's `sys.stdout`."""
+
+    def misbehave(self) -> Any:
+        for _ in range(120):
+            os.write(1, b"x" * 1_000_000)
+        return OpenAIAdapter.call(self, [{"role": "user", "content": "?"}], {"thread_id": "t"})
+
+
 class Forks(OpenAIAdapter):
     """From the first translation on, two processes answer the suite."""
 

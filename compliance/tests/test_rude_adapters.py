@@ -67,6 +67,11 @@ def test_an_adapter_that_misbehaves_is_judged_to_the_end(make: Callable[..., Any
     assert report.stopped is None
 
 
+def test_an_adapter_that_fills_the_disk_is_ended():
+    report = judged(rude_adapters.WritesWithoutEnd)
+    assert "its process wrote more than 100 MB to its standard output or error" in messages(report)
+
+
 @pytest.mark.parametrize("make", [rude_adapters.AlwaysRaisesWhatIsNoException, rude_adapters.Nests])
 def test_an_adapter_that_misbehaves_from_the_first_call_on_has_failed(make: Callable[..., Any]):
     report = judged(make)

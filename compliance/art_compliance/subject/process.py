@@ -155,6 +155,10 @@ def _job_of(order: Order) -> dict[str, Any]:
     }
 
 
+_MOST_SAID: Final = 100_000_000
+"""Bytes that a process may write past Python's `sys.stdout`: they are kept in a file until it ends."""
+
+
 class _Process:
     """One process. It leads its own group, so that what it starts can be ended with it."""
 
@@ -182,6 +186,7 @@ class _Process:
     def ask(self, message: Any, seconds: float) -> Any:
         """The answer to a message. Raises Closed, TimedOut, CannotDo, HarnessError, and Stopped for anything else."""
         self._deadline = time.monotonic() + seconds
+        self._look()
         if message is not None:
             self._channel.send(message)
         answer = self._answer()
@@ -209,11 +214,13 @@ class _Process:
         return answer
 
     def _look(self) -> None:
-        """Raises TimedOut when the time is up, and Closed if the process has ended and left nothing to read."""
+        """Raises TimedOut when the time or the room is up, and Closed if the process ended and left nothing to read."""
         if self._process.poll() is not None and not select.select([self._socket], [], [], 0)[0]:
             raise Closed("the end of its process")
         if time.monotonic() > self._deadline:
             raise TimedOut("it did not return in time, and its process did not answer")
+        if os.fstat(self._said.fileno()).st_size > _MOST_SAID:
+            raise TimedOut(f"its process wrote more than {_MOST_SAID // 10**6} MB to its standard output or error")
 
     def explain(self, error: Exception) -> str:
         """What became of the process."""

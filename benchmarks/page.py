@@ -40,6 +40,7 @@ def write_page(results: Path, docs: Path) -> Path:
         peer_imports=_imports_table(peers),
         imports=_table("what", cells.get("import", {}), ["CPU, ms", "to httpx2's"]),
         stream=_table("format", cells.get("stream", {}), ["times as fast", "MB/s"]),
+        certificate=_table("scenarios", cells.get("certificate", {}), ["CPU", "peak memory"]),
     )
     path = docs / "performance.md"
     path.write_text(page)

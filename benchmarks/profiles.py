@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from art_sdk import OllamaChatAdapter, OpenAIAdapter
+from benchmarks.certificate import certificate_by_check
 from benchmarks.conversation import make_options, make_prompt
 from benchmarks.measure import Work
 from benchmarks.serving import provider_process
@@ -76,10 +77,15 @@ def stream() -> str:
     return f"{ours}\n{theirs}"
 
 
+def certificate() -> str:
+    """OpenAI's, by check, over all scenarios of each."""
+    return certificate_by_check(ROWS)
+
+
 def main() -> None:
-    """Writes the three of them."""
+    """Writes all of them."""
     FOLDER.mkdir(exist_ok=True)
-    for make in (translation, call, stream):
+    for make in (translation, call, stream, certificate):
         (FOLDER / f"{make.__name__}.txt").write_text(f"{make.__doc__}\n\n{make()}")
 
 

@@ -1,13 +1,20 @@
-"""What certifying each member of the chat completions family takes, to OpenAI's adapter: CPU time of whole processes.
+"""What certifying takes, in CPU time of whole processes: each member of the chat completions family, to OpenAI's
+adapter; and more scenarios.
 
 It takes minutes: `python -m pytest benchmarks/test_certification.py --override-ini testpaths=benchmarks`.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from shutil import copyfile
+from typing import Final
 
-from benchmarks.conftest import Note
+from art_compliance.resources import data_folder
+from benchmarks.conftest import Cell, Note
 from benchmarks.floors import FAMILY
 from benchmarks.measure import run_child
 
@@ -24,3 +31,32 @@ def test_certifying_a_member(note: Note, tmp_path: Path):
     usual = min(times["openai"])
     for name, seconds in times.items():
         note(f"art certify {name}, to openai's: CPU", f"{min(seconds) / usual:.2f} ({min(seconds):.1f} s)")
+
+
+SIZES: Final = (1, 2, 4)
+"""How many times the suite's own scenarios there are."""
+
+
+def test_growth_with_the_scenarios(note: Note, tmp_path: Path):
+    """Twice and four times as many scenarios, as an author's own: what does not depend on them is done once."""
+    own = sorted((data_folder("fixtures") / "scenarios").rglob("*.json"))
+    for size in SIZES:
+        extra = tmp_path / f"times-{size}"
+        for copy in range(1, size):
+            (extra / f"copy-{copy}").mkdir(parents=True)
+            for path in own:
+                copyfile(path, extra / f"copy-{copy}" / f"{path.stem}-{copy}.json")
+        seconds, megabytes = _certify(tmp_path, *(["--scenarios-from", str(extra)] if size > 1 else []))
+        row = f"{len(own) * size:,}"
+        note(f"art certify openai, {row} scenarios: CPU", f"{seconds:.1f} s", Cell("certificate", row, "CPU"))
+        note(f"art certify openai, {row} scenarios: peak", f"{megabytes} MB", Cell("certificate", row, "peak memory"))
+
+
+def _certify(folder: Path, *options: str) -> tuple[float, int]:
+    """The CPU seconds of all processes of a certification, and the megabytes of the largest one at its peak."""
+    command = [sys.executable, "-c", CERTIFY, "certify", "openai", "--seed", "5", "--quiet", *options]
+    process = subprocess.Popen(command, cwd=folder)  # noqa: S603 - our own
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_utime + used.ru_stime, used.ru_maxrss // 1024

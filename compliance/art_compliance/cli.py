@@ -26,19 +26,15 @@ EXTRA: Final = frozenset(
 )
 """The modules that the extra `compliance` installs: vcrpy brings yaml."""
 
-_SELDOM: Final = 50_000
-"""Objects more than before at which garbage is looked for: by default 700."""
-
 
 def main() -> None:
     """The console script. If the extra `compliance` is not installed, it says so."""
     with explaining_missing(_leave):
         from art_compliance.commands import app  # noqa: PLC0415 - its imports are what may be missing
-    gc.set_threshold(_SELDOM)  # nearly all that a command makes lives to its end
     try:
         app()
     finally:
-        gc.freeze()  # the process ends: nobody need look at its 350,000 objects twice more
+        gc.freeze()  # the process ends: nobody need look at its objects twice more
 
 
 @contextmanager

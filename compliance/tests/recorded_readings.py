@@ -137,3 +137,9 @@ def parent_of(data: Any, path: Steps) -> Any:
 def thoughts_of(item: Any) -> list[Any]:
     """The readable parts of a reasoning item of the official client's."""
     return [*item.summary, *(item.content or ())]
+
+
+def sum_of(*counts: int | None) -> int | None:
+    """The sum, or None where nothing was counted."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

@@ -21,7 +21,7 @@ from art_sdk import (
     fold,
 )
 from official_calls import ASK_UNSTREAMED
-from recorded_readings import read_answer, recorded_errors, thoughts_of, value_of, whole_answers
+from recorded_readings import read_answer, recorded_errors, sum_of, thoughts_of, value_of, whole_answers
 from recorded_traffic import (
     READERS,
     Recorded,
@@ -70,12 +70,6 @@ class Facts(NamedTuple):
     thinking_tokens: int | None
     cached_tokens: int | None
     total_tokens: int | None
-
-
-def sum_of(*counts: int | None) -> int | None:
-    """The sum, or None where nothing was counted."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def our_reading(one: Recorded, headers: Mapping[str, str]) -> Facts:

@@ -6,6 +6,7 @@ Each official client runs whole, over a transport that answers with the recorded
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import pytest
 
 from art_compliance.cassettes.corpus import Found
 from art_compliance.checks.replay.recorded import read_recorded
+from art_compliance.dialects.aws_events import is_messages
 from art_sdk import (
     EndEvent,
     ErrorEvent,
@@ -23,7 +25,17 @@ from art_sdk import (
     fold,
 )
 from official_calls import cohere_client, converse_client, ollama_client
-from recorded_readings import ending, has_error, kind_of, read_stream, recorded_streams, shown, thoughts_of, value_of
+from recorded_readings import (
+    ending,
+    has_error,
+    kind_of,
+    read_stream,
+    recorded_streams,
+    shown,
+    sum_of,
+    thoughts_of,
+    value_of,
+)
 from recorded_traffic import (
     Recorded,
     accepted_in_packages,
@@ -90,18 +102,22 @@ def wire(one: Recorded) -> Any:
 
 def ask_openai(http_client: Any) -> Facts:
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
-    text, thinking, finish, usage, calls = "", "", None, None, {}
+    text, thinking, finish, usage = "", "", None, None
+    calls: list[list[str]] = []
+    begun: dict[int, list[str]] = {}
     for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
         usage = chunk.usage or groq_usage(chunk) or usage
         for choice in (choice for choice in chunk.choices if choice.index == 0):
             delta, more = choice.delta, choice.delta.model_extra
-            text += delta.content or ""
+            text += delta.content or delta.refusal or ""
             thinking += more.get("reasoning_content") or more.get("reasoning") or ""
             finish = choice.finish_reason or finish
             for call in delta.tool_calls or ():
-                begun = calls.setdefault(call.index, [call.id, call.function.name, ""])
-                begun[2] += call.function.arguments or ""
-    facts = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
+                if call.id and (call.index not in begun or begun[call.index][0] != call.id):  # Mistral: each is 0
+                    begun[call.index] = [call.id, call.function.name, ""]
+                    calls.append(begun[call.index])
+                begun[call.index][2] += call.function.arguments or ""
+    facts = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls)
     return Facts(text, thinking, facts, finish, *counts_of(usage))
 
 
@@ -154,7 +170,8 @@ def ask_responses(http_client: Any) -> Facts:
     """By the client's own state machine, which is strict about the order of events."""
     client = official("openai").OpenAI(api_key="no-key", http_client=http_client, max_retries=0)
     with client.responses.stream(model="m", input=[]) as stream:
-        answer = stream.get_final_response()
+        *_, last = stream
+    answer = last.response  # of an answer that is incomplete, too
     parts = [part for item in answer.output if item.type == "message" for part in item.content]
     calls = [item for item in answer.output if item.type == "function_call"]
     return Facts(
@@ -179,8 +196,8 @@ def ask_google(http_client: Any) -> Facts:
         "".join(part.text for part in parts if part.text and part.thought),
         tuple((call.id or f"call_{number}", call.name, call.args) for number, call in enumerate(calls, 1)),
         chunks[-1].candidates[0].finish_reason.value,
-        usage.prompt_token_count,
-        usage.candidates_token_count + (usage.thoughts_token_count or 0),
+        sum_of(usage.prompt_token_count, usage.tool_use_prompt_token_count),
+        sum_of(usage.candidates_token_count, usage.thoughts_token_count),
     )
 
 
@@ -198,7 +215,8 @@ def ask_bedrock(http_client: Any) -> Facts:
         if "toolUse" in delta:
             calls[at["contentBlockIndex"]][2] += delta["toolUse"]["input"]
     facts = tuple((call_id, name, value_of(arguments)) for call_id, name, arguments in calls.values())
-    return Facts(text, thinking, facts, finish, usage["inputTokens"], usage["outputTokens"])
+    taken = sum(usage.get(name, 0) for name in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"))
+    return Facts(text, thinking, facts, finish, taken, usage["outputTokens"])
 
 
 def ask_cohere(http_client: Any) -> Facts:
@@ -266,20 +284,38 @@ def test_however_the_bytes_are_cut_the_events_are_the_same(one: Recorded) -> Non
 
 
 STREAMED = {
+    "chatlas": 261,
+    "crewai": 43,
     "langchain-anthropic": 21,
+    "langchain-aws": 8,
     "langchain-openai": 3,
+    "langsmith": 89,
+    "magentic": 165,
+    "mirascope": 439,
+    "openinference-instrumentation-google-genai": 9,
     "opentelemetry-instrumentation-anthropic": 37,
+    "opentelemetry-instrumentation-bedrock": 12,
+    "opentelemetry-instrumentation-botocore": 14,
+    "opentelemetry-instrumentation-cohere": 4,
     "opentelemetry-instrumentation-groq": 3,
+    "opentelemetry-instrumentation-langchain": 44,
     "opentelemetry-instrumentation-mistralai": 6,
     "opentelemetry-instrumentation-ollama": 6,
     "opentelemetry-instrumentation-openai": 95,
+    "opentelemetry-instrumentation-openai-agents": 15,
     "opentelemetry-instrumentation-openai-v2": 13,
 }
 """How many streamed good answers in our dialects a package has."""
 
 
 def packaged_streams(packaged: tuple[Found, ...]) -> list[Recorded]:
-    return [one for one in accepted_in_packages(packaged) if one.data is None]
+    """Without those of Anthropic's models at Bedrock, whose events are wrapped: no adapter here calls them."""
+    found = [one for one in accepted_in_packages(packaged) if one.data is None]
+    return [one for one in found if one.shape == "bedrock_converse" or not is_messages(one.answer)]
+
+
+SILENT = re.compile(r".*/(test_anthropic_empty_response|openai_gpt_5_mini_completions/(async_)?stream)-0")
+"""Streams of answers without text and calls."""
 
 
 def test_a_package_has_as_many_streams_as_before(packaged: tuple[Found, ...]) -> None:
@@ -292,7 +328,7 @@ def test_a_stream_that_others_recorded_is_read_as_the_official_client_reads_it(p
         with wire(one) as http_client:
             theirs = ASK[one.shape](http_client)
         ours = our_reading(one)
-        assert theirs.text or theirs.calls, one.name
+        assert theirs.text or theirs.calls or SILENT.fullmatch(one.name), one.name
         if ours != theirs:
             differ[one.name] = ours, theirs
     assert differ == {}
@@ -317,5 +353,6 @@ def test_the_judge_of_replays_reads_a_stream_as_our_adapter_does(packaged: tuple
     for one in packaged_streams(packaged):
         ours, facts = our_reading(one), read_recorded(one.spoken, one.answer)
         assert "".join(facts.texts.values()) == ours.text, one.name
-        assert [(call.name, call.value) for call in facts.calls.values()] == [call[1:] for call in ours.calls], one.name
+        wanted = [(name, arguments or {}) for _, name, arguments in ours.calls]
+        assert [(call.name, call.value) for call in facts.calls.values()] == wanted, one.name
         assert tuple(facts.counts.values()) == (ours.input_tokens or 0, ours.output_tokens or 0), one.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import random
 import socket
@@ -10,7 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from typing import Any
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from art_compliance.miniatures.base import miniature
@@ -52,9 +53,12 @@ def sets_up_logging(adapter: Any) -> None:
 @miniature("load.process-state-is-unchanged", around=("gemini",))
 def replaces_a_function_of_the_library(adapter: Any) -> None:
     """Making the adapter replaces a function of asyncio, as to run in a loop that runs already."""
-    own = asyncio.run
-    setattr(asyncio, "run", asyncio.iscoroutine)  # noqa: B010 - type checkers know that it is wrong
-    _put_back_when_closed(adapter, lambda: setattr(asyncio, "run", own))
+    asyncio.run = functools.partial(_RUN)
+    _put_back_when_closed(adapter, lambda: setattr(asyncio, "run", _RUN))
+
+
+_RUN: Final = asyncio.run
+"""The library's own, whichever adapter is closed last."""
 
 
 @miniature("load.process-state-is-unchanged", around=("openai",))

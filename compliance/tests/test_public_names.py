@@ -76,7 +76,7 @@ PYTEST_OPTIONS = """
 
 SIGNATURES = {
     "certify": "make *dialect *selection *seed *search *baseline *isolated *seconds *call_seconds *on_result",
-    "judge": "dialect payload *model *url *version",
+    "judge": "dialect payload *model *url *version *is_sendable",
     "judge_scenario": "make path *check *seed *dialect",
     "load_scenarios": "folder",
 }

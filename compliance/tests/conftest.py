@@ -53,7 +53,9 @@ def download_with_pip(package: Package, folder: Path) -> None:
             file.replace(folder / file.name)
 
 
-LARGE = frozenset({"crewai", "langsmith", "mirascope", "opentelemetry-instrumentation-langchain"})
+LARGE = frozenset(
+    {"chatlas", "crewai", "langsmith", "magentic", "mirascope", "opentelemetry-instrumentation-langchain"}
+)
 """What takes long to read, and is mostly like the others."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import weakref
 from copy import copy
@@ -134,6 +135,9 @@ def test_what_is_kept_of_a_check_that_does_not_apply_refers_to_no_frames(subject
         seen.append(caught.value)
     assert [(str(one), vars(one)) for one in seen] == [(str(raised), vars(raised))] * 3
     assert len(set(map(id, seen))) == 3
+    seen.clear()
+    del caught
+    gc.collect()
     assert [one() for one in alive] == [None]
 
 

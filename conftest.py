@@ -111,7 +111,7 @@ def import_all() -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Pause coverage, which doubles a test's time, for tests that run the same lines as others.
 
-    These are tests that are marked `unmeasured`, and, behind the tenth row of a table whose test is not marked
+    These are tests that are marked `unmeasured`, and, behind the fifth row of a table whose test is not marked
     `measured`, three in four rows. Which ones depends on a hash of their ids: each table leaves out other dialects.
     """
     is_measured = item.get_closest_marker("measured") or item.stash[MEASURED]
@@ -134,7 +134,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _select(config, items, lambda item: item.get_closest_marker("thorough") is None)
     if config.getoption("sample"):
         _select(config, items, set(sample(items, first=1, every=23)).__contains__)
-    firsts = set(sample(items, first=10, every=len(items)))
+    firsts = set(sample(items, first=5, every=len(items)))
     for item in items:
         item.stash[MEASURED] = item in firsts or crc32(item.nodeid.encode()) % 4 == 0
     items.sort(key=lambda item: sum(mark.name in LONG for mark in item.iter_markers()), reverse=True)

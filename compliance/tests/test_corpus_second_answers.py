@@ -30,7 +30,7 @@ from recorded_traffic import (
     replaying,
 )
 
-pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
 ERRORS: Final[Mapping[str, tuple[str, str]]] = {
     "azure/error-on-200-3a66b809": ("The response was filtered", "the body is an error, of a prompt that was filtered"),

@@ -16,7 +16,7 @@ from art_compliance.judging.exam import dialects_of
 from recorded_traffic import SECOND_FOLDER, Recorded, recorded_files
 from row_tables import table
 
-pytestmark = pytest.mark.once  # recorded traffic says the same to every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 
 ACCEPTED_AND_REFUSED: Final[Mapping[str, str]] = {
     "anthropic/refused-855f6b75": "claude-3-opus, which is gone, took a result for a call that has another id in 2024; "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copyreg
 import gc
 import shutil
 import weakref
 from copy import copy
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -118,8 +120,22 @@ def test_without_a_request_there_is_nothing_to_judge(seen: Any, why: str):
         require_sent(seen)
 
 
+def with_traceback(kind: type[BaseException], attributes: dict[str, Any], traceback: TracebackType) -> BaseException:
+    made = kind.__new__(kind, *attributes.pop("args"))
+    vars(made).update(attributes)
+    return made.with_traceback(traceback)
+
+
+def reduced_with_traceback(error: BaseException) -> tuple[Any, ...]:
+    """As tblib, which Dask brings, teaches `copy` and `pickle`."""
+    return with_traceback, (type(error), {"args": error.args, **vars(error)}, error.__traceback__)
+
+
 @pytest.mark.parametrize("raised", [NotApplicable("no result", judged=3), LeftTo("payload.is-canonical")])
-def test_what_is_kept_of_a_check_that_does_not_apply_refers_to_no_frames(subject: Subject, raised: NotApplicable):
+def test_what_is_kept_of_a_check_that_does_not_apply_refers_to_no_frames(
+    subject: Subject, raised: NotApplicable, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(copyreg.dispatch_table, type(raised), reduced_with_traceback)
     alive: list[weakref.ref[object]] = []
 
     def look(_: Trial) -> None:

@@ -222,7 +222,7 @@ class Trial:
         try:
             return look(self)
         except NotApplicable as error:
-            return copy(error)
+            return _without_frames(error)
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -290,6 +290,13 @@ class Trial:
     def observe_sent(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Sent:
         """The request for another prompt. Raises NotApplicable if there is none."""
         return require_sent(self.observe(prompt, options))
+
+
+def _without_frames(error: NotApplicable) -> NotApplicable:
+    """A copy without traceback, cause and context, which other libraries (tblib) teach `copy` to keep."""
+    found = copy(error)
+    found.__cause__ = found.__context__ = None
+    return found.with_traceback(None)
 
 
 def _why_undeclared(trial: Trial) -> str | None:

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from coverage import Coverage
 
+ParameterSet = type(pytest.param())
+
 SHOWN = 5
 """This many rows that fail are shown with their tracebacks. The others are named."""
 
@@ -45,10 +47,13 @@ def table(names: str | Sequence[str], rows: Iterable[Any], *, ids: Any = None) -
     """Call a test with each row, and fail with the ids of all rows that fail. Fixtures are made once for all rows.
 
     Takes what `pytest.mark.parametrize` takes, `names` as a tuple or with commas. With `--sample`, only some rows are
-    run; coverage measures some, or all where the test is marked `measured`.
+    run; coverage measures some, or all where the test is marked `measured`. The marks of an only row are the test's: it
+    stands for rows that are not there, and skips.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    cases = list(_cases(keys, list(rows), ids))
+    given = list(rows)
+    marks = given[0].marks if len(given) == 1 and isinstance(given[0], ParameterSet) else ()
+    cases = list(_cases(keys, [pytest.param(*given[0].values, id=given[0].id)] if marks else given, ids))
     assert cases, "a table without rows tests nothing"
 
     def decorate(test: Callable[..., Any]) -> Callable[..., None]:
@@ -75,6 +80,8 @@ def table(names: str | Sequence[str], rows: Iterable[Any], *, ids: Any = None) -
         asked = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
         request_of = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY)
         run.__signature__ = inspect.Signature([*asked, request_of])  # type: ignore[attr-defined] # read by pytest
+        for mark in marks:
+            run = mark(run)
         return run
 
     return decorate
@@ -93,7 +100,7 @@ def _chosen(request: pytest.FixtureRequest, cases: list[tuple[str, dict[str, Any
 def _cases(keys: list[str], rows: list[Any], ids: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     names = [None] * len(rows) if ids is None else [ids(row) for row in rows] if callable(ids) else list(ids)
     for number, (row, name) in enumerate(zip(rows, names, strict=True), 1):
-        param = row if isinstance(row, type(pytest.param())) else pytest.param(*(row if len(keys) > 1 else [row]))
+        param = row if isinstance(row, ParameterSet) else pytest.param(*(row if len(keys) > 1 else [row]))
         assert not param.marks, "a row of a table has no marks: take pytest.mark.parametrize"
         values = dict(zip(keys, param.values, strict=True))
         yield str(param.id or name or f"{number}: {_short(param.values)}"), values

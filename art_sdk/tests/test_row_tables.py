@@ -60,3 +60,8 @@ def test_a_row_has_no_marks_and_a_table_has_rows():
         table("a", [pytest.param(1, marks=pytest.mark.once)])
     with pytest.raises(AssertionError, match="a table without rows tests nothing"):
         table("a", [])
+
+
+@table("row", [pytest.param(None, marks=pytest.mark.skip(reason="no rows here"), id="absent")])
+def test_a_row_that_stands_for_absent_ones_skips_its_test(row: object):
+    pytest.fail(f"{row} was run")

@@ -55,9 +55,9 @@ def test_fixtures_and_parameters_reach_each_row(outer: int, inner: int, tmp_path
     assert tmp_path.is_dir()
 
 
-def test_a_row_has_no_marks_and_a_table_has_rows():
+def test_a_row_among_others_has_no_marks_and_a_table_has_rows():
     with pytest.raises(AssertionError, match="a row of a table has no marks"):
-        table("a", [pytest.param(1, marks=pytest.mark.once)])
+        table("a", [pytest.param(1, marks=pytest.mark.once), 2])
     with pytest.raises(AssertionError, match="a table without rows tests nothing"):
         table("a", [])
 

@@ -81,7 +81,8 @@ def stream_items(body: bytes) -> Iterator[Any]:
 
 
 def _item_of(message: Message) -> Any:
-    return {message.name: json_of(message.payload)} if message.wrapped is None else json_of(message.wrapped)
+    wrapped = message.wrapped
+    return {message.name: json_of(message.payload)} if wrapped is None else json_of(wrapped)
 
 
 _LINE: Final = re.compile(rb"[^\r\n]+")

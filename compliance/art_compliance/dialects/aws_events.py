@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 CONTENT_TYPE: Final = "application/vnd.amazon.eventstream"
 
 _PRELUDE: Final = struct.Struct("!III")
-_STRING: Final = 7
+_STRING: Final = b"\x07"
 _LEAST: Final = _PRELUDE.size + 4
 
 
@@ -52,7 +52,7 @@ def write_message(name: str, value: Any, kind: str = "event") -> bytes:
 
 
 def _header(name: str, value: str) -> bytes:
-    return bytes([len(name)]) + name.encode() + struct.pack("!BH", _STRING, len(value)) + value.encode()
+    return bytes([len(name)]) + name.encode() + _STRING + struct.pack("!H", len(value)) + value.encode()
 
 
 def is_messages(data: bytes) -> bool:
@@ -83,7 +83,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         name_end = at + 1 + data[at]
         value = name_end + 3
         end = value + int.from_bytes(data[name_end + 1 : value], "big")
-        if data[name_end] != _STRING or end > len(data):
+        if data[name_end : name_end + 1] != _STRING or end > len(data) or value > len(data):
             raise ValueError("a header is not a string, or is cut short")
         yield data[at + 1 : name_end].decode(), data[value:end].decode()
         at = end

@@ -90,7 +90,7 @@ def read_events(stream: bytes) -> Iterator[Event]:
 def _object(data: str) -> dict[str, Any]:
     try:
         body: Any = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return body if is_object(body) else {}
 
@@ -99,5 +99,5 @@ def is_json_object(text: str) -> bool:
     """Whether the joined pieces of arguments are a JSON object."""
     try:
         return is_object(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

@@ -68,11 +68,16 @@ class TokenCounts(Struct, frozen=True, kw_only=True):
 
 
 def arguments_of(text: str) -> Any:
-    """A call's arguments as JSON, or as text where they were cut short."""
+    """A call's arguments as JSON, or as text where they are not JSON, or nested too deep."""
     try:
         return json.loads(text.strip() or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if is_object(value) else {}
 
 
 def objects_of(value: Any) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from art_compliance.cassettes.bodies import stream_items
 from art_compliance.dialects import Dialect
-from art_compliance.dialects.recorded import Recorded
+from art_compliance.dialects.recorded import Recorded, object_of
 from art_compliance.examining.asking import Got
 from art_compliance.findings import Problem
 from art_compliance.judging.wire import judge_answer
@@ -41,7 +41,7 @@ def wrong_stream(dialect: Dialect, got: Got) -> Iterator[Problem]:
     yield from (Problem(words) for words in dialect.streams.order.judge(got.body)[:_MOST])
     recorded, reported = Recorded(), set[tuple[str, str]]()
     for number, event in enumerate(stream_items(got.body), 1):
-        dialect.answers.read(recorded, number, event)
+        dialect.answers.read(recorded, number, object_of(event))
         for problem in _mismatches(f"{dialect.name}.stream", event):
             if (key := (problem.message, problem.pointer or "")) not in reported and len(reported) < _MOST:
                 reported.add(key)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.dialects.recorded import object_of
 from art_compliance.quoting import quote, show
 from art_sdk.json_data import is_object
 
@@ -23,7 +24,7 @@ _BLOCK: Final = ("content_block_start", "content_block_delta", "content_block_st
 
 def _kind(event: Event) -> str:
     kind = event.body.get("type")
-    return kind if kind in {*_MESSAGE, *_BLOCK} else PASSED
+    return kind if kind in (*_MESSAGE, *_BLOCK) else PASSED
 
 
 def _look(events: tuple[Event, ...]) -> Iterator[str]:
@@ -36,7 +37,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
         if _kind(event) in _BLOCK:
             yield from (f"event {number}: {fault}" for fault in _take(blocks, event.body))
         if event.body.get("type") == "message_delta":
-            stop = event.body["delta"].get("stop_reason")
+            stop = object_of(event.body.get("delta")).get("stop_reason")
     for index, (kind, filled) in enumerate(blocks):
         if kind == "tool_use" and filled and stop != "max_tokens" and not is_json_object(filled):
             yield f"the input of block {index} is not a JSON object: {quote(filled)}"
@@ -50,9 +51,9 @@ def _take(blocks: list[tuple[str, str]], body: dict[str, Any]) -> Iterator[str]:
         yield f"the block's index is {show(body.get('index'))}; blocks begun so far: {len(blocks)}"
         return
     if is_object(delta):
-        kind, filled = blocks[-1]
-        if delta.get("type") not in _DELTAS.get(kind, {delta.get("type")}):
-            yield f"{delta.get('type')} is not allowed in a block of {kind}"
+        (kind, filled), given = blocks[-1], str(delta.get("type"))
+        if given not in _DELTAS.get(kind, (given,)):
+            yield f"{given} is not allowed in a block of {kind}"
         blocks[-1] = (kind, filled + str(delta.get("partial_json", "")))
 
 

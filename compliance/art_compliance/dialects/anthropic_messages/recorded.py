@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from art_compliance.dialects.recorded import Recorded, TokenCounts, objects_of
+from art_compliance.dialects.recorded import Recorded, TokenCounts, object_of, objects_of
 from art_sdk.json_data import is_object
 
 COUNTS: Final = TokenCounts(
@@ -23,7 +23,7 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
     place = str(item.get("index"))
     if is_object(item.get("content_block")):
         _read_block(answer, place, item["content_block"])
-    delta: Any = item.get("delta") or {}
+    delta = object_of(item.get("delta"))
     answer.say(place, delta.get("text"))
     if "partial_json" in delta and place in answer.calls:
         answer.call(place, None, delta["partial_json"])

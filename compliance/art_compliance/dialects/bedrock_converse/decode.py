@@ -264,7 +264,7 @@ def _response_schema(ledger: Ledger, body: Fields) -> Any:
     text = _take_inside(ledger, body, _SCHEMA.split("/")[1:])
     try:
         return None if text is None else json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DecodeFailed(_SCHEMA, f"the schema is not JSON: {error}") from error
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.dialects.recorded import object_of
 from art_compliance.pointers import look_up
 from art_compliance.quoting import quote, show
-from art_sdk.json_data import is_object
 
 _BETWEEN: Final[Mapping[str, str]] = {
     "tool-plan-delta": "between parts",
@@ -34,7 +34,7 @@ def _kind(event: Event) -> str:
     if event.data == "[DONE]":
         return "[DONE]"
     kind = event.body.get("type")
-    if kind == "message-end" and _delta(event.body).get("error"):
+    if kind == "message-end" and object_of(event.body.get("delta")).get("error"):
         return "an error"
     return kind if isinstance(kind, str) and kind in _KINDS else PASSED
 
@@ -57,7 +57,7 @@ def _look(events: tuple[Event, ...]) -> Iterator[str]:
         if part == "tool-call":
             _add(arguments, step, body)
         if kind == "message-end":
-            reason = _delta(body).get("finish_reason")
+            reason = object_of(body.get("delta")).get("finish_reason")
     if is_open and reason not in _CUT:
         yield f"the message ends with {show(reason)} before its last part ends"
     for at, text in enumerate(arguments):
@@ -74,11 +74,6 @@ def _add(arguments: list[str], step: str, body: dict[str, Any]) -> None:
         arguments.append("")
     if arguments and isinstance(piece, str):
         arguments[-1] += piece
-
-
-def _delta(body: dict[str, Any]) -> dict[str, Any]:
-    delta = body.get("delta")
-    return delta if is_object(delta) else {}
 
 
 _TABLE: Final[Mapping[str, Mapping[str, str]]] = {

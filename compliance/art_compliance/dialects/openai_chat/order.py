@@ -55,7 +55,7 @@ def _take(calls: list[dict[str, str]], piece: dict[str, Any]) -> Iterator[str]:
         yield f"call {index} changes its id"
     elif index < len(calls) - 1:
         yield f"call {index} continues after call {len(calls) - 1} has begun"
-    calls[index]["arguments"] += fields.get("arguments") or ""
+    calls[index]["arguments"] += str(fields.get("arguments") or "")
 
 
 ORDER: Final = StreamOrder(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.framing import to_json
-from art_compliance.dialects.recorded import Recorded, TokenCounts, objects_of
+from art_compliance.dialects.recorded import Recorded, TokenCounts, object_of, objects_of
 from art_sdk.json_data import is_object
 
 COUNTS: Final = TokenCounts(
@@ -22,17 +22,17 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
     for choice in objects_of(item.get("choices")):
         if choice.get("index", 0) != 0:
             continue
-        said: Any = choice.get("message") or choice.get("delta") or {}
+        said = object_of(choice.get("message") or choice.get("delta"))
         content = said.get("content")
         answer.say("content", to_json(content) if is_object(content) else content)  # an object: Cloudflare's
         answer.say("refusal", said.get("refusal"))
         for part in objects_of(content):  # Mistral's
             answer.say("content", part.get("text"))
-        older: Any = said.get("function_call") or {}  # OpenAI's, before it had tools
+        older = object_of(said.get("function_call"))  # OpenAI's, before it had tools
         if older.get("name") or "function_call" in answer.calls:
             answer.call("function_call", older.get("name"), older.get("arguments"))
         for at, call in enumerate(objects_of(said.get("tool_calls"))):
             if "custom" in call:
                 continue  # a custom tool's call has no place in a standard message
-            function: Any = call.get("function") or {}
+            function = object_of(call.get("function"))
             answer.call(str(call.get("index", at)), function.get("name"), function.get("arguments"))

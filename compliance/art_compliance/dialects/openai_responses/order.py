@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.order import PASSED, Event, StreamOrder, is_json_object
+from art_compliance.dialects.recorded import object_of
 from art_compliance.quoting import quote, show
 from art_sdk.json_data import is_object
 
@@ -49,7 +50,7 @@ class _Look:
         self.number = -1
         self.open: dict[int, dict[str, Any]] = {}
         self.count = 0
-        self.said: dict[tuple[Any, ...], str] = {}
+        self.said: dict[tuple[str, ...], str] = {}
 
     def take(self, event: Event) -> Iterator[str]:
         body = event.body
@@ -63,12 +64,12 @@ class _Look:
         if kind == "response.output_item.added":
             if index != self.count:
                 yield f"the item's index is {show(index)} after {self.count} items"
-            self.open[self.count] = body.get("item") or {}
+            self.open[self.count] = object_of(body.get("item"))
             self.count += 1
-        elif index not in self.open:
+        elif not isinstance(index, int) or index not in self.open:
             yield f"the item {show(index)} is not open"
         elif kind == "response.output_item.done":
-            yield from self._end(self.open.pop(index), body.get("item") or {})
+            yield from self._end(self.open.pop(index), object_of(body.get("item")))
         else:
             yield from self._piece(kind, body)
 
@@ -81,7 +82,7 @@ class _Look:
 
     def _piece(self, kind: str, body: dict[str, Any]) -> Iterator[str]:
         name = kind.rpartition(".")[0]
-        place = (name, body["output_index"], body.get("content_index"), body.get("summary_index"))
+        place = (name, *(str(body.get(index)) for index in ("output_index", "content_index", "summary_index")))
         if kind.endswith(".delta"):
             self.said[place] = self.said.get(place, "") + str(body.get("delta"))
         elif kind in _WHOLE and body.get(_WHOLE[kind]) != self.said.get(place, ""):

@@ -13,7 +13,6 @@ COUNTS: Final = TokenCounts(
     output=("/usage/output_tokens",),
     roots=("", "/response"),  # an event has the response one level down
 )
-_TEXTS: Final = frozenset({"response.output_text.delta", "response.refusal.delta"})
 
 
 def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> None:
@@ -27,7 +26,7 @@ def read_recorded(answer: Recorded, number: int, item: Mapping[str, Any]) -> Non
         answer.call(place, begun.get("name"), begun.get("arguments"))
     elif kind == "response.function_call_arguments.delta":
         answer.call(place, None, item.get("delta"))
-    elif kind in _TEXTS:
+    elif kind in ("response.output_text.delta", "response.refusal.delta"):
         answer.say(f"{place}.{item.get('content_index')}", item.get("delta"))
 
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +29,7 @@ ROOT: Final = HERE.parents[1]
 LIBRARIES: Final = tomllib.loads((HERE / "subjects.toml").read_text())
 PROVIDERS: Final = ["OpenAI", "Anthropic", "Gemini"]
 CLASSES: Final = ("loss", "refused", "contract")
-HEADINGS: Final = ("subject", "passed", "failed", "not applicable", *CLASSES, "checks failed", "seconds")
+HEADINGS: Final = ("subject", "passed", "failed", "not applicable", *CLASSES, "checks failed", "seconds", "CPU seconds")
 
 
 class Failed(Exception):
@@ -39,33 +42,34 @@ def main() -> int:
     if unknown := set(options.libraries) - LIBRARIES.keys():
         print(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(LIBRARIES)}", file=sys.stderr)
         return 2
-    pythons: dict[str, Path] = {}
-    subjects: list[tuple[str, str]] = []
-    failures: list[Failed] = []
-    for library in options.libraries or LIBRARIES:
-        try:
-            pythons[library] = install(library)
-        except Failed as failed:
-            print(failed, file=sys.stderr)
-            failures.append(failed)
-            continue
-        offered = LIBRARIES[library].get("providers", PROVIDERS)
-        subjects += [(library, provider) for provider in options.providers or offered if provider in offered]
-    print(f"| {' | '.join(HEADINGS)} |\n{'| --- ' * len(HEADINGS)}|")
+    print(f"| {' | '.join(HEADINGS)} |\n{'| --- ' * len(HEADINGS)}|", flush=True)
+    began = time.monotonic()
+    with ThreadPoolExecutor(options.at_once) as pool:
+        failures = sum(pool.map(partial(_certify_library, options), options.libraries or LIBRARIES))
+    used = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    print(f"\n{time.monotonic() - began:.0f} seconds, {used:.0f} of CPU time, installation included")
+    return 2 if failures else 0
 
-    def run(subject: tuple[str, str]) -> None:
-        library, provider = subject
+
+def _certify_library(options: argparse.Namespace, library: str) -> int:
+    """Installs a library, and certifies its subjects one after the other. Returns how many have no report."""
+    offered = LIBRARIES[library].get("providers", PROVIDERS)
+    providers = [provider for provider in options.providers or offered if provider in offered]
+    try:
+        python = install(library)
+    except Failed as failed:
+        print(failed, file=sys.stderr)
+        return len(providers)
+    failures = 0
+    for provider in providers:
         folder = options.reports.resolve() / f"{library}-{provider.lower()}"
         try:
-            certify(pythons[library], library, provider, folder, options.art)
-            print("\n".join(describe(folder)), flush=True)
+            seconds = certify(python, library, provider, folder, options.art)
+            print("\n".join(describe(folder, seconds)), flush=True)
         except Failed as failed:
+            failures += 1
             print(failed, file=sys.stderr)
-            failures.append(failed)
-
-    with ThreadPoolExecutor(options.at_once) as pool:
-        list(pool.map(run, subjects))
-    return 2 if failures else 0
+    return failures
 
 
 def _parse_options() -> argparse.Namespace:
@@ -74,7 +78,7 @@ def _parse_options() -> argparse.Namespace:
     known = sorted({one for library in LIBRARIES.values() for one in library.get("providers", PROVIDERS)})
     parser.add_argument("--provider", action="append", dest="providers", choices=known, help="repeatable; default: all")
     parser.add_argument("--reports", type=Path, default=ROOT / "build" / "subjects")
-    parser.add_argument("--at-once", type=int, default=2, help="how many subjects to certify at once; default: 2")
+    parser.add_argument("--at-once", type=int, default=2, help="how many libraries to certify at once; default: 2")
     parser.add_argument(
         "--art", action="append", default=[], help="an option for art certify, like --art=--profile=default"
     )
@@ -136,8 +140,11 @@ def lay_typescript(library: str, home: Path) -> None:
         raise Failed(f"{library}: its subject does not type-check: {result.stdout.partition(chr(10))[0]}")
 
 
-def certify(python: Path, library: str, provider: str, folder: Path, more: list[str]) -> None:
-    """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` next to the report."""
+def certify(python: Path, library: str, provider: str, folder: Path, more: list[str]) -> float:
+    """Runs `art certify`, whose output goes to `terminal.txt` and `warnings.txt` next to the report.
+
+    Returns the CPU time that it took, in seconds, with that of the processes that it started and awaited.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").unlink(missing_ok=True)  # of an earlier run
     options = ["--profile", "quick", "--seed", "7", "--report", folder, *more]
@@ -149,11 +156,12 @@ def certify(python: Path, library: str, provider: str, folder: Path, more: list[
         subject = ["--", "node", "bridges/bridge.ts", f"subjects/over_{library}.ts:{provider}"]
     command = [python.with_name("art"), "certify", *options, *subject]
     with (folder / "terminal.txt").open("w") as output, (folder / "warnings.txt").open("w") as warnings:
-        code = subprocess.run(
-            command, cwd=home, env=environment, stdout=output, stderr=warnings, check=False
-        ).returncode
+        process = subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=warnings)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
     if code not in {0, 1} or not (folder / "report.json").exists():
         raise Failed(f"{library}, {provider}: no report: {last_line((folder / 'warnings.txt').read_text())}")
+    return used.ru_utime + used.ru_stime
 
 
 def last_line(text: str) -> str:
@@ -161,7 +169,7 @@ def last_line(text: str) -> str:
     return next((line for line in reversed(text.splitlines()) if line.strip()), "it did not say why")
 
 
-def describe(folder: Path) -> Iterator[str]:
+def describe(folder: Path, cpu_seconds: float) -> Iterator[str]:
     """A row per report: trials by verdict, and failed trials by the worst class of their findings."""
     for report in json.loads((folder / "report.json").read_text())["reports"]:
         verdicts = Counter(result["verdict"] for result in report["results"])
@@ -169,7 +177,7 @@ def describe(folder: Path) -> Iterator[str]:
         classes = Counter(worst_class(result) for result in failed)
         cells = [report["adapter"]["name"], verdicts["pass"], verdicts["fail"], verdicts["not applicable"]]
         cells += [classes[name] for name in CLASSES]
-        cells += [len({result["check"] for result in failed}), round(report["seconds"])]
+        cells += [len({result["check"] for result in failed}), round(report["seconds"]), round(cpu_seconds)]
         yield f"| {' | '.join(map(str, cells))} |"
 
 

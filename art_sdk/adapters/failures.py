@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -47,7 +48,7 @@ class FailureReader:
         return self._error(
             f"{self._provider} answered {status}{self._redirect(head) or _quote(words)}",
             *(head, body, words),
-            retry_after=read_retry_after(head),
+            retry_after=read_retry_after(head.headers),
             is_retryable=status in RETRYABLE_STATUSES,
         )
 
@@ -97,7 +98,7 @@ class FailureReader:
         return self._error(
             f"{self._provider} answered {head.status}{how}{_quote(words)}",
             *(head, data, words),
-            retry_after=read_retry_after(head),
+            retry_after=read_retry_after(head.headers),
             is_retryable=not codes.isdisjoint(RETRYABLE_CODES),
             cause=self._scrub_cause(cause),
         )
@@ -125,7 +126,7 @@ class FailureReader:
         return self._error(
             f"{self._provider} answered {head.status}{quoted}; {cut.message}",
             *(head, data, words),
-            retry_after=read_retry_after(head),
+            retry_after=read_retry_after(head.headers),
             is_retryable=head.status in RETRYABLE_STATUSES if is_refusal else cut.is_retryable,
             cause=cut.__cause__ or cut,
         )
@@ -251,12 +252,12 @@ def _error_of_response(event: dict[str, Any]) -> Any:
     return response.get("error") if is_object(response) else None
 
 
-def read_retry_after(head: ResponseHead) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds, or an HTTP date: RFC 9110, 10.2.3)."""
-    milliseconds = _number(head.headers.get("retry-after-ms"))
+    milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    text = head.headers.get("retry-after")
+    text = headers.get("retry-after")
     seconds = _number(text)
     if seconds is not None or text is None:
         return seconds

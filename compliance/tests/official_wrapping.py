@@ -9,8 +9,6 @@ import re
 import ssl
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +18,7 @@ import httpx2
 import openai
 
 from art_sdk import PromptTranslationFailed
+from art_sdk.adapters.failures import read_retry_after
 
 SAMPLING = {"temperature", "topP", "maxOutputTokens"}
 
@@ -320,20 +319,9 @@ def describe(failure: Any, key: str) -> dict[str, Any]:
     status, wait = next((one for one in known if isinstance(one, int) and one > 0), None), None
     if status is not None:
         headers = failure.response.headers if hasattr(failure, "response") else failure.headers or {}
-        wait = wait_of(headers)
+        wait = read_retry_after(headers)
     words = str(failure).replace(key, "***")
     error = {"code": "LLM_PROVIDER_ERROR", "message": words, "provider_message": words, "status": status}
     answered = getattr(getattr(failure, "response", None), "status_code", 200)  # Anthropic's client knows no other
     retryable = answered in {408, 409, 429} or not 400 <= answered < 500
     return {**error, "retry_after": wait, "is_retryable": retryable}
-
-
-def wait_of(headers: Any) -> float | None:
-    """The seconds to wait, of `retry-after-ms` or `retry-after`: a number or a date; None where neither can be read."""
-    milliseconds, after = headers.get("retry-after-ms"), headers.get("retry-after")
-    for text, unit in ((milliseconds, 1000), (after, 1)):
-        with suppress(TypeError, ValueError):
-            return float(text) / unit
-    with suppress(ValueError):
-        return max(0.0, (parsedate_to_datetime(after or "") - datetime.now(UTC)).total_seconds())
-    return None

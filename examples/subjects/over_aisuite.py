@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import aisuite
-from subject import Request, Subject, plain_messages, read_chat
+from answering import read_chat
+from subject import Request, Subject
 
 
 class AISuite(Subject):
@@ -19,7 +20,7 @@ class AISuite(Subject):
         return aisuite.Client({self.provider: {"api_key": self.key, **self.settings}})
 
     async def answer(self, request: Request) -> Any:
-        asked = {**request.chat_settings(), "messages": plain_messages(request)}
+        asked = {**request.chat_settings(), "messages": request.plain_messages()}
         if request.is_streamed and self.provider == "openai":
             asked["stream_options"] = {"include_usage": True}
         model = f"{self.provider}:{request.model}"

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import any_llm
-from subject import Request, Subject, plain_messages, read_chat
+from answering import read_chat
+from subject import Request, Subject
 
 
 class AnyLLM(Subject):
@@ -22,7 +23,7 @@ class AnyLLM(Subject):
         return any_llm.AnyLLM.create(self.provider, api_key=self.key, api_base=self.url, **self.client)
 
     async def answer(self, request: Request) -> Any:
-        asked = {**request.chat_settings(), "messages": plain_messages(request), "model": request.model}
+        asked = {**request.chat_settings(), "messages": request.plain_messages(), "model": request.model}
         if request.is_streamed:
             asked |= {"stream": True} | (
                 {"stream_options": {"include_usage": True}} if self.provider == "openai" else {}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, ClassVar
 
+from answering import the_end
 from anthropic import AsyncAnthropic
+from chat_form import object_arguments, refuse
 from google.genai import Client
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, ImageContent, ToolCall
@@ -13,7 +15,7 @@ from haystack.tools import Tool
 from haystack.utils import Secret
 from haystack_integrations.components.generators.anthropic import AnthropicChatGenerator
 from haystack_integrations.components.generators.google_genai import GoogleGenAIChatGenerator
-from subject import Request, Subject, object_arguments, refuse, the_end
+from subject import Request, Subject
 
 
 class Haystack(Subject):

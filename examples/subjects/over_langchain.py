@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from answering import the_end
+from chat_form import read_arguments
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, convert_to_messages
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
-from subject import Request, Subject, chosen, read_arguments, the_end
+from subject import Request, Subject, chosen
 
 
 class LangChain(Subject):

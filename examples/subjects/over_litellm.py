@@ -8,7 +8,8 @@ from typing import Any
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # its import would fetch a list of prices
 
 import litellm
-from subject import Request, Subject, plain_messages, the_end
+from answering import the_end
+from subject import Request, Subject
 
 litellm.suppress_debug_info = True
 
@@ -20,7 +21,7 @@ class LiteLLM(Subject):
     refusals = (litellm.UnsupportedParamsError,)
 
     async def answer(self, request: Request) -> Any:
-        asked = {**request.chat_settings(), "messages": plain_messages(request), "max_retries": 0}
+        asked = {**request.chat_settings(), "messages": request.plain_messages(), "max_retries": 0}
         asked |= {"model": f"{self.provider}/{request.model}", "api_key": self.key, "api_base": self.url}
         if request.is_streamed:
             chunks = []

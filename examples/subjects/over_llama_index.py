@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import anthropic
+from answering import the_end
+from chat_form import Names, object_arguments
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ToolCallBlock
 from llama_index.llms.anthropic import Anthropic as AnthropicLLM
 from llama_index.llms.openai import OpenAI as OpenAILLM
 from openai import omit
-from subject import Names, Request, Subject, chosen, object_arguments, the_end
+from subject import Request, Subject, chosen
 
 
 class LlamaIndex(Subject):

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
+from answering import Loose, read_chat
 from llm_rosetta import ConversionError, ConversionPipeline
-from subject import Loose, Request, Subject, plain_messages, read_chat
+from subject import Request, Subject
 
 CERTIFICATES = httpx.create_ssl_context()  # reading the system's certificates takes longer than a call
 
@@ -20,7 +21,7 @@ class Rosetta(Subject):
 
     async def answer(self, request: Request) -> Any:
         pipeline = ConversionPipeline("openai_chat", self.target)
-        asked = {"model": request.model, "messages": plain_messages(request), **request.chat_settings()}
+        asked = {"model": request.model, "messages": request.plain_messages(), **request.chat_settings()}
         body = pipeline.convert_request(asked | {"stream": request.is_streamed})
         sent = {"headers": self.headers(), "json": body, "timeout": 600}
         async with (

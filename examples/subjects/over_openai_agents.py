@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from agents import FunctionTool, ModelSettings, ModelTracing, OpenAIChatCompletionsModel, OpenAIResponsesModel
+from answering import the_end
 from openai import AsyncOpenAI
-from subject import Request, Subject, chosen, the_end
+from subject import Request, Subject, chosen
 
 
 class Agents(Subject):

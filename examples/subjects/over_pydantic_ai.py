@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from answering import the_end
 from anthropic import AsyncAnthropic
+from chat_form import Names
 from pydantic_ai import direct
 from pydantic_ai import messages as told
 from pydantic_ai.exceptions import UserError
@@ -12,7 +14,7 @@ from pydantic_ai.providers import anthropic as at_anthropic
 from pydantic_ai.providers import google as at_google
 from pydantic_ai.providers import openai as at_openai
 from pydantic_ai.tools import ToolDefinition
-from subject import Names, Request, Subject, chosen, the_end
+from subject import Request, Subject, chosen
 
 
 class PydanticAI(Subject):  # its messages have no names

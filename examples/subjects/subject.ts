@@ -18,22 +18,21 @@ const SAME = ["temperature", "top_p", "max_tokens", "stop"];
 const ASKED = ["model", "tools", "tool_choice", "parallel_tool_calls", "response_schema"];
 const TOOLS = ["tools", "parallel_tools", "tool_choice"];
 const CAPABILITIES = [...TOOLS, "system", "late_system", "streaming", "images", "stop", "response_schema", "prefill"];
-
-/** What a subject declares. */
-export function declare(name: string, version: string, dialect: string, losses: string[], repairs: string[]): Json {
-  return { name, version, dialect, capabilities: CAPABILITIES, losses: ["tool_output_schema", ...losses], repairs };
-}
-
-/** The declaration without these capabilities. */
-export function without(declared: Json, ...missing: string[]): Json {
-  return { ...declared, capabilities: declared.capabilities.filter((one: string) => !missing.includes(one)) };
-}
+const MODELS: Record<string, string> = {
+  "openai-chat": "gpt-4.1-mini",
+  "openai-responses": "gpt-4.1-mini",
+  "anthropic-messages": "claude-haiku-4-5",
+  "gemini-generate": "gemini-2.5-flash",
+};
 
 export class Refusal extends Error {
   code = "PROMPT_TRANSLATION_FAILED";
 }
 
-/** A call in the form of chat completions: `settings` has the library's names, `choice` is a word or a tool's name. */
+/**
+ * A call. `messages` are those of chat completions; an assistant's has `calls`, too, whose `args` are read. `settings`
+ * has the library's names, `choice` is a word or a tool's name.
+ */
 export type Request = {
   model: string;
   messages: Json[];
@@ -45,10 +44,14 @@ export type Request = {
   streamed: boolean;
 };
 
-/** A library at one provider. `answer` is to be written: it yields texts, then what `theEnd` returns. */
+/** A library at one provider, after which the class is named. `answer` yields texts, then what `theEnd` returns. */
 export abstract class Subject {
-  static declared: Json;
-  static model: string; // its default
+  static library: string;
+  static version: string;
+  static dialect: string;
+  static lacks: string[] = []; // capabilities
+  static losses: string[] = [];
+  static repairs: string[] = [];
   static adds = ""; // what the library puts behind the base URL itself
   static renamed: Record<string, string> = {}; // options that have other names there
   static missing: string[] = []; // options that the library has no parameter for
@@ -56,10 +59,17 @@ export abstract class Subject {
   url: string;
   #model: string;
 
+  static get declared(): Json {
+    const { library, version, dialect, repairs } = this;
+    const capabilities = CAPABILITIES.filter((one) => !this.lacks.includes(one));
+    const losses = ["tool_output_schema", ...this.losses];
+    return { name: `${library}-${this.name.toLowerCase()}`, version, dialect, capabilities, losses, repairs };
+  }
+
   constructor({ api_key, base_url, model }: Settings) {
     this.key = api_key;
     this.url = (base_url ?? "").replace(new RegExp(`${this.#about.adds}$`), "");
-    this.#model = model ?? this.#about.model;
+    this.#model = model ?? MODELS[this.#about.dialect];
   }
 
   abstract answer(request: Request, signal: AbortSignal): AsyncGenerator<string | Json>;
@@ -104,18 +114,18 @@ export abstract class Subject {
   }
 
   #read(prompt: Json[], options: Json): Request {
-    const { declared, missing, renamed } = this.#about;
+    const { dialect, missing, renamed } = this.#about;
     const isSet = (value: Json) => value !== null && JSON.stringify(value) !== "[]" && JSON.stringify(value) !== "{}";
     const given: Json = Object.fromEntries(
       Object.entries(options).filter(([name, value]) => isSet(value) && !NOT_SENT.includes(name)),
     );
     const { provider = {}, model = this.#model, tools = [], tool_choice, parallel_tool_calls, response_schema } = given;
-    const known = [...SAME, ...ASKED, ...(isSet(provider[declared.dialect] ?? null) ? [] : ["provider"])];
+    const known = [...SAME, ...ASKED, ...(isSet(provider[dialect] ?? null) ? [] : ["provider"])];
     const unknown = Object.keys(given).filter((name) => !known.includes(name) || missing.includes(name));
     if (unknown.length) throw new Refusal(`these options are not supported: ${unknown.join(", ")}`);
     return {
       model,
-      messages: chatMessages(prompt, declared.dialect),
+      messages: chatMessages(prompt, dialect),
       settings: Object.fromEntries(SAME.filter((one) => one in given).map((one) => [renamed[one] ?? one, given[one]])),
       tools,
       choice: tool_choice,
@@ -143,19 +153,26 @@ function chatMessages(prompt: Json[], dialect: string): Json[] {
   }
   if (chats.some((chat) => chat.role === "assistant" && chat.content === null && !chat.tool_calls.length))
     throw new Refusal("an assistant message has neither a text nor a call");
+  for (const chat of chats)
+    chat.calls = chat.tool_calls?.map((call: Json) => ({ id: call.id, name: call.function.name, args: read(call) }));
   return chats;
+}
+
+/** The choice of a tool: a word as it is, and a tool's name as the library has it. */
+export function chooseTool(choice: string | undefined, named: (name: string) => Json): Json {
+  return choice === undefined || ["auto", "none", "required"].includes(choice) ? choice : named(choice);
 }
 
 /** The tool of a result, for libraries that need its name. */
 export function toolOf(result: Json, chats: Json[]): string {
-  const calls = chats.flatMap((chat) => chat.tool_calls ?? []);
-  const name = result.name ?? calls.find((call) => call.id === result.tool_call_id)?.function.name;
+  const calls = chats.flatMap((chat) => chat.calls ?? []);
+  const name = result.name ?? calls.find((call) => call.id === result.tool_call_id)?.name;
   if (name === undefined) throw new Refusal(`the result of ${result.tool_call_id} has no call`);
   return name;
 }
 
 /** Arguments as the object that the libraries take in place of their text; as the text where that is no object. */
-export function readArguments({ function: { arguments: text } }: Json): Json {
+function read({ function: { arguments: text } }: Json): Json {
   let keys = 0;
   const count = (_: string, value: Json) => {
     if (value && typeof value === "object" && !Array.isArray(value)) keys += Object.keys(value).length;

@@ -88,6 +88,10 @@ class Problem(Struct, frozen=True):
         """The same problem, with these words before its message."""
         return structs.replace(self, message=words + self.message)
 
+    def of_class(self, finding_class: FindingClass) -> Problem:
+        """The same problem in this class."""
+        return structs.replace(self, finding_class=finding_class)
+
     def found_by(self, check: str, finding_class: FindingClass) -> Finding:
         """The finding of the check with this id. `finding_class` is the check's."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}

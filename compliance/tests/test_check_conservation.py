@@ -13,7 +13,17 @@ from msgspec import structs
 from art_compliance.checks import CHECKS
 from art_compliance.quoting import show
 from art_sdk import AnthropicAdapter, OpenAIAdapter
-from trials import Event, assert_each_has, findings_of, messages_of, reason_of, scenario, translating, translator
+from trials import (
+    Event,
+    assert_each_has,
+    findings_of,
+    messages_of,
+    reason_of,
+    scenario,
+    suite_scenario,
+    translating,
+    translator,
+)
 
 
 def adds(fields: dict[str, Any]) -> Any:
@@ -219,3 +229,18 @@ def test_what_is_not_declared_is_to_be_refused():
     assert messages_of(check, translator(refuse, **poor), needy) == []
     assert reason_of(check, sends, scenario(needs=("tools",)))
     assert "images" in reason_of("translation.outcome-is-right", sends, needy)
+
+
+@pytest.mark.parametrize(
+    ("read", "of"),
+    [(json.loads, "contract"), (lambda text: dict(reversed(json.loads(text, object_pairs_hook=list))), "loss")],
+)
+def test_the_last_value_of_a_repeated_key_is_what_most_readers_keep(read: Callable[[str], Any], of: str):
+    def spoil(payload: Any, *_: Any) -> Any:
+        for message in payload["messages"]:
+            for call in message.get("tool_calls", ()):
+                call["function"]["arguments"] = json.dumps(read(call["function"]["arguments"]))
+        return payload
+
+    (found,) = findings_of("translation.arguments-survive", translating(spoil), suite_scenario("doubled-key"))
+    assert found.finding_class == of

@@ -270,3 +270,13 @@ def changed(**fields: Any) -> Callable[[Any], Any]:
 def test_the_key_goes_in_a_header_and_nowhere_else(change: Any, fragments: list[str]):
     found = findings_of("response.key-goes-in-a-header", requesting(change))
     assert_each_has([one.message for one in found], fragments)
+
+
+def test_a_broken_answer_taken_for_a_good_one_is_a_loss_unless_official_clients_take_it_so():
+    classes = {
+        one.message.partition(": ")[0]: one.finding_class
+        for one in findings_of(BROKEN, noting(answer_events("good"))[0])
+    }
+    read = {name for name, of in classes.items() if of == "contract"}
+    assert read == {name for name in classes if name[0] == "/" or name == "text that is not UTF-8"}
+    assert {"an empty body", "a page", "half of an answer"} <= classes.keys() - read

@@ -21,6 +21,7 @@ from trials import (
     answer_events,
     assert_each_has,
     failure_events,
+    findings_of,
     messages_of,
     reason_of,
     scripted,
@@ -271,3 +272,10 @@ def test_more_threads_than_a_few_that_live_for_a_second_are_left_behind(
 def test_an_adapter_that_cannot_be_called_or_read_is_put_through_nothing(check: str):
     assert "no call" in reason_of(check, translator(lambda *_: {}))
     assert "not read" in reason_of(check, scripted(failure_events()))
+
+
+def test_an_answer_that_official_clients_give_is_no_loss():
+    classes = {one.message.partition(": ")[0]: one.finding_class for one in findings_of(ERRORS, after_two_good(GOOD))}
+    unread = {name for name, of in classes.items() if of == "contract" and name.startswith("bad-utf8")}
+    assert unread == {"bad-utf8 (unstreamed)", "bad-utf8 (streamed)"}
+    assert classes["half-body (unstreamed)"] == "loss"

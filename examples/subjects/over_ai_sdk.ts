@@ -54,9 +54,9 @@ function write(chat: Json, chats: Json[]): Json {
     const output = { type: chat.status === "error" ? "error-text" : "text", value: content };
     return { role, content: [{ type: "tool-result", toolCallId, toolName: toolOf(chat, chats), output }] };
   }
-  const texts = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []).map(writePart);
+  if (!calls.length) return { role, content: typeof content === "string" ? content : content.map(writePart) };
   const made = calls.map(({ id, name, args }: Json) => ({ type: "tool-call", toolCallId: id, toolName: name, input: args }));
-  return { role, content: role === "system" ? content : [...texts, ...made] };
+  return { role, content: [...(content === null ? [] : [{ type: "text", text: content }]), ...made] };
 }
 
 function writePart({ type, text, data, url, mime_type }: Json): Json {

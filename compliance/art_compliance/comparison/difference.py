@@ -30,13 +30,17 @@ Slot = Literal[
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """One slot that did not survive: `path` in the prompt, `pointer` in the payload, and the loss that allows it."""
+    """One slot that did not survive: `path` in the prompt, `pointer` in the payload, and the loss that allows it.
+
+    `is_last_of_keys`: what is missing are earlier values of repeated keys, which most readers of JSON drop.
+    """
 
     slot: Slot
     message: str
     path: str | None = None
     pointer: str | None = None
     loss: Loss | None = None
+    is_last_of_keys: bool = False
 
 
 class Comparison(Struct, frozen=True):

@@ -191,6 +191,22 @@ def keeps_json(wanted: Any, found: Any) -> bool:
     return _same(wanted, found, _keeps_scalar)
 
 
+def keeps_last_keys(wanted: Any, found: Any) -> bool:
+    """Whether the value that was found has the last value of each repeated key, and everything else.
+
+    "Many implementations report the last name/value pair only" (RFC 8259, 4): nobody can say which one was meant.
+    """
+    return keeps_json(_last_keys(wanted), found)
+
+
+def _last_keys(value: Any) -> Any:
+    if is_marked(value) and value[0] == REPEATED_KEY:
+        return {key: _last_keys(item) for key, item in value[1:]}
+    if is_object(value):
+        return {key: _last_keys(item) for key, item in value.items()}
+    return [_last_keys(item) for item in value] if is_array(value) else value
+
+
 def _same(one: Any, other: Any, same_scalar: Callable[[Any, Any], bool]) -> bool:
     if is_marked(one) and is_marked(other) and one[:1] == other[:1] == (NOT_JSON,):
         return bool(_nearly_json(one[1]) == _nearly_json(other[1]))

@@ -20,6 +20,7 @@ from art_compliance.comparison.normal_form import (
     is_json_of,
     is_marked,
     keeps_json,
+    keeps_last_keys,
     same_json,
 )
 from art_compliance.comparison.repairs import explanations, found_after, wanted_after
@@ -186,7 +187,14 @@ class _TurnComparison:
         if not (keeps_json(wanted.arguments, found.arguments) or self._are_wrapped(wanted.arguments, found.arguments)):
             shown = describe_json_change(arguments_text(wanted.arguments), arguments_text(found.arguments))
             text = f"the arguments of the call {show(wanted.id)} changed: {shown}"
-            self._add("arguments", text, found=entry, call=found, path=f"{wanted.path}.function.arguments")
+            self._add(
+                "arguments",
+                text,
+                found=entry,
+                call=found,
+                path=f"{wanted.path}.function.arguments",
+                is_last_of_keys=keeps_last_keys(wanted.arguments, found.arguments),
+            )
         self._compare_results(wanted, found, entry)
 
     def _are_wrapped(self, wanted: Any, found: Any) -> bool:
@@ -263,12 +271,17 @@ class _TurnComparison:
         call: EntryCall | None = None,
         path: str | None = None,
         loss: Loss | None = None,
+        is_last_of_keys: bool = False,
     ) -> None:
         place = self._pointer(call.path) if call is not None and slot != "call" else None
         if place is None and found is not None:
             place = self._pointer(found.path)
         where = path or (wanted.path if wanted is not None else None)
-        self._differences.append(Difference(slot=slot, message=message, path=where, pointer=place, loss=loss))
+        self._differences.append(
+            Difference(
+                slot=slot, message=message, path=where, pointer=place, loss=loss, is_last_of_keys=is_last_of_keys
+            )
+        )
 
     def _pointer(self, path: str) -> str | None:
         """The place in the payload of a path like `$[2].tool_calls[0]` of the decoded prompt."""

@@ -67,7 +67,8 @@ def become_errors(trial: Trial) -> Iterator[Problem]:
     for case, reply, shortened in trial.once(_run).seen:
         if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):
             for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
-                yield fault.after(f"{case}: ")
+                found = fault.of_class("contract") if case.fault.official_clients_read_it else fault
+                yield found.after(f"{case}: ")
         if shortened is not None:
             yield Problem(f"{case}: {shortened}", severity="note")
 

@@ -196,7 +196,9 @@ def broken_answer_is_an_error(trial: Trial) -> Iterator[Problem]:
     """Proxies answer with HTML pages, and broken connections with half an answer. Long pages are among the faults."""
     for what, response in _broken(trial):
         reply = trial.call_with(response)
-        yield from (fault.after(f"{what}: ") for fault in wrong_failure(trial, reply))
+        read_by_others = what == _NOT_UTF8 or what.startswith("/")
+        for fault in wrong_failure(trial, reply):
+            yield (fault.of_class("contract") if read_by_others else fault).after(f"{what}: ")
         if isinstance(reply, Crashed) and reply.timed_out:
             return  # the others would hang, too
 
@@ -211,10 +213,13 @@ def _broken(trial: Trial) -> Iterator[tuple[str, Response]]:
         return
     text, call = (trial.dialect.answers.write(answer) for answer in (_TEXT, _CALL))
     yield "half of an answer", Response(200, text[: len(text) // 2])
-    yield "text that is not UTF-8", Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
+    yield _NOT_UTF8, Response(200, text.replace(b"written", b"wr\xff\xfeitten"))
     for body in (text, call) if "tools" in trial.subject.capabilities else (text,):
         yield from _spoiled(json.loads(body), trial.dialect.answers.essential)
 
+
+_NOT_UTF8: Final = "text that is not UTF-8"
+"""Some of the providers' own clients replace such bytes by U+FFFD (google-genai, and all that use fetch): no loss."""
 
 _PAGE: Final = b"<!DOCTYPE html><title>502</title><h1>Bad gateway</h1>"
 _TEXT: Final = WrittenAnswer(content="This answer was written.")
@@ -225,7 +230,11 @@ _CALL: Final = WrittenAnswer(
 
 
 def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Response]]:
-    """The answer with each of its essential fields missing, null, or of another type."""
+    """The answer with each of its essential fields missing, null, or of another type, named by the field's pointer.
+
+    No provider sends such a thing, and the clients of OpenAI and Anthropic give it as it is (`construct` of their
+    models): a client that does so loses nothing.
+    """
     for pointer in essential:
         parent, _, step = pointer.rpartition("/")
         holder = look_up(body, parent)

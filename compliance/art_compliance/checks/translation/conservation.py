@@ -179,8 +179,8 @@ def as_problem(difference: Difference) -> Problem:
 
 
 def class_of(difference: Difference) -> FindingClass:
-    """Options are not content."""
-    return "contract" if difference.slot == "option" else "loss"
+    """Options are not content, and nobody can say which value of a repeated key was meant."""
+    return "contract" if difference.slot == "option" or difference.is_last_of_keys else "loss"
 
 
 system_text_survives = _survives(

@@ -52,6 +52,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     that the error should have. `hangs`: only the
     client's own time limit ends it. `patience`: seconds that a call with it may take, where it is more than for others.
     `of_size`: the same with a body of about so many bytes, for clients that are too slow for the whole.
+    `official_clients_read_it`: some of the providers' own clients give an answer, so another client's is no loss.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     hangs: bool = False
     patience: float | None = None
     of_size: Callable[[int, Good], Response] | None = None
+    official_clients_read_it: bool = False
 
     @property
     def is_benign(self) -> bool:

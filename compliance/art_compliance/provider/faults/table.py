@@ -96,7 +96,12 @@ _TABLE: Final = (
     Fault(id="other-json", words="status 200 with JSON that is not an answer", spoil=other_json),
     _long("long-body", "the good answer with 10 MB of padding", lengthen, expects="either"),
     Fault(id="truncated-gzip", words="half of a gzipped body", spoil=truncate_gzip),
-    Fault(id="bad-utf8", words="bytes in a text that are not UTF-8", spoil=break_utf8),
+    Fault(
+        id="bad-utf8",
+        words="bytes in a text that are not UTF-8",
+        spoil=break_utf8,
+        official_clients_read_it=True,  # google-genai, and all in JavaScript: fetch replaces such bytes by U+FFFD
+    ),
     Fault(
         id="cut-body",
         words="the connection closes after half of the body, short of its content-length",

@@ -26,7 +26,11 @@ def as_json(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (TypeError, ValueError, RecursionError):  # an odd key, an endless integer, a value nested too deep
         return f"{with_article(type(value).__name__)} that cannot be written as JSON"
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    return text if text.isprintable() else "".join(map(_escape_in_json, text))
+
+
+def _escape_in_json(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def escape(text: str) -> str:

@@ -274,5 +274,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path: Path):
     assert page.count("</style>") == 1
     assert "default-src 'none'; script-src 'sha256-" in unescape(page)
     assert page.count('<rect class="bar" x="') == 3 + 1, "a bar for each day, and one for the rule"
+    labels = ("2026-11-18", "2026-11-25", "1", "50.0%")
+    assert [label for label in labels if f">{label}</text>" not in page] == []
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert f"{file}:2  /max_tokens" in page

@@ -48,5 +48,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def classes(self) -> tuple[FindingClass, ...]:
         """The classes of the findings that count against the adapter, the worst first."""
+        if self.verdict != "fail":
+            return ()
         found = {finding.finding_class for finding in self.findings if finding.severity == "reject"}
-        return tuple(one for one in CLASSES if one in found and self.verdict == "fail")
+        return tuple(one for one in CLASSES if one in found)

@@ -10,6 +10,7 @@ from art_compliance.auditing.report import Figures
 WIDTH: Final = 900
 HEIGHT: Final = 160
 _GAP: Final = 0.15
+_LABELS: Final = 9
 
 
 class Bar(NamedTuple):
@@ -35,9 +36,36 @@ def _bar(day: Figures, x: float, step: float, scale: float) -> Bar:
     return Bar(round(x + step * _GAP / 2, 2), round(step * (1 - _GAP), 2), heights[0], heights[1], title)
 
 
-def line_of(days: Sequence[Figures]) -> str:
-    """The share of rejected requests by day as the points of a line, relative to the largest share."""
+class Point(NamedTuple):
+    """The share of one day: where it is, and what it says."""
+
+    x: float
+    y: float
+    title: str
+
+
+def points_of(days: Sequence[Figures]) -> list[Point]:
+    """The share of rejected requests by day, relative to the largest share."""
     most = max((day.share for day in days), default=0) or 1
-    step = WIDTH / max(len(days), 1)
-    points = (f"{(at + 0.5) * step:.1f},{HEIGHT * (1 - day.share / most):.1f}" for at, day in enumerate(days))
-    return " ".join(points)
+    return [
+        Point(x, round(HEIGHT * (1 - day.share / most), 1), f"{day.name}: {day.share:.2%} rejected")
+        for x, day in zip(_middles(len(days)), days, strict=True)
+    ]
+
+
+class Label(NamedTuple):
+    """The name of a day below its bar."""
+
+    x: float
+    text: str
+
+
+def labels_of(days: Sequence[Figures]) -> list[Label]:
+    """The names of the first day and of others at equal distances: as many as fit beside each other."""
+    every = -(-len(days) // _LABELS)
+    return [Label(x, day.name) for x, day in list(zip(_middles(len(days)), days, strict=True))[:: every or 1]]
+
+
+def _middles(count: int) -> list[float]:
+    step = WIDTH / max(count, 1)
+    return [round((at + 0.5) * step, 1) for at in range(count)]

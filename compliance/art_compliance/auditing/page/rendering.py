@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from art_compliance.auditing.counting import UNKNOWN
-from art_compliance.auditing.page.plots import HEIGHT, WIDTH, bars_of, line_of
+from art_compliance.auditing.page.plots import HEIGHT, WIDTH, bars_of, labels_of, points_of
 from art_compliance.auditing.report import AuditReport
 from art_compliance.auditing.summary import answers_of, percent, where
 from art_compliance.publishing.page.rendering import content_policy
@@ -35,8 +35,9 @@ def render_audit(report: AuditReport) -> str:
         total=report.total,
         answers=list(answers_of(report)),
         bars=bars_of(days),
-        line=line_of(days),
-        days=days,
+        points=points_of(days),
+        labels=labels_of(days),
+        busiest=max((day.requests for day in days), default=0),
         worst=max((day.share for day in days), default=0.0),
         width=WIDTH,
         height=HEIGHT,

@@ -6,6 +6,7 @@ an error is an answer like any other.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -51,20 +52,27 @@ PATHS: Final[Mapping[str, Path]] = {
 
 
 class Calls(NamedTuple):
-    """The same call, whole and streamed."""
+    """The same call, whole and streamed; `in_asyncio` is the whole one in an event loop that stays the same."""
 
     whole: Call
     streamed: Call
+    in_asyncio: Call | None = None
 
 
 @contextmanager
 def floor_calls(provider: str, url: str, prompt: list[Message]) -> Generator[Calls]:
     """The floor's. It reads the answer of a stream, event by event, and joins no texts."""
     contest, path = CONTESTS[provider], PATHS[provider]
-    with httpx2.Client() as client:
+    whole_url = url + path.base + path.whole
+    client_in_asyncio = httpx2.AsyncClient()
+    with httpx2.Client() as client, asyncio.Runner() as runner:
 
         def whole() -> str:
-            answer = client.post(url + path.base + path.whole, content=contest.floor(prompt), headers=_HEADERS)
+            answer = client.post(whole_url, content=contest.floor(prompt), headers=_HEADERS)
+            return str(json.loads(answer.content))
+
+        async def ask() -> str:
+            answer = await client_in_asyncio.post(whole_url, content=contest.floor(prompt), headers=_HEADERS)
             return str(json.loads(answer.content))
 
         def streamed() -> str:
@@ -73,7 +81,8 @@ def floor_calls(provider: str, url: str, prompt: list[Message]) -> Generator[Cal
             with client.stream("POST", target, content=body, headers=_HEADERS) as answer:
                 return str([json.loads(data) for data in map(_data_of, answer.iter_lines()) if data])
 
-        yield Calls(whole, streamed)
+        yield Calls(whole, streamed, lambda: runner.run(ask()))
+        runner.run(client_in_asyncio.aclose())
 
 
 def _data_of(line: str) -> str:
@@ -85,12 +94,17 @@ def _data_of(line: str) -> str:
 def our_calls(provider: str, url: str, prompt: list[Message]) -> Generator[Calls]:
     """Ours, with all checks, time limits, token counts and events."""
     adapter = type(CONTESTS[provider].adapter)(api_key="key", base_url=url + PATHS[provider].base)
+    options = make_options()
 
     def call(options: CallOptions) -> Call:
         return lambda: _text_of(list(adapter.call_sync(prompt, options)))
 
-    yield Calls(call(make_options()), call(make_options(stream=True)))
-    adapter.close()
+    async def ask() -> str:
+        return _text_of([event async for event in adapter.call(prompt, options)])
+
+    with asyncio.Runner() as runner:
+        yield Calls(call(options), call(make_options(stream=True)), lambda: runner.run(ask()))
+        runner.run(adapter.aclose())
 
 
 def _text_of(events: list[StreamEvent]) -> str:

@@ -34,7 +34,7 @@ def write_page(results: Path, docs: Path) -> Path:
         turn=_turn(cells),
         plot="![Other libraries and ours, to the floor.](pictures/performance.svg)",
         peers="\n\n".join(_peer_table(provider, peers) for provider in NAMES),
-        call=_table("adapter", cells.get("call", {}), ["whole call", "streamed call", "peak memory"]),
+        call=_table("adapter", cells.get("call", {}), ["whole call", "in asyncio", "streamed call", "peak memory"]),
         calls_plot="![Whole calls of other libraries and ours, to the floor.](pictures/performance-calls.svg)",
         peer_calls="\n\n".join(_calls_table(provider, peers) for provider in NAMES),
         peer_imports=_imports_table(peers),

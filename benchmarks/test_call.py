@@ -31,6 +31,18 @@ def test_whole_call(note: Note, provider_url: str, provider: str):
     note(f"{provider}, {MESSAGES} messages: whole call, CPU", pair.spread, Cell("call", provider, "whole call"))
 
 
+@pytest.mark.parametrize("provider", CONTESTS)
+def test_whole_call_in_asyncio(note: Note, provider_url: str, provider: str):
+    prompt = make_prompt(MESSAGES)
+    with floor_calls(provider, provider_url, prompt) as floor, our_calls(provider, provider_url, prompt) as ours:
+        assert floor.in_asyncio is not None
+        assert ours.in_asyncio is not None
+        assert WRITTEN_TEXT in floor.in_asyncio()
+        assert ours.in_asyncio() == WRITTEN_TEXT
+        pair = compare(floor.in_asyncio, ours.in_asyncio)
+    note(f"{provider}, {MESSAGES} messages: call in asyncio, CPU", pair.spread, Cell("call", provider, "in asyncio"))
+
+
 @pytest.mark.parametrize("provider", [provider for provider in CONTESTS if provider != "bedrock"])
 def test_streamed_call(note: Note, provider_url: str, provider: str):
     """Bedrock's streams are binary: the floor does not read them."""

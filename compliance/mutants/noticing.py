@@ -1,9 +1,9 @@
 """Which tests should notice a change of a module: as few as possible.
 
 `targets.toml` names tests for every module, for the dialects, and for single modules. For a module of checks, the
-miniatures that its checks must catch and the reference adapters that must pass them are added. A module that declares
-no check and is not named there gets the tests of the modules that import it. As a script, this prints the tests by
-module, as JSON.
+miniatures that its checks must catch, the reference adapters that must pass them and the test files that name them are
+added. A module that declares no check and is not named there gets the tests of the modules that import it. As a
+script, this prints the tests by module, as JSON.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
 import shlex
 import sys
 import tomllib
@@ -29,6 +30,8 @@ REFERENCE = f"{TESTS}/test_reference_adapters.py::test_a_reference_adapter_is_ce
 SERVER = f"{TESTS}/test_services_certified.py::test_an_adapter_to_a_server_fails_no_check"
 _WITH_MOST = frozenset({"openai", "anthropic", "gemini"})
 """Adapters with too many miniatures to try for each change of their dialects."""
+_MANY = 8
+"""More test files than these name a check by the way: they are no tests of it."""
 
 
 def tests_for(module: str) -> list[str]:
@@ -36,6 +39,7 @@ def tests_for(module: str) -> list[str]:
     path = Path(module)
     named = _named(path)
     found = [*(_of_checks(_concerned(path, alone=bool(named))) if CHECKS in path.parents else ()), *named]
+    found += _mentioning(path) if CHECKS in path.parents and "-k" not in named else ()
     if DIALECTS in path.parents and not named:
         found = _of_dialects(path)
     if not found:
@@ -95,6 +99,23 @@ def _of_checks(modules: set[str]) -> Iterator[str]:
                 yield f"{MINIATURE}[{miniature.id}-anthropic]"
     if here:
         yield from (f"{REFERENCE}[{adapter}]" for adapter in ("openai", "anthropic"))
+
+
+def _mentioning(path: Path) -> list[str]:
+    """The test files that import the module of checks, or name one of its checks: none if they are many."""
+    dotted = f"art_compliance.checks.{_name(path)}"
+    package, _, name = dotted.rpartition(".")
+    imports = rf"(from|import) {re.escape(dotted)} |from {re.escape(package)} import [^\n]*\b{name}\b"
+    checks = [check for check, home in _homes().items() if home == _name(path)]
+    pattern = re.compile("|".join((imports, *map(re.escape, checks))))
+    apart = set(_table()["apart"])
+    found = [file for file, text in _texts().items() if file.name not in apart and pattern.search(text)]
+    return list(map(str, found)) if len(found) <= _MANY else []
+
+
+@cache
+def _texts() -> dict[Path, str]:
+    return {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.glob("test_*.py"))}
 
 
 def _name(path: Path) -> str:

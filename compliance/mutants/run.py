@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from math import sqrt
 from pathlib import Path
@@ -23,13 +22,12 @@ from typing import Final
 
 import forking
 import msgspec
+from knowing import Known
 from msgspec import Struct
 from mutating import Mutant, describe, mutants_of, mutate
 
 ROOT: Final = Path(__file__).parents[2]
 KILLED: Final = ("killed", "timeout")
-LIMIT: Final = (20.0, 3.0)
-"""The time limit of a mutant: seconds, plus a multiple of the time that its tests take without a change."""
 
 
 class Result(Struct, frozen=True):
@@ -47,7 +45,7 @@ def main() -> int:
     """Runs the mutants and prints the survivors. Exits with 1 if fewer than nine in ten are killed."""
     options = _parse_options()
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
+        tree = Path(folder, ROOT.name)
         _copy(tree)
         known = [one for module in _modules(tree, options.modules) for one in mutants_of(tree, module)]
         chosen = random.Random(options.seed).sample(known, min(options.sample, len(known))) or known
@@ -71,13 +69,18 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _copy(tree: Path) -> None:
-    """Copies the files that git tracks, compiled so that a changed source is never mistaken for the compiled one."""
+    """Copies the files that git tracks, compiled so that a changed source is never mistaken for the compiled one.
+
+    Recorded traffic that lies beside the checkout lies beside the copy, too.
+    """
     git = shutil.which("git") or "git"
     listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, tree / name)
+    if (beside := ROOT.parent / "shared").is_dir():
+        (tree.parent / beside.name).symlink_to(beside.resolve())
     compileall.compile_dir(tree, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
 
 
@@ -94,11 +97,12 @@ def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> lis
     session.parent.mkdir(parents=True, exist_ok=True)
     kept = {one.mutant: one for one in _read(session)}
     tests = _tests(tree, sorted({mutant.module for mutant in chosen}))
+    known = Known(one.by for one in kept.values() if one.verdict == "killed")
     try:
         for number, mutant in enumerate(chosen, 1):
             before = kept.get(mutant.id)
             if before is None or (again and before.verdict == "survived"):
-                kept[mutant.id] = one = _try(tree, mutant, tests)
+                kept[mutant.id] = one = _try(tree, mutant, tests[mutant.module], known)
                 with session.open("ab") as file:
                     file.write(msgspec.json.encode(one) + b"\n")
                 print(f"{number}/{len(chosen)} {one.verdict} {one.seconds:.1f} s {one.mutant} by {one.by}", flush=True)
@@ -107,13 +111,11 @@ def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> lis
     return [kept[mutant.id] for mutant in chosen if mutant.id in kept]
 
 
-def _tests(tree: Path, modules: list[str]) -> dict[str, Tests]:
-    """The tests by module; modules with the same tests share them."""
+def _tests(tree: Path, modules: list[str]) -> dict[str, list[str]]:
+    """The tests by module: arguments for pytest."""
     script = str(tree / "compliance" / "mutants" / "noticing.py")
     output = subprocess.run([sys.executable, script, *modules], check=True, stdout=subprocess.PIPE, cwd=tree).stdout
-    named = msgspec.json.decode(output, type=dict[str, tuple[str, ...]])
-    shared = {arguments: Tests(list(arguments)) for arguments in named.values()}
-    return {module: shared[arguments] for module, arguments in named.items()}
+    return msgspec.json.decode(output, type=dict[str, list[str]])
 
 
 def _read(session: Path) -> list[Result]:
@@ -121,57 +123,26 @@ def _read(session: Path) -> list[Result]:
     return [msgspec.json.decode(line, type=Result) for line in lines]
 
 
-def _try(tree: Path, mutant: Mutant, tests: dict[str, Tests]) -> Result:
-    """Runs the tests while the module is changed."""
+def _try(tree: Path, mutant: Mutant, arguments: list[str], known: Known) -> Result:
+    """Runs the tests while the module is changed; what fails counts if it passes without the change."""
     path = tree / mutant.module
     source = path.read_text(encoding="utf-8")
     changed = mutate(source, mutant)
-    noticing = tests[mutant.module]
-    noticing.measure(tree)
-    path.write_text(changed, encoding="utf-8")
-    try:
-        outcome = noticing.run(tree)
-    finally:
-        path.write_text(source, encoding="utf-8")
+    passed: set[str] = set()
+    seconds = 0.0
+    while True:
+        path.write_text(changed, encoding="utf-8")
+        try:
+            outcome = forking.run(tree, arguments, known.plan(passed))
+        finally:
+            path.write_text(source, encoding="utf-8")
+        seconds += outcome.seconds
+        passed |= outcome.times.keys() - {outcome.test}
+        if outcome.verdict == "survived" or known.counts(tree, arguments, outcome):
+            break
+    known.learn(outcome)
     change = describe(source, changed)
-    return Result(mutant.id, mutant.module, outcome.verdict, outcome.by, round(outcome.seconds, 2), change)
-
-
-class Tests:
-    """The tests of one or several modules: how long each takes, and how many mutants it killed."""
-
-    def __init__(self, arguments: list[str]) -> None:
-        self.arguments = arguments
-        self.times: dict[str, float] = {}
-        self.kills: Counter[str] = Counter()
-
-    def measure(self, tree: Path) -> None:
-        """Runs them once without a change, and leaves out those that fail. Exits if none is left."""
-        if self.times:
-            return
-        outcome = forking.run(tree, self.arguments, order=None, limit=900.0)
-        self.times = {name: seconds for name, seconds in outcome.times.items() if name not in outcome.failed}
-        if not self.times:
-            sys.exit(f"no test passes without a change ({outcome.by}): {' '.join(self.arguments)}")
-        left_out = f"; left out because they fail without a change: {outcome.failed}" if outcome.failed else ""
-        print(f"{len(self.times)} tests in {outcome.seconds:.1f} s{left_out}", flush=True)
-
-    def run(self, tree: Path) -> forking.Outcome:
-        """Runs the tests that killed most first, then the rest of the files that kill most for their time."""
-        files = dict.fromkeys(map(_file, (*self.times, *self.kills)), 0.0)
-        for name, seconds in self.times.items():
-            files[_file(name)] += seconds
-        for name, count in self.kills.items():
-            files[_file(name)] /= 1 + count
-        order = sorted(self.times, key=lambda one: (-self.kills[one], files[_file(one)], self.times[one]))
-        limit = LIMIT[0] + LIMIT[1] * sum(self.times.values())
-        outcome = forking.run(tree, self.arguments, order=order, limit=limit)
-        self.kills[outcome.by] += outcome.verdict == "killed"
-        return outcome
-
-
-def _file(test: str) -> str:
-    return test.partition("::")[0]
+    return Result(mutant.id, mutant.module, outcome.verdict, outcome.by, round(seconds, 2), change)
 
 
 def report(results: list[Result], of: int) -> Iterator[str]:

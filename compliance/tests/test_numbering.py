@@ -13,7 +13,8 @@ ANSWERS = {
     "an unknown id": ([("aa", "get_time"), ("", "get_time"), ("c", None)], [None, None, None]),
     "by name": ([(None, "get_weather"), (None, "get_time"), (None, "get_time")], ["a", "b", "call_2"]),
     "an unknown name": ([(None, "get_news")], [None]),
-    "the next one": ([(None, None), (None, None), (None, None), (None, None)], ["b", "call_2", "a", None]),
+    "the only one": ([("b", None), ("a", None), (None, None), (None, None)], ["b", "a", "call_2", None]),
+    "which one, nobody knows": ([(None, None), ("b", None), (None, None)], [None, "b", None]),
     "once": ([("b", None), ("b", None)], ["b", None]),
 }
 

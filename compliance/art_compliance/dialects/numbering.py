@@ -21,7 +21,12 @@ class OpenCalls:
         return known
 
     def answer(self, call_id: str | None, name: str | None) -> str | None:
-        """The id of the call that a result answers: by id, else by name, else the next one. None: no call waits."""
+        """The id of the call that a result answers: by id, else the next one of its name.
+
+        With neither, it is the only call that waits. None: there is no such call.
+        """
+        if call_id is None and name is None and len(self._open) > 1:
+            return None
         for waiting in self._open:
             by_id = call_id is not None and waiting[0] == call_id
             by_name = call_id is None and name in (None, waiting[1])

@@ -2,8 +2,9 @@
 
 These forms decode to the same: neighbouring user messages are one turn, as the server's templates join them, and a
 message's images stand before its text; roles in any case; a `type` next to a call's function, and none; calls without
-ids are numbered in order, and a result without an id answers the next open call of its name; `stream` left out
-and true; no `format`, an empty one, and null. The model's `thinking` is an extension of its turn.
+ids are numbered in order, and a result without an id answers the next open call of its name, or, without a name, the
+only open call (nothing but `tool_name` and `tool_call_id` in api/types.go links a result to its call); `stream` left
+out and true; no `format`, an empty one, and null. The model's `thinking` is an extension of its turn.
 What is not in its place is opaque, since the server drops it: `temperature` outside `options`, say.
 """
 

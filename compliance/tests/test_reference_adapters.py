@@ -42,14 +42,13 @@ NO_REASONING = {"stream.thinking-is-separate", "response.thinking-is-separate", 
 ONE_BY_ONE = "stream.interleaved-calls-do-not-mix"
 ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-distinct"
-ALWAYS_COUNTED = {"response.usage-may-be-missing", "stream.usage-may-be-missing"}
 ONE_ANSWER = {"response.several-answers-do-not-mix", "stream.several-answers-do-not-mix"}
 NO_NAME_RULE = {"translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"}
 UNSIGNED = "response.signatures-go-back"
 NOT_DRAWN = "properties.result-order-does-not-matter"
 SILENT = {
-    "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},
-    "bedrock": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, *ALWAYS_COUNTED},
+    "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE},
+    "bedrock": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE},
     "cohere": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING, UNSIGNED},
     "deepseek": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
@@ -60,7 +59,6 @@ SILENT = {
         *NOT_DECLARED,
         *ONE_ANSWER,
         *NO_NAME_RULE,
-        *ALWAYS_COUNTED,
         ONE_BY_ONE,
         NO_MAPPING,
         UNSIGNED,
@@ -71,7 +69,7 @@ SILENT = {
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
 Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion of Groq's and Mistral's
-has one form, and answers of Anthropic and Bedrock always count their tokens. OpenAI, Mistral and Gemini alone give
+has one form. OpenAI, Mistral and Gemini alone give
 several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name,
 signs nothing, and of the few prompts of the quick profile none has a turn with several results that it takes."""
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import structs
+
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
 from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, of_both_stages
 from art_compliance.checks.replies import unread
@@ -49,7 +51,7 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             reply = call_as(trial, kind, _varying(variation, answer))
             faults = [*differing(trial, reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
             if isinstance(reply, Answered) and not faults:
-                faults += _kept_back(trial, reply, variation, answer)
+                faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
             if faults:
                 break
@@ -109,6 +111,13 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     places = [sent.index(text) for text in wanted if text in sent]
     if places != sorted(places):
         yield Problem("what the provider wants back is sent back in another order than it came in")
+
+
+def _unthought(trial: Trial, reply: Answered, variation: Variation) -> Iterator[Problem]:
+    """Reasoning of the answer that did not come as such."""
+    for text in variation.thoughts if "reasoning" in trial.subject.capabilities else ():
+        if text not in reply.thinking_text:
+            yield Problem(f"the reasoning {show(text)} is not among the thinking tokens")
 
 
 def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:
@@ -198,8 +207,14 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
-        if isinstance(reply, Answered) and reply.finish != "stop":
+        if not isinstance(reply, Answered):
+            continue
+        if reply.finish != "stop":
             text = f"an answer that ends with {show(value)} is a good one, but is reported as {show(reply.finish)}"
+            yield Problem(text, finding_class="contract")
+        raw = reply.metadata.get("raw_stop_reason")
+        if raw not in (None, value) and not trial.subject.is_translated:
+            text = f"raw_stop_reason is {show(raw)}; it must be the provider's own word, {show(value)}"
             yield Problem(text, finding_class="contract")
 
 
@@ -210,30 +225,58 @@ BAD_END_CHECKS: Final = of_both_stages(
 )
 
 
-def _usage_may_be_missing(trial: Trial, kind: Kind) -> Iterator[Problem]:
-    """Compatible servers leave it out, and so do streams that are asked for without it."""
-    name = trial.dialect.answers.optional_usage
-    if name is None:
-        raise NotApplicable(f"answers of {trial.dialect.name} always count their tokens")
-    counted = WrittenAnswer(content=PLAIN_ANSWER.content, input_tokens=901, output_tokens=902, cached_tokens=94)
-    call_as(trial, kind, answering_with(counted))
-    reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, lambda body: _without(body, name)))
+def _usage_is_what_was_counted(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """Compatible servers leave it out, and so do streams that are asked for without it. 0 is a count: null is none."""
+    call_as(trial, kind, answering_with(_COUNTED_ANSWER))
+    yield from _zeros(trial, call_as(trial, kind, answering_with(_NO_OUTPUT)))
+    if names := trial.dialect.answers.optional_usage:
+        reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, lambda body: _without(body, names)))
+        yield from (fault.after("without token counts, ") for fault in _made_up(trial, reply))
+
+
+def _zeros(trial: Trial, reply: Reply) -> Iterator[Problem]:
+    """A count that is 0 in the answer and something else in the reply. Some servers leave it out when it is 0."""
     if not isinstance(reply, Answered) or reply.error is not None:
-        yield from (fault.after("without token counts, ") for fault in unread(reply))
+        yield from (fault.after("with an output of 0 tokens, ") for fault in unread(reply))
         return
-    yield from (fault.after("without token counts, ") for fault in differing(trial, reply, PLAIN_ANSWER))
+    found = reply.metadata.get("output_tokens")
+    write = trial.dialect.answers.write
+    if _places(write(_NO_OUTPUT)) == _places(write(_COUNTED_ANSWER)) and (found != 0 or type(found) is not int):
+        text = f"output_tokens is {show(found)}, but the answer says 0"
+        yield Problem(text, finding_class="contract")
+
+
+def _places(body: bytes) -> list[str]:
+    return [pointer for pointer, _ in leaves(json.loads(body))]
+
+
+def _made_up(trial: Trial, reply: Reply) -> Iterator[Problem]:
+    """What is wrong with an answer that was given without counts."""
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield from unread(reply)
+        return
+    yield from differing(trial, reply, PLAIN_ANSWER)
     for count in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
-        if reply.metadata.get(count):
-            text = f"{count} is {show(reply.metadata[count])}, which is not in the answer"
-            yield Problem(f"without token counts, {text}", finding_class="contract")
+        found = reply.metadata.get(count)
+        if found or (found is not None and count in ("input_tokens", "output_tokens")):
+            text = f"{count} is {show(found)}, which is not in the answer"
+            yield Problem(text, finding_class="contract")
 
 
-def _without(value: Any, name: str) -> Any:
+def _without(value: Any, names: tuple[str, ...]) -> Any:
     if is_object(value):
-        return {key: _without(item, name) for key, item in value.items() if key != name}
-    return [_without(item, name) for item in value] if is_array(value) else value
+        return {key: _without(item, names) for key, item in value.items() if key not in names}
+    return [_without(item, names) for item in value] if is_array(value) else value
+
+
+_COUNTED_ANSWER: Final = WrittenAnswer(
+    content=PLAIN_ANSWER.content, input_tokens=901, output_tokens=902, cached_tokens=94
+)
+_NO_OUTPUT: Final = structs.replace(_COUNTED_ANSWER, output_tokens=0)
 
 
 USAGE_CHECKS: Final = of_both_stages(
-    "usage-may-be-missing", "An answer without token counts is read, and none are made up.", _usage_may_be_missing
+    "usage-may-be-missing",
+    "An answer without token counts is read, and none are made up; a count of 0 is reported as 0.",
+    _usage_is_what_was_counted,
 )

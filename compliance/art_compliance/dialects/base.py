@@ -229,8 +229,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """Published values of `finish_fields` after which an answer is not a good whole one."""
     good_ends: tuple[str, ...] = ()
     """Published values of `finish_fields`, besides the usual one, after which an answer is a good whole one."""
-    optional_usage: str | None = None
-    """The field of an answer, or of a stream's event, that counts tokens and may be missing."""
+    optional_usage: tuple[str, ...] = ()
+    """The fields of an answer, or of a stream's event, that count tokens and may be missing."""
     unions: frozenset[str] = frozenset()
     """The fields of an answer, or of a stream's event, whose objects have one member each, and never a second."""
     doubles: bool = False

@@ -27,6 +27,8 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Rewrites the events of a stream; None: a stream differs as the body does, if at all."""
     goes_back: tuple[str, ...] = ()
     """Texts of the answer that the provider wants back with the next request."""
+    thoughts: tuple[str, ...] = ()
+    """Texts of the answer that are its reasoning."""
 
 
 class SeveralAnswers(Struct, frozen=True, kw_only=True):

@@ -73,6 +73,19 @@ def has_reasons_of_its_own_alone(adapter: Any) -> None:
     change_events(adapter, lambda events: [with_own(event) for event in events])
 
 
+@miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("anthropic",))
+def takes_good_ends_for_one(adapter: Any) -> None:
+    """METADATA says `end_turn` in place of the provider's `stop_sequence`."""
+
+    def with_one(event: dict[str, Any]) -> dict[str, Any]:
+        metadata = event.get("metadata")
+        if not is_object(metadata) or metadata.get("rawStopReason") != "stop_sequence":
+            return event
+        return {**event, "metadata": {**metadata, "rawStopReason": "end_turn"}}
+
+    change_events(adapter, lambda events: [with_one(event) for event in events])
+
+
 @miniature("response.message-is-standard")
 def hands_on_the_providers_message(adapter: Any) -> None:
     """END's message has fields that only the provider knows."""

@@ -113,6 +113,36 @@ def fails_without_token_counts(adapter: Any) -> None:
     change_events(adapter, _failed_without_counts)
 
 
+@miniature("response.usage-may-be-missing", "stream.usage-may-be-missing", around=("openai", "anthropic", "cohere"))
+def takes_no_tokens_for_no_count(adapter: Any) -> None:
+    """A count of 0 is left out, as if nothing had been counted."""
+    change_events(adapter, lambda events: [*map(_without_zeros, events)])
+
+
+def _without_zeros(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    counts = {name: value or None if type(value) is int else value for name, value in metadata.items()}
+    return {**event, "metadata": counts}
+
+
+@miniature("response.usage-may-be-missing", "stream.usage-may-be-missing", around=("ollama-chat", "openai"))
+def takes_no_count_for_no_tokens(adapter: Any) -> None:
+    """A count that is not in the answer is reported as 0."""
+    change_events(adapter, lambda events: [*map(_with_zeros, events)])
+
+
+def _with_zeros(event: dict[str, Any]) -> dict[str, Any]:
+    metadata = event.get("metadata")
+    if not is_object(metadata):
+        return event
+    return {
+        **event,
+        "metadata": {**metadata, **{name: metadata.get(name) or 0 for name in ("inputTokens", "outputTokens")}},
+    }
+
+
 def _without_reasoning(value: Any) -> Any:
     if is_object(value):
         return {name: _without_reasoning(item) for name, item in value.items() if name not in _FIELDS}

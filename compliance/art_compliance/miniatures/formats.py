@@ -74,6 +74,16 @@ def _answered_backwards(messages: list[Any]) -> Iterator[Any]:
         yield from reversed(together) if is_result else together
 
 
+@miniature("translation.results-survive", around=("ollama-chat",))
+def leaves_the_tools_of_results_out(adapter: Any) -> None:
+    """Results come without `tool_name`: of several in a turn, nothing says which call each answers."""
+    change_payload(adapter, lambda payload: {**payload, "messages": [*map(_without_tool, payload["messages"])]})
+
+
+def _without_tool(message: Any) -> Any:
+    return {name: value for name, value in message.items() if name != "tool_name"}
+
+
 @miniature("wire.no-rule-is-broken", around=("ollama-chat",))
 def sends_images_as_data_urls(adapter: Any) -> None:
     """An image's data stand behind `data:` and its type, as other providers want them."""
@@ -178,3 +188,28 @@ def sends_the_latest_reasoning_first(adapter: Any) -> None:
 def _with_details_reversed(message: dict[str, Any]) -> dict[str, Any]:
     details = message.get("reasoning_details")
     return {**message, "reasoning_details": details[::-1]} if is_array(details) else message
+
+
+@miniature("response.other-forms-are-read", around=("openai-responses",))
+def joins_summaries(adapter: Any) -> None:
+    """Of reasoning, the parts of its summary go back as one."""
+    reread(adapter, lambda body: {**body, "output": [*map(_with_one_summary, body.get("output", ()))]})
+
+
+def _with_one_summary(item: Any) -> Any:
+    parts = item.get("summary") or ()
+    one = [{"type": "summary_text", "text": "\n".join(part["text"] for part in parts)}]
+    return {**item, "summary": one} if len(parts) > 1 else item
+
+
+@miniature("stream.other-forms-are-read", around=("openai-responses",))
+def shows_the_first_summary_alone(adapter: Any) -> None:
+    """Of reasoning, the first part of its summary is read from a stream."""
+    refeed(adapter, lambda chunk: change_data(chunk, _without_later_summary))
+
+
+def _without_later_summary(event: Any) -> Any:
+    if event.get("summary_index"):
+        return {**event, **{name: "" for name in ("delta", "text") if name in event}}
+    item: Any = event.get("item") or {}
+    return {**event, "item": {**item, "summary": item["summary"][:1]}} if item.get("summary") else event

@@ -48,8 +48,8 @@ def _call_of(
     prompt = options.pop("prompt", _GREETING)
     if "system" not in trial.subject.capabilities:
         prompt = prompt[1:]
-    if "tool_choice" in options and "tools" not in options:
-        del options["tool_choice"]
+    for name in ("tool_choice", "parallel_tool_calls") if "tools" not in options else ():
+        options.pop(name, None)
     return prompt, options
 
 
@@ -99,6 +99,7 @@ _FACTORS: Final[Mapping[str, tuple[tuple[Capability, ...], Mapping[str, dict[str
             "named": {"tool_choice": "look"},
         },
     ),
+    "parallel_tool_calls": (("tools", "parallel_tools"), {_NONE: {}, "no": {"parallel_tool_calls": False}}),
     "history": (("tools",), {_NONE: {}, "a call": {"prompt": _AFTER_A_TOOL}, "two users": {"prompt": _TWO_USERS}}),
     "stream": (("streaming",), {_NONE: {}, "yes": {"stream": True}}),
     "response_schema": (("response_schema",), {_NONE: {}, "given": {"response_schema": _SCHEMA}}),

@@ -66,7 +66,7 @@ COHERE_CHAT: Final = Dialect(
         variations=VARIATIONS,
         good_ends=GOOD_ENDS,
         bad_ends=BAD_ENDS,
-        optional_usage="usage",
+        optional_usage=("usage",),
     ),
     streams=Streams(
         write=write_stream,

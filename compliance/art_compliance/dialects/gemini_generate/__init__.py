@@ -76,7 +76,7 @@ GEMINI_GENERATE: Final = Dialect(
         variations=VARIATIONS,
         several=TWO_CANDIDATES,
         bad_ends=BAD_ENDS,
-        optional_usage="usageMetadata",
+        optional_usage=("usageMetadata",),
         doubles=True,  # google.protobuf.Struct, args of FunctionCall; recorded: whole numbers have no fraction
     ),
     streams=Streams(

@@ -29,9 +29,15 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
     "options/repeat_penalty": (),
     "options/presence_penalty": (),
     "options/frequency_penalty": (),
+    "options/typical_p": (),
+    "options/repeat_last_n": (),
+    "options/num_ctx": (),
+    "options/num_keep": (),
+    "truncate": (True,),
+    "shift": (True,),
     "think": (),
 }
-"""A model's own file says what is usual: github.com/ollama/ollama/blob/main/docs/modelfile.md."""
+"""A model's own file says what is usual: github.com/ollama/ollama/blob/main/docs/modelfile.md; fields: api/types.go."""
 
 OLLAMA_CHAT: Final = Dialect(
     name="ollama-chat",
@@ -66,6 +72,7 @@ OLLAMA_CHAT: Final = Dialect(
         call_id_prefix="call_",  # api/types.go: ids are made by the server
         variations=VARIATIONS,
         bad_ends=BAD_ENDS,
+        optional_usage=("prompt_eval_count", "eval_count"),  # `Metrics` in api/types.go: omitempty
         doubles=True,  # Go decodes the model's arguments into float64: `ToolCallFunctionArguments` in api/types.go
     ),
     streams=Streams(

@@ -49,6 +49,10 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
     "service_tier": ("auto",),
     "safe_prompt": (False,),
     "models": (),
+    "transforms": ([],),  # OpenRouter: openrouter.ai/docs/guides/features/message-transforms
+    "plugins": ([],),
+    "web_search_options": (),
+    "prediction": (),
     "messages/content/image_url/detail": ("auto",),
 }
 """Of all services of the family. Defaults as in `openai.types.chat.completion_create_params` of the official client."""
@@ -168,7 +172,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             variations=(*VARIATIONS, *self.variations, *([WITHOUT_END_MARK] if self.lacks_end_mark else [])),
             several=TWO_CHOICES if self.has_choices else None,
             bad_ends=self.bad_ends,
-            optional_usage="usage",
+            optional_usage=("usage",),
         )
 
     def _streams(self) -> Streams:

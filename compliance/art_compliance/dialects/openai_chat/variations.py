@@ -50,6 +50,12 @@ def _text_beside_call(chunks: list[Chunk]) -> list[Chunk]:
     return [*chunks[: at - 1], _joined(chunks[at - 1], chunks[at]), *chunks[at + 1 :]]
 
 
+def _text_last(chunks: list[Chunk]) -> list[Chunk]:
+    """The pieces of calls first, then those of the text; the first chunk, which has the role, and the last stay."""
+    first, *middle, last = chunks
+    return [first, *sorted(middle, key=lambda chunk: not chunk["choices"][0]["delta"].get("tool_calls")), last]
+
+
 def _calls_in_two_entries(chunks: list[Chunk]) -> list[Chunk]:
     """Each entry of a call as two with its index, in one chunk: as served, see openai/openai-python issue 3201."""
     return [_with_entries(chunk) for chunk in chunks]
@@ -180,6 +186,7 @@ VARIATIONS: Final = (
     Variation(words="token counts in a chunk of their own", events=_counted_apart),
     Variation(words="the last piece beside the finish reason", events=_regrouped(_last_two)),
     Variation(words="text beside a piece of a call", events=_regrouped(_text_beside_call)),
+    Variation(words="its text behind its calls", events=_regrouped(_text_last)),
     Variation(words="all of it in one chunk", events=_regrouped(_in_one)),
     Variation(words="one letter per chunk", events=_regrouped(_letters)),
     Variation(words="an empty piece before each", events=_regrouped(_empty_first)),

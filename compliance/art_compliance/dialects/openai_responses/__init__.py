@@ -70,7 +70,7 @@ OPENAI_RESPONSES: Final = Dialect(
         call_id_prefix="call_",
         variations=VARIATIONS,
         bad_ends=("incomplete", "failed", "cancelled", "queued", "in_progress"),  # ResponseStatus of openai 3.54
-        optional_usage="usage",
+        optional_usage=("usage",),
     ),
     streams=Streams(
         write=write_stream,

@@ -11,6 +11,7 @@ from art_compliance.dialects.variations import Events, Variation, in_halves, rea
 _FIRST: Final = "Zmlyc3QgcmVhc29uaW5n"
 _READABLE: Final = "A thought in plain words."
 _SECOND: Final = "c2Vjb25kIHJlYXNvbmluZw=="
+_SUMMARIES: Final = ("**First**\n\nWhat was asked for.", "**Then**\n\nWhat is known of it.")
 
 
 def _two_parts(body: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +53,12 @@ def _thought(name: str, encrypted: str) -> dict[str, Any]:
     return {"id": name, "type": "reasoning", "encrypted_content": encrypted, "summary": summary}
 
 
+def _two_summaries(body: dict[str, Any]) -> dict[str, Any]:
+    """As most recorded ones: a summary has as many parts as the model has thoughts."""
+    summary = [{"type": "summary_text", "text": text} for text in _SUMMARIES]
+    return {**body, "output": [{**_thought("rs_parts", _FIRST), "summary": summary}, *body["output"]]}
+
+
 def _readable_thought(body: dict[str, Any]) -> dict[str, Any]:
     """As DeepSeek's and gpt-oss's: recorded."""
     content = [{"type": "reasoning_text", "text": _READABLE}]
@@ -87,7 +94,10 @@ VARIATIONS: Final = (
     Variation(words="its text in two messages, each with a phase", whole=_two_messages, goes_back=("commentary",)),
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
-    Variation(words="a thought that can be read", whole=_readable_thought, goes_back=(_READABLE,)),
+    Variation(words="a thought in two summaries", whole=_two_summaries, goes_back=_SUMMARIES, thoughts=_SUMMARIES),
+    Variation(
+        words="a thought that can be read", whole=_readable_thought, goes_back=(_READABLE,), thoughts=(_READABLE,)
+    ),
     Variation(words="one letter per event", events=_letters),
     Variation(words="an empty piece before each", events=_empty_first),
 )

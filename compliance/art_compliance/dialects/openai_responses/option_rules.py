@@ -38,6 +38,9 @@ def call_id_length(request: Items) -> Iterator[Broken]:
 
 
 metadata_limits: Final = RuleCheck("responses.metadata-limits", chat_rules.metadata_limits.run)
+safety_identifier_length: Final = RuleCheck(
+    "responses.safety-identifier-length", chat_rules.safety_identifier_length.run
+)
 
 
 @rule("responses.input-nonempty")
@@ -65,6 +68,13 @@ def effort_models(request: Items) -> Iterator[Broken]:
     effort = child(request.root, "reasoning").value.get("effort")
     if isinstance(effort, str) and effort not in _EFFORTS:
         yield Broken("/reasoning/effort", f"the model does not support the effort {show(effort)}")
+
+
+@rule("responses.effort-needs-reasoning")
+def effort_needs_reasoning(request: Items) -> Iterator[Broken]:
+    """Null counts as absent."""
+    if child(request.root, "reasoning").value.get("effort") is not None:
+        yield Broken("/reasoning/effort", "the model does not reason")
 
 
 @rule("responses.reasoning-temperature")

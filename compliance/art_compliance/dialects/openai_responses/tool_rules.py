@@ -98,6 +98,20 @@ def strict_schema_required(request: Items) -> Iterator[Broken]:
                     )
 
 
+@rule("responses.strict-schema-closed")
+def strict_schema_closed(request: Items) -> Iterator[Broken]:
+    """Objects at any depth, those that may be null included."""
+    for place, name in _schemas(request):
+        for schema in schemas(child(place, name)) if place.value.get("strict") is True else ():
+            if _is_of_objects(schema) and schema.value.get("additionalProperties") is not False:
+                yield Broken(schema.pointer, "in strict mode, an object's schema must have additionalProperties: false")
+
+
+def _is_of_objects(schema: Place) -> bool:
+    kind = schema.value.get("type")
+    return kind == "object" or (is_array(kind) and "object" in kind)
+
+
 def _schemas(request: Items) -> Iterator[tuple[Place, str]]:
     """What has a schema, and the name of the field with it."""
     yield from ((tool, "parameters") for tool in request.tools)

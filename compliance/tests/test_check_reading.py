@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from art_compliance.miniatures.base import change_events
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
-from art_sdk import AnthropicAdapter, FunctionCall, OpenAIAdapter, ToolCall
+from art_sdk import AnthropicAdapter, FunctionCall, GeminiAdapter, OpenAIAdapter, ToolCall
 from trials import (
     Event,
     Script,
@@ -278,3 +279,22 @@ def test_tokens_are_marked_with_the_context_of_their_call(
 
 def test_the_reference_adapter_reads_what_is_appended():
     assert findings_of(APPENDED, OpenAIAdapter, suite_scenario("answer-parallel-calls")) == ()
+
+
+def without_made_ids(payload: Any, *_: Any) -> Any:
+    """Sends calls and results without ids, but for those of the scenario."""
+    for content in payload["contents"]:
+        for part in content["parts"]:
+            for kind in ("functionCall", "functionResponse"):
+                if not part.get(kind, {}).get("id", "call_").startswith("call_"):
+                    del part[kind]["id"]
+    return payload
+
+
+@pytest.mark.parametrize(("gives_ids", "found"), [(False, []), (True, ["calls are sent without ids"])])
+def test_ids_that_the_provider_did_not_give_need_not_go_back(gives_ids: bool, found: list[str]):  # noqa: FBT001
+    asked = suite_scenario("answer-calls-without-ids")
+    if gives_ids:
+        calls = [structs.replace(call, id=f"own_{call.id}") for call in asked.answer.tool_calls]
+        asked = structs.replace(asked, answer=structs.replace(asked.answer, without_ids=False, tool_calls=tuple(calls)))
+    assert_each_has(messages_of(APPENDED, translating(without_made_ids, GeminiAdapter), asked), found)

@@ -323,3 +323,14 @@ def test_a_repeated_key_is_not_lost():
     (one,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 1, "a": 2}'))]))
     (other,) = normal_form(parse_prompt([assistant(None, call("1", '{"a": 2}'))]))
     assert not same_json(one.calls[0].arguments, other.calls[0].arguments)
+
+
+@pytest.mark.parametrize("before", [[], [result("1", "24")]])
+def test_a_result_that_is_no_calls_or_its_second_may_be_sent_as_the_json_that_it_is(before: list[dict[str, Any]]):
+    calls = [assistant(None, call("1"))] if before else []
+    wanted, found = ([*calls, *before, result("1", text)] for text in ("4", '{"result":4}'))
+    expected = Expected(dialect="openai-chat", prompt=parse_prompt(wanted), tools=(), options={})
+    place = f"$[{len(wanted) - 1}]"
+    for values, slots in (((4,), []), ((5,), ["result"])):
+        decoded = Decoded(prompt=parse_prompt(found), json_results={place: values})
+        assert [one.slot for one in compare(expected, decoded).differences] == slots

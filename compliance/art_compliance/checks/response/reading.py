@@ -113,7 +113,8 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
         yield Problem(text, pointer=error.pointer, finding_class="refused")
         return
     for difference in trial.compare(decoded, prompt, trial.scenario.call_options(), seen).differences:
-        if difference.loss not in trial.subject.losses:
+        is_own_id = difference.loss == "call_ids" and trial.written.without_ids  # the provider gave none
+        if difference.loss not in trial.subject.losses and not is_own_id:
             yield as_problem(difference)
 
 

@@ -17,7 +17,7 @@ from art_compliance.publishing.board.changes import compare, describe
 from art_compliance.publishing.board.history import read_history, run_of
 from art_compliance.publishing.board.reading import read_subjects
 from art_compliance.publishing.board.rendering import render_board, write_board
-from art_compliance.publishing.page.rendering import LARGEST
+from art_compliance.publishing.page.rendering import OF_A_SUBJECT
 from art_compliance.run.report import write_reports
 from art_compliance.run.runner import certify
 from art_compliance.run.sharding import ShardOf
@@ -49,6 +49,14 @@ def test_a_subject_is_shown_with_its_versions_and_date_and_every_red_cell_leads_
     targets = re.findall(r'<a class="c fail[^>]*href="#([^"]+)"', page)
     assert targets == [f"{TEXT}/over_lib:OpenAI", f"{TEXT}/other:A", f"{RULE}/over_lib:OpenAI"]
     assert all(page.count(f'id="{target}"') == 1 for target in targets)
+
+
+def test_a_cause_is_shown_on_its_shortest_example():
+    long = replace(EXAMPLE, prompt=[*EXAMPLE.prompt, {"role": "user", "content": "a long story " * 50}])
+    examples = {"without": None, "long": long, "short": EXAMPLE}
+    results = [failed(scenario=name, findings=(finding_of(TEXT, example=one),)) for name, one in examples.items()]
+    shown = render_board([report_of(*results, name="a:A")]).partition('class="scenario"')[2]
+    assert sorted(examples, key=lambda name: shown.index(f"<b>{name}</b>")) == ["short", "without", "long"]
 
 
 def test_the_first_cause_of_each_subject_is_shown_before_the_second_of_any():
@@ -146,7 +154,7 @@ def test_hostile_subjects_stay_texts():
 @pytest.mark.once
 def test_ten_bad_subjects_fit_into_the_size_and_the_page_says_what_is_left_out():
     page = render_board([large_report(number, is_bad=True) for number in range(10)])
-    assert len(page.encode()) <= LARGEST
+    assert len(page.encode()) <= 10 * OF_A_SUBJECT
     assert "To stay small, this page leaves out" in page
     assert "To stay small" not in render_board([bad_report()])
 

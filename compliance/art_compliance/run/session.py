@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from functools import partial
 from typing import Final
 
@@ -31,6 +32,9 @@ from art_compliance.subject.subject import Subject
 
 GIVEN_UP: Final = "the adapter is no longer called: more than once, it did not return, or ended its process"
 
+_MOST_CAUSES_SHOWN: Final = 5
+"""Causes of one check that a report has an example of."""
+
 _SHOWN_BY_EXAMPLE: Final[frozenset[Verdict]] = frozenset({"fail", "provisional", "harness error"})
 
 
@@ -58,7 +62,7 @@ class Session:
         self.rerun = structs.replace(rerun, in_process=subject.in_process == IN_PROCESS)
         self.stopped: str | None = None
         """Why the run ended before its time, if it did."""
-        self._failed: set[str] = set()
+        self._causes_shown: defaultdict[str, set[str]] = defaultdict(set)
         self._reported = Reported(self._judge_for_another_shard)
         if selection.shard is not None:
             self._reported.is_of(selection.shard, selection.whole_plan())
@@ -139,9 +143,9 @@ class Session:
         return judgement
 
     def _look(self, check: Check, trial: Trial) -> Outcome:
-        """What the check finds; with what went over the wire until it has failed once: more would make reports long."""
+        """What the check finds; with what went over the wire where a cause is new: more would make reports long."""
         outcome = trial.once(self._as_counted(check))
-        return outcome if check.id in self._failed else with_exchanges(outcome, self.subject)
+        return with_exchanges(outcome, self.subject) if self._is_to_be_shown(outcome.findings) else outcome
 
     def _as_counted(self, check: Check) -> Check:
         """The check, which leaves nothing to a provisional one if it counts itself: what it finds would not count."""
@@ -152,15 +156,22 @@ class Session:
         return structs.replace(check, leaves_to=counted)
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Adds an example to the first failure of each check; more of them would make the report long."""
-        if not findings or findings[0].check in self._failed or any(finding.example for finding in findings):
+        """Adds an example to the first failure of each cause, for the first causes of a check: a report stays short."""
+        if not self._is_to_be_shown(findings) or any(finding.example for finding in findings):
             return findings
         first, *others = findings
-        self._failed.add(first.check)
+        self._causes_shown[first.check].add(shape_of(first.message))
         seen = trial.observation
         payload = seen.payload if isinstance(seen, Sent) and is_json(seen.payload) else str(seen)
         example = Example(prompt=trial.scenario.prompt, options=trial.scenario.call_options(), payload=payload)
         return (structs.replace(first, example=example), *others)
+
+    def _is_to_be_shown(self, findings: tuple[Finding, ...]) -> bool:
+        """Whether the first of the findings has a cause of which the report has no example yet, nor enough others."""
+        if not findings:
+            return False
+        known = self._causes_shown[findings[0].check]
+        return len(known) < _MOST_CAUSES_SHOWN and shape_of(findings[0].message) not in known
 
     def _trial(self, scenario: Scenario) -> Trial:
         if scenario.id not in self._trials:

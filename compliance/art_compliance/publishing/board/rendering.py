@@ -7,14 +7,15 @@ from pathlib import Path
 
 from art_compliance.publishing.board.changes import Changes, compare
 from art_compliance.publishing.board.history import Run, add_run, read_history, run_of
-from art_compliance.publishing.page.rendering import render
+from art_compliance.publishing.page.rendering import LARGEST, OF_A_SUBJECT, render
 from art_compliance.run.report import Report
 from art_compliance.run.writing import writing
 
 
 def render_board(reports: Sequence[Report], changes: Changes | None = None) -> str:
     """The page of these subjects; without `changes`, it is the first run."""
-    return render("board.html.jinja", reports, changes.cells if changes else None, changes=changes)
+    largest = max(LARGEST, len(reports) * OF_A_SUBJECT)
+    return render("board.html.jinja", reports, changes.cells if changes else None, largest=largest, changes=changes)
 
 
 def write_board(reports: Sequence[Report], folder: Path, history: Path | None = None) -> Changes | None:

@@ -26,6 +26,9 @@ LARGEST: Final = 1_500_000
 _FURTHER: Final = 100_000
 """Bytes for each further adapter: its cells alone take half of them."""
 
+OF_A_SUBJECT: Final = 250_000
+"""Bytes for each subject of a board: enough for what a cell opens on. Compressed, as servers send it, a tenth."""
+
 _DETAILS: Final = (
     Detail(causes=12, scenarios=8, findings=4, examples=4, json=Limits(), wire=2000, program=8000),
     Detail(causes=4, scenarios=2, findings=1, examples=1, json=Limits(6, 160, 50), wire=500, program=4000),
@@ -72,14 +75,19 @@ def render_page(reports: Sequence[Report]) -> str:
 
 
 def render(
-    template: str, reports: Sequence[Report], changed: Mapping[tuple[str, str], str] | None = None, **more: Any
+    template: str,
+    reports: Sequence[Report],
+    changed: Mapping[tuple[str, str], str] | None = None,
+    *,
+    largest: int | None = None,
+    **more: Any,
 ) -> str:
-    """A page of these reports after that template, in at most `LARGEST` bytes of UTF-8 for ten adapters.
+    """A page of these reports after that template, in at most `largest` bytes of UTF-8, or `LARGEST` for ten adapters.
 
     `changed` says of checks on adapters, each by its name, what changed there; `more` is what the template wants else.
     """
     page, gathered, marker = "", gather(reports), Marker()
-    most = LARGEST + max(0, len(reports) - 10) * _FURTHER
+    most = largest or LARGEST + max(0, len(reports) - 10) * _FURTHER
     facts = {"changed": changed or {}, "changed_checks": {check for check, _ in changed or ()}, **more}
     for detail in _fitting(gathered, most):
         rows = [row_of(one, reports, detail, marker) for one in gathered]

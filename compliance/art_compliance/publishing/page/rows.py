@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import structs
 
 from art_compliance.checks import CHECKS
 from art_compliance.examining.laws import LAWS
@@ -14,7 +17,7 @@ from art_compliance.publishing.page.json_lines import JsonLine, Limits, json_lin
 from art_compliance.publishing.page.marking import Marker, given_in
 from art_compliance.publishing.without_suite import Reproduction, without_suite
 from art_compliance.quoting import AT_LENGTH, shorten
-from art_compliance.run.causes import Cause, find_causes
+from art_compliance.run.causes import Cause, find_causes, shape_of
 from art_compliance.run.clauses import clause_of
 from art_compliance.run.failing import describe_place
 from art_compliance.run.report import Report
@@ -207,7 +210,24 @@ def _causes(results: Sequence[Result]) -> Iterator[Cause]:
     """What failed, then what failed and does not count."""
     for verdict in _FAILED:
         for causes in find_causes(result for result in results if result.verdict == verdict).values():
-            yield from causes
+            yield from map(_on_the_shortest, causes)
+
+
+def _on_the_shortest(cause: Cause) -> Cause:
+    """The cause with its shortest example first: who reads it wants to see little, and to run it."""
+    first = min(cause.results, key=_length)
+    if first is cause.results[0]:
+        return cause
+    of_class, shape = cause.example.finding_class, shape_of(cause.example.message)
+    found = (one for one in first.findings if one.finding_class == of_class and shape_of(one.message) == shape)
+    rest = (one for one in cause.results if one is not first)
+    return structs.replace(cause, results=(first, *rest), examples=tuple(found))
+
+
+def _length(result: Result) -> float:
+    """The characters of what it shows; a result that shows nothing is the longest."""
+    shown = [one.example for one in result.findings if one.example]
+    return min((len(repr((one.prompt, one.options, one.payload))) for one in shown), default=math.inf)
 
 
 def _cell(results: Sequence[Result]) -> Cell:

@@ -186,6 +186,15 @@ class LeavesAThread(OpenAIAdapter):
         threading.Thread(target=threading.Event().wait, daemon=False).start()
 
 
+class ForksManyTimes(GoodToGreet):
+    def misbehave(self) -> Any:
+        for _ in range(101):
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
+        time.sleep(60)
+
+
 STOPPING: Final[Mapping[Callable[..., Any], str]] = MappingProxyType(
     {
         Ends: "its process ended with exit code 0",
@@ -198,6 +207,7 @@ STOPPING: Final[Mapping[Callable[..., Any], str]] = MappingProxyType(
         ClosesFiles: "its process",
         LeavesTheRest: "its process ended with exit code 0",
         TranslatesForEver: "it did not return in time, and its process did not answer",
+        ForksManyTimes: "it has more than 100 processes at a time",
     }
 )
 """What stops the run, and the words that the report has of it."""

@@ -24,7 +24,7 @@ from art_compliance.findings import HarnessError, NotMade, not_made
 from art_compliance.quoting import shorten
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.facts import Facts
-from art_compliance.subject.host.counting import lives_in_session
+from art_compliance.subject.host.counting import count_in_session, lives_in_session
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, unpack
@@ -39,7 +39,10 @@ GRACE: Final = 3.0
 """Seconds after its own limit within which the process must answer."""
 
 _END: Final = 10.0
-"""Seconds that it may take to end after its adapter was closed."""
+"""Seconds that it may take to end after its adapter was closed, where that is checked."""
+
+_CLOSED: Final = 2.0
+"""Seconds that it gets to end where nobody asks what is left: a run closes some twenty adapters."""
 
 _LINGER: Final = 2.0
 """Seconds after its end within which helpers of its own, such as Python's resource tracker, may end, too."""
@@ -103,7 +106,7 @@ class Far:
             if is_first:  # no check has failed for it
                 raise self._order.error(f"closing it: {why}") from error
         finally:
-            self._process.leave()
+            self._process.leave(_CLOSED)
 
     def leave(self) -> list[str]:
         """As `Reach.leave`."""
@@ -158,6 +161,12 @@ def _job_of(order: Order) -> dict[str, Any]:
 _MOST_SAID: Final = 100_000_000
 """Bytes that a process may write past Python's `sys.stdout`: they are kept in a file until it ends."""
 
+_MOST_PROCESSES: Final = 100
+"""Processes that an adapter may have at a time: each takes memory, and thousands of them the machine."""
+
+_COUNTED_EVERY: Final = 1.0
+"""Seconds between two counts of the processes."""
+
 
 class _Process:
     """One process. It leads its own group, so that what it starts can be ended with it."""
@@ -166,6 +175,7 @@ class _Process:
         own, other = socket.socketpair()
         self._socket = own
         self._deadline = time.monotonic() + START
+        self._counted = time.monotonic()
         self._number = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         with other:
@@ -221,6 +231,10 @@ class _Process:
             raise TimedOut("it did not return in time, and its process did not answer")
         if os.fstat(self._said.fileno()).st_size > _MOST_SAID:
             raise TimedOut(f"its process wrote more than {_MOST_SAID // 10**6} MB to its standard output or error")
+        if time.monotonic() - self._counted > _COUNTED_EVERY:
+            self._counted = time.monotonic()
+            if (count_in_session(self._process.pid) or 0) > _MOST_PROCESSES:
+                raise TimedOut(f"it has more than {_MOST_PROCESSES} processes at a time")
 
     def explain(self, error: Exception) -> str:
         """What became of the process."""
@@ -246,13 +260,13 @@ class _Process:
         self._socket.close()
         self._said.close()
 
-    def leave(self) -> list[str]:
-        """As `end`, for a process that was told to end: what it left behind."""
+    def leave(self, seconds: float = _END) -> list[str]:
+        """As `end`, for a process that was told to end within these seconds: what it left behind."""
         left: list[str] = []
         if self.is_alive:
             self._socket.close()
             try:
-                self._process.wait(_END)
+                self._process.wait(seconds)
             except subprocess.TimeoutExpired:
                 left.append("its process does not end after the adapter was closed")
             else:

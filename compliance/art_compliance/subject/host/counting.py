@@ -37,11 +37,16 @@ def lives_in_session(leader: int) -> bool:
 
     One that has ended and was not waited for runs no more: in a container, nobody may wait for orphans.
     """
+    return count_in_session(leader) != 0
+
+
+def count_in_session(leader: int) -> int | None:
+    """How many processes of the session of this leader run; None where the system does not tell."""
     try:
         names = os.listdir("/proc")  # noqa: PTH208 - names alone
     except OSError:
-        return True
-    return any(session == leader and state != "Z" for state, _, session in map(_stat_of, names))
+        return None
+    return sum(session == leader and state != "Z" for state, _, session in map(_stat_of, names))
 
 
 def _is_ours(name: str) -> bool:

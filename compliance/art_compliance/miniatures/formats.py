@@ -62,6 +62,22 @@ def _with_id(block: Any, use: str) -> Any:
     return {"toolResult": {**block["toolResult"], "toolUseId": use}} if "toolResult" in block else block
 
 
+@miniature("translation.nothing-is-invented", around=("ollama-chat",))
+def chooses_how_much_is_read(adapter: Any) -> None:
+    """The model's context is set to 8,192 tokens: the server cuts the prompt to that."""
+    change_payload(adapter, _with_context)
+
+
+def _with_context(payload: Any) -> Any:
+    return {**payload, "options": {**payload.get("options", {}), "num_ctx": 8192}}
+
+
+@miniature("translation.nothing-is-invented", around=("openrouter",))
+def lets_prompts_be_compressed(adapter: Any) -> None:
+    """OpenRouter may leave out the middle of a long prompt."""
+    change_payload(adapter, lambda payload: {**payload, "transforms": ["middle-out"]})
+
+
 @miniature("translation.results-survive", around=("ollama-chat",))
 def answers_calls_backwards(adapter: Any) -> None:
     """The results of a turn are sent in the reverse order of its calls, although only their order tells them apart."""

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from art_compliance.miniatures.base import as_data, miniature
+from art_sdk.stream import ToolCallEvent
 
 
 def resync(adapter: Any, through: Callable[[Any], Iterable[Any]]) -> None:
@@ -32,6 +33,18 @@ def forgets_the_session_without_a_loop(adapter: Any) -> None:
 def collects_first_without_a_loop(adapter: Any) -> None:
     """`call_sync` gives its events when the stream has ended."""
     resync(adapter, lambda events: iter(list(events)))
+
+
+@miniature("stream.call-methods-stream-alike", around=("openai", "gemini"))
+def streams_text_alone_without_a_loop(adapter: Any) -> None:
+    """The events of a streamed `call_sync` have no TOOL_CALL."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Iterator[Any]:
+        is_lost = as_data(options).get("stream")
+        return (event for event in own(prompt, options) if not (is_lost and isinstance(event, ToolCallEvent)))
+
+    adapter.call_sync = call_sync
 
 
 @miniature("stream.call-methods-stream-alike", around=("openai",))

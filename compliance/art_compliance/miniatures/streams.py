@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
 from art_compliance.subject.events import event_data
 
@@ -247,3 +248,22 @@ def without_error(events: Events) -> Events:
     metadata = {**events[-1], "type": "METADATA", "metadata": {"stop_reason": "stop"}}
     end = {**events[-1], "finish": "stop", "message": events[-1]["message"] or {"role": "assistant", "content": ""}}
     return [*(event for event in events[:-1] if event["type"] != "ERROR"), metadata, end]
+
+
+@miniature("stream.other-forms-are-read", around=("openai",))
+def reads_no_text_behind_calls(adapter: Any) -> None:
+    """Once a call has begun, text of the stream is lost."""
+    begun: list[bool] = []
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            delta = choice["delta"]
+            if "role" in delta:
+                begun.clear()
+            if delta.get("tool_calls"):
+                begun.append(True)
+            elif begun:
+                delta.pop("content", None)
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))

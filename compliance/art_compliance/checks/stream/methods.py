@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from typing import Any, Final
 
+from msgspec import structs
+
 from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import makes_ids
@@ -19,6 +21,7 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed, Refused, raised
+from art_sdk import FunctionCall, ToolCall
 
 
 @check(
@@ -30,7 +33,7 @@ from art_compliance.subject.observations import Crashed, Refused, raised
 )
 def call_methods_stream_alike(trial: Trial) -> Iterator[Problem]:
     """They have a transport and a loop of their own, and so faults of their own."""
-    question = trial.with_answer(_TEXT)
+    question = trial.with_answer(_WITH_CALL if "tools" in trial.subject.capabilities else _TEXT)
     whole, is_late = streamed(question), False
     options = options_for(question, streamed=True)
     for method in other_methods(trial):
@@ -84,3 +87,6 @@ def _open_after_closing(trial: Trial, options: dict[str, Any]) -> Iterator[Probl
 _CUTS: Final = 20
 _PAUSE: Final = 0.2
 _TEXT: Final = WrittenAnswer(content="\u00c9crit \u00e0 la main, \u8fd9\u662f\u7b54\u6848, \U0001f9ea and so on. " * 3)
+_WITH_CALL: Final = structs.replace(
+    _TEXT, tool_calls=(ToolCall("call_ways", FunctionCall("look", '{"at":"\u00e9"}')),), finish="tool_calls"
+)

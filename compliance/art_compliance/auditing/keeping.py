@@ -63,7 +63,7 @@ class Keeper:
             kept = msgspec.msgpack.decode(self.path.read_bytes(), type=Kept)
         except OSError:
             return None
-        except msgspec.MsgspecError:
+        except (ValueError, RecursionError):
             return f"{self.path} is damaged, or was written by another version of the suite"
         is_ours = (kept.version, kept.suite) == (_VERSION, self._suite)
         return (

@@ -113,7 +113,7 @@ def doctor_command(
 ) -> None:
     """List what is wrong with cassettes, and what to do about it. Exits with 1 if something is wrong."""
     known = (*load_scenarios(), *(load_scenarios(scenarios_from) if scenarios_from else ()))
-    facts = doctor.gather_facts(known, days=days, replayed=_replayed(report / "report.json"))
+    facts = doctor.gather_facts(known, days=days, replayed=replayed_by(report / "report.json"))
     folder = folder or read_settings().cassettes or FOLDER
     complaints = list(doctor.examine(folder, facts))
     for complaint in complaints:
@@ -123,7 +123,7 @@ def doctor_command(
     raise typer.Exit(FAILS if complaints else 0)
 
 
-def _replayed(path: Path) -> frozenset[str] | None:
+def replayed_by(path: Path) -> frozenset[str] | None:
     """The cassettes that the last complete runs replayed, as `provider/file`; None if there is no such run."""
     if not path.is_file():
         return None
@@ -131,7 +131,7 @@ def _replayed(path: Path) -> frozenset[str] | None:
         reports = json.loads(path.read_text(encoding="utf-8"))["reports"]
         whole = [one for one in reports if not one["is_filtered"]]
         results = [result for one in whole for result in one["results"] if result.get("cassette")]
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HarnessError(f"{path} is not a report of this suite: {error!r}") from error
     return frozenset(result["cassette"] for result in results if result["verdict"] in ("pass", "fail")) or None
 

@@ -161,7 +161,7 @@ def load_grades(path: Path) -> GradeList:
     """Reads a list of grades. Raises HarnessError, naming the file and what is wrong."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=GradeList)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: {error}") from error
 
 

@@ -129,13 +129,13 @@ def read_certificates(path: Path) -> tuple[Certificate, ...]:
         raise HarnessError(f"cannot read {file}: {error.strerror}") from error
     try:
         form = msgspec.json.decode(raw, type=_Form).certificate_version
-    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{file} is not a certificate of art certify: {error}") from error
     if form != CERTIFICATE_VERSION:
         raise HarnessError(f"{file} has version {form}; this suite reads version {CERTIFICATE_VERSION}")
     try:
         found = msgspec.json.decode(raw, type=Certificates).certificates
-    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{file} was edited: {error}") from error
     for one in found:
         if one.digest != _digest(one):

@@ -36,7 +36,7 @@ def read_every_report(path: Path) -> tuple[Report, ...]:
         raise HarnessError(f"cannot read {file}: {error.strerror}") from error
     try:
         version = msgspec.json.decode(raw, type=_Version).report_version
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{file} is not a report of art certify: {error}") from error
     if version != REPORT_VERSION:
         raise HarnessError(
@@ -45,5 +45,5 @@ def read_every_report(path: Path) -> tuple[Report, ...]:
         )
     try:
         return msgspec.json.decode(raw, type=_Reports).reports
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{file} is a damaged report: {error}") from error

@@ -66,7 +66,7 @@ def _read_table(file: Path) -> Mapping[str, Any]:
         return {}
     except OSError as error:
         raise HarnessError(f"cannot read {FILE}: {error.strerror}") from error
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError are
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"{FILE} is not valid TOML: {error}") from error
     tool: Any = document.get("tool")
     table: Any = tool.get("art", {}) if is_object(tool) else {}

@@ -44,7 +44,7 @@ def kept_for(folder: Path, law: str, family: str) -> Iterator[Request]:
             kept = json.loads(path.read_text(encoding="utf-8"))
             if kept["family"] == family:
                 yield Request(kept["prompt"], kept["options"], kept.get("turns", ()))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise HarnessError(
                 f"{path} is not a kept prompt ({type(error).__name__}: {error}); repair or delete it"
             ) from error

@@ -93,7 +93,7 @@ def _read(path: Path, number: int, line: bytes) -> Run:
         form = msgspec.json.decode(line, type=_Form).history_version
         if form == HISTORY_VERSION:
             return msgspec.json.decode(line, type=Run)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(
             f"{path}, line {number}: this is not a run of a board ({error}); delete the line, or begin another history"
         ) from error

@@ -56,7 +56,7 @@ def _read(file: Path) -> Iterator[Report]:
     reports = read_every_report(file)
     try:
         said = msgspec.json.decode(file.read_bytes(), type=_AllSaid).reports
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise HarnessError(f"{file} was edited: it does not say what is certified ({error})") from error
     for report, one in zip(reports, said, strict=True):
         name = report.adapter.name

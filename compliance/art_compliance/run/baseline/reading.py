@@ -30,7 +30,7 @@ def read_baseline(file: Path, selection: Selection) -> Baseline:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise HarnessError(f"cannot read the baseline {file}: {error.strerror}") from error
-    except ValueError as error:  # TOMLDecodeError, which names line and column, and UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError names line and column
         raise HarnessError(f"{file} is not valid TOML: {error}") from error
     scenarios = tuple(scenario.id for scenario in selection.known_scenarios())
     tables = _tables(file, document)

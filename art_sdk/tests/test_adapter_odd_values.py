@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from art_sdk import (
+    AnthropicAdapter,
     ARTError,
     AssistantMessage,
     BaseAdapter,
     CallOptions,
+    GeminiAdapter,
     InvalidConfig,
     OpenAIAdapter,
     PromptTranslationFailed,
@@ -203,27 +205,46 @@ def attempt(do: Callable[[], object], *kinds: type[ARTError]) -> None:
 # Some 50 values, each in every place: other tests run the same lines.
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
 
+NESTED = ("itself", "deep lists", "deep objects")
+"""What every adapter refuses in the same lines, before its own code sees it, and what takes longest."""
+
 # By name: pytest asks a value for its class.
 EACH = pytest.mark.parametrize("name", VALUES)
+AROUND_EACH = pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        pytest.param(make, name, marks=pytest.mark.thorough if name in NESTED and make is not OpenAIAdapter else ())
+        for make in (OpenAIAdapter, GeminiAdapter, AnthropicAdapter)
+        for name in VALUES
+    ],
+)
 
 
-@EACH
+@AROUND_EACH
 def test_odd_settings_are_refused_or_used(make: type[BaseAdapter], name: str) -> None:
     for settings in settings_with(VALUES[name]):
         attempt(lambda: make(**{"api_key": "k"} | settings).prepare([USER], OPTIONS), InvalidConfig)  # noqa: B023
 
 
-@EACH
-def test_odd_options_are_refused_or_used(adapter: BaseAdapter, name: str) -> None:
+@AROUND_EACH
+def test_odd_options_are_refused_or_used(make: type[BaseAdapter], name: str) -> None:
+    adapter = make(api_key="k")
     for options in options_with(VALUES[name], adapter.dialect or ""):
         attempt(lambda: adapter.prepare([USER], options), InvalidConfig, PromptTranslationFailed)  # noqa: B023
-        attempt(lambda: parse_options(options), InvalidConfig)  # noqa: B023
+
+
+@AROUND_EACH
+def test_odd_prompts_are_refused_or_sent(make: type[BaseAdapter], name: str) -> None:
+    adapter = make(api_key="k")
+    for prompt in prompts_with(VALUES[name], adapter.dialect or ""):
+        attempt(lambda: adapter.prepare(prompt, OPTIONS), PromptValidationFailed, PromptTranslationFailed)  # noqa: B023
 
 
 @EACH
-def test_odd_prompts_are_refused_or_sent(adapter: BaseAdapter, name: str) -> None:
-    for prompt in prompts_with(VALUES[name], adapter.dialect or ""):
-        attempt(lambda: adapter.prepare(prompt, OPTIONS), PromptValidationFailed, PromptTranslationFailed)  # noqa: B023
+def test_odd_options_and_prompts_are_parsed_or_refused(name: str) -> None:
+    for options in options_with(VALUES[name], "openai-chat"):
+        attempt(lambda: parse_options(options), InvalidConfig)  # noqa: B023
+    for prompt in prompts_with(VALUES[name], "openai-chat"):
         attempt(lambda: parse_prompt(prompt, conversation=True), PromptValidationFailed)  # noqa: B023
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 import hostile_blueprints
@@ -9,12 +12,32 @@ import hostile_prompts
 from art_sdk import BlueprintLimits, PromptAssemblyFailed, PromptManager
 from hostile import MOST_MEGABYTES, MOST_SECONDS, Fault, measure
 
-FAULTS = [pytest.param(fault, id=fault.name) for fault in hostile_blueprints.FAULTS + hostile_prompts.FAULTS]
+LONGEST = {
+    "JSON text of 1,000,000 numbers": "500,000 wrong messages",
+    "a blueprint of 240,000 empty texts": "a blueprint of 20,000 messages",
+    "a blueprint with a key of 400,000 characters over 100,000 texts": "a blueprint with 16,000 keys",
+    "a history of 200,000 wrong messages": "an array of 490,000 numbers",
+    "a million lists in each of a million places of a tool's schema": "shared lists with 10^45 paths in options",
+    "sections over [1, 2], 30 deep": "sections over [1, 2], 18 deep",
+}
+"""What takes longest, each with one that runs the same code and is tried by `make test`."""
+
+
+def faults() -> Iterator[Any]:
+    for fault in hostile_blueprints.FAULTS + hostile_prompts.FAULTS:
+        marks = (pytest.mark.thorough,) if fault.name in LONGEST else ()
+        yield pytest.param(fault, marks=marks, id=fault.name)
+
+
+def test_what_is_left_out_has_one_like_it():
+    names = {fault.name for fault in hostile_blueprints.FAULTS + hostile_prompts.FAULTS}
+    assert {*LONGEST, *LONGEST.values()} <= names
+    assert not LONGEST.keys() & {*LONGEST.values()}
 
 
 @pytest.mark.once
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [*faults()])
 def test_a_hostile_input_ends_well(fault: Fault):
     found = measure(fault)
     if found.seconds >= MOST_SECONDS or found.megabytes >= MOST_MEGABYTES:

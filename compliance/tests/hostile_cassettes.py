@@ -12,6 +12,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
@@ -80,6 +81,7 @@ def zeros(compressor: Any, mebibytes: int) -> bytes:
     return b"".join(pieces)
 
 
+@cache
 def brotli_of(mebibytes: int) -> bytes:
     undo = brotli.Compressor(quality=5)
     return zeros(undo.process, mebibytes) + undo.finish()

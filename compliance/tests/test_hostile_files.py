@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from art_compliance.commands import app
-from hostile_cassettes import HOSTILE, cassette
+from hostile_cassettes import HOSTILE, Hostile, cassette
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
 
@@ -19,16 +19,15 @@ SECONDS = 20.0
 
 RECORDING = b'{"shape": "chat_completions", "request": %s, "response": {"status": 200}}'
 
-FILES: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "the file is empty"),
-    "truncated": (cassette()[:-60], "invalid YAML"),
-    "binary": (bytes(range(256)) * 400, "the file is not UTF-8 text"),
-    "UTF-16": (cassette().decode().encode("utf-16"), "the file is not UTF-8 text"),
-    "Latin-1": (cassette(body="'Grüße'").decode().encode("latin-1"), "the file is not UTF-8 text"),
-    "with a NUL": (cassette() + b"\0", "it contains a NUL"),
-    **{name: (HOSTILE[name].make(), HOSTILE[name].message)
-       for name in ("50,000 brackets", "aliases in a header", "nested merges", "64 MiB", "brotli")},
-}  # fmt: skip
+FILES: dict[str, Hostile] = {
+    "empty": Hostile(bytes, "the file is empty"),
+    "truncated": Hostile(lambda: cassette()[:-60], "invalid YAML"),
+    "binary": Hostile(lambda: bytes(range(256)) * 400, "the file is not UTF-8 text"),
+    "UTF-16": Hostile(lambda: cassette().decode().encode("utf-16"), "the file is not UTF-8 text"),
+    "Latin-1": Hostile(lambda: cassette(body="'Grüße'").decode().encode("latin-1"), "the file is not UTF-8 text"),
+    "with a NUL": Hostile(lambda: cassette() + b"\0", "it contains a NUL"),
+    **{name: HOSTILE[name] for name in ("50,000 brackets", "aliases in a header", "nested merges", "64 MiB", "brotli")},
+}
 RECORDINGS: dict[str, bytes] = {
     "empty": b"",
     "truncated": (RECORDING % b"{}")[:-20],
@@ -56,25 +55,24 @@ def written(path: Path, data: bytes) -> Path:
 
 
 def test_doctor_names_every_hostile_file_and_what_is_wrong_with_it(tmp_path: Path):
-    for name, (data, _) in FILES.items():
-        written(tmp_path / "openai" / f"{name}.yaml", data)
+    for name, file in FILES.items():
+        written(tmp_path / "openai" / f"{name}.yaml", file.make())
     result, seconds = run("doctor", tmp_path)
     assert result.exit_code == 1, result.exception
     said = result.output.replace("\n", " ")
-    for name, (_, message) in FILES.items():
+    for name, file in FILES.items():
         assert f"{name}.yaml" in said, name
-        assert message.rpartition(": ")[2] in said, name
+        assert file.message.rpartition(": ")[2] in said, name
     assert seconds < SECONDS
 
 
 @pytest.mark.parametrize("name", ["truncated", "binary", "50,000 brackets", "nested merges", "64 MiB", "brotli"])
 def test_a_hostile_cassette_fails_its_replay(name: str, tmp_path: Path):
-    data, message = FILES[name]
-    written(tmp_path / "openai" / "one-question.yaml", data)
+    written(tmp_path / "openai" / "one-question.yaml", FILES[name].make())
     result, seconds = run("replay", "openai", "--cassettes", tmp_path)
     assert result.exit_code == 1, result.exception
     assert "FAIL replay.cassette-is-sound" in result.output
-    assert message[:30] in " ".join(result.output.split())
+    assert FILES[name].message[:30] in " ".join(result.output.split())
     assert seconds < SECONDS
 
 

@@ -69,7 +69,7 @@ def decode_or_fail(dialect: str, payload: Any) -> object:
 def test_time_grows_with_the_number_of_messages_and_not_with_its_square(dialect, make, size, run):
     small, large = make(dialect, size), make(dialect, 10 * size)
     run(dialect, small)
-    assert_growth(lambda payload: run(dialect, payload), small, large, times=2.5, tries=5)
+    assert_growth(lambda payload: run(dialect, payload), small, large, times=2.5 if make is wrong else 2, tries=5)
 
 
 def assert_growth(run: Callable[[Any], object], small: Any, large: Any, *, times: float, tries: int) -> None:
@@ -89,14 +89,6 @@ def assert_growth(run: Callable[[Any], object], small: Any, large: Any, *, times
 
 def least(run: Callable[[], object]) -> float:
     return min(seconds(run) for _ in range(3))
-
-
-@pytest.mark.once
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_ten_times_the_messages_are_judged_in_hardly_more_than_ten_times_the_time(dialect):
-    small, large = long(dialect, 1_000), long(dialect, 10_000)
-    assert_growth(lambda payload: judge(dialect, payload), small, large, times=2, tries=8)
 
 
 @pytest.mark.unmeasured

@@ -141,7 +141,7 @@ def test_workers_pass_on_what_is_wrong_with_a_fixture(pytester):
     line, message = WRONG_FIXTURES[0]
     text = SUITE_FILE.format(scope="session").replace("return OpenAIAdapter", line)
     pytester.makepyfile(test_mine=text)
-    result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", "-n", "2", *FEW, timeout=120)
+    result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", "-n", "1", *FEW, timeout=120)
     assert result.ret == 2
     assert message in result.stdout.str() + result.stderr.str()
 

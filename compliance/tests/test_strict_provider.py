@@ -85,6 +85,8 @@ def test_a_bad_request_is_refused_in_the_providers_words_with_the_place(provider
     assert list(seen.findings) == judge(dialect, HELLO[dialect] | change, url=PATHS[dialect])
 
 
+TOO_LARGE = b" " * (33 << 20)
+
 REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("openai-chat", {"headers": {}}, 401, "You didn't provide an API key"),
     ("openai-chat", {"headers": {"authorization": "Basic abc"}}, 401, "You didn't provide an API key"),
@@ -101,7 +103,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
     ("cohere-chat-v2", {"headers": {"authorization": "Bearer two words"}}, 401, "Incorrect API key provided"),
     *((name, {"payload": b"{"}, 400, "JSON") for name in PATHS),
     *((name, {"payload": b"\xff"}, 400, "JSON") for name in PATHS),
-    *((name, {"payload": b" " * (33 << 20)}, 413, "bytes; the limit is") for name in PATHS),
+    *((name, {"payload": TOO_LARGE}, 413, "bytes; the limit is") for name in PATHS),
 ]
 
 

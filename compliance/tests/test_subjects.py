@@ -44,8 +44,16 @@ class Toolless(OpenAIAdapter):
     capabilities = OpenAIAdapter.capabilities - {"tools", "parallel_tools", "tool_choice"}
 
 
+def test_an_adapter_without_tools_is_not_judged_on_tools():
+    with_tools = ("parallel-calls", "same-tool-twice", "answer-parallel-calls", "broken-arguments", "failed-result")
+    selection = Selection(scenarios=(*SIMPLE.scenarios, *with_tools))
+    report = certify(Toolless, selection=selection, search=QUICK, isolated=False)
+    assert failed(report) == set()
+    assert {name for name, count in report.levels.items() if count.is_applicable} == {"core"}
+
+
 @pytest.mark.once
-@pytest.mark.unmeasured
+@pytest.mark.thorough
 def test_an_adapter_without_tools_is_certified_for_what_it_declares():
     report = certify(Toolless, search=QUICK, isolated=False)
     assert failed(report) == set()
@@ -149,7 +157,11 @@ class Naive:
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("dialect", "history"),
-    [("openai-chat", "messages"), ("anthropic-messages", "messages"), ("gemini-generate", "contents")],
+    [
+        ("openai-chat", "messages"),
+        pytest.param("anthropic-messages", "messages", marks=pytest.mark.thorough),
+        pytest.param("gemini-generate", "contents", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_naive_adapter_fails_checks_but_never_breaks_the_judge(dialect: str, history: str):
     report = certify(type("Mine", (Naive,), {"dialect": dialect, "history": history}), search=QUICK, isolated=False)

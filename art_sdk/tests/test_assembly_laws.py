@@ -69,7 +69,7 @@ def without_surrogates(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(CONTEXTS)
 def test_text_and_object_make_what_plain_python_builds(context: dict[str, Any]):
     manager = PromptManager()
@@ -78,7 +78,7 @@ def test_text_and_object_make_what_plain_python_builds(context: dict[str, Any]):
     assert dump_prompt(from_text) == build(context)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(NASTY, NASTY)
 def test_a_value_is_never_expanded(first: str, second: str):
     blueprint = '[{"role": "user", "content": "{{a}}{{b}}"}, {"role": "user", "content": {{a}}}]'

@@ -109,7 +109,7 @@ PLACES = {
 
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("place", PLACES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(key=keys())
 def test_a_key_is_written_nowhere(place: str, key: str, tmp_path_factory: pytest.TempPathFactory):
     path = tmp_path_factory.getbasetemp() / "scrubbed" / "one.yaml"

@@ -71,13 +71,18 @@ def first_failures(miniature: Miniature, adapter: str) -> Caught:
     with open_subject(miniature.of(find_factory(adapter)), name=miniature.id) as subject:
         cassettes = data_folder("cassettes")
         selection = Selection(checks=tuple(miniature.fails), cassettes=cassettes, live=Access(key="unused"))
-        session = Session(subject, seed=7, search=SEARCH, selection=selection, live=subject)
+
+        def session_of(*checks: str) -> Session:
+            return Session(subject, seed=7, search=SEARCH, selection=replace(selection, checks=checks), live=subject)
+
+        session = session_of(*miniature.fails)
+        alone = {name: session_of(name) for name in miniature.fails if CHECKS[name].leaves_to}
         for check, scenario in selection.plan():
             if check.id in miniature.fails and not (check.id in caught.seen and caught.reported):
-                alone = Session(
-                    subject, seed=7, search=SEARCH, selection=replace(selection, checks=(check.id,)), live=subject
-                )
-                for one, runs in ((check, session), (replace(check, leaves_to=()), alone)):
+                looks = [(check, session)]
+                if check.id in alone:
+                    looks.append((replace(check, leaves_to=()), alone[check.id]))
+                for one, runs in looks:
                     result = runs.run(one, scenario)
                     if result.verdict == ("harness error" if check.stage.stops_the_run else "fail"):
                         caught.seen[check.id] = result
@@ -99,8 +104,8 @@ def in_python(results: Iterable[Result]) -> list[str]:
     return [one for one in messages if PYTHON.search(one) and not _QUOTING.search(one)]
 
 
-LONG: Final = ("faults.end", "load.calls", "load.closed", "load.memory", "load.slow")
-"""Checks that begin so make many calls, or wait: their own tests run the same lines."""
+LONG: Final = ("faults.end", "load.calls", "load.closed", "load.memory", "load.slow", "properties.")
+"""Checks that begin so make many calls or prompts, or wait: their own tests run the same lines."""
 
 
 def miniatures_around_adapters():

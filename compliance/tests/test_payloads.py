@@ -28,6 +28,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(path.parents[1]).as_posix()
 
 
+@pytest.mark.unmeasured
 def test_every_scenario_has_its_payloads_and_every_payload_its_scenario():
     found = set(FOLDER.glob("*/*.json"))
     missing = sorted(name_of(path) for path in expected().keys() - found)

@@ -173,6 +173,7 @@ def test_a_filtered_run_never_certifies(run):
         result.stdout.fnmatch_lines(["*a filtered run never certifies*"])
 
 
+@pytest.mark.once
 def test_the_failures_alone_can_be_run_again(pytester):
     pytester.makepyfile(my_adapter=ONE_LINE_WRONG)
     arguments = ("-q", "--art-in-process", "--art-adapter", "my_adapter:MyAdapter", *FEW)
@@ -227,6 +228,7 @@ def test_a_keyword_that_is_a_scenario_gets_advice(run):
     result.stdout.fnmatch_lines(["-k selects checks by their ids; for scenarios, use --art-scenario one-question"])
 
 
+@pytest.mark.once
 def test_the_plugin_imports_nothing_until_it_is_used(pytester):
     pytester.makepyfile(
         test_own="""
@@ -240,6 +242,7 @@ def test_the_plugin_imports_nothing_until_it_is_used(pytester):
     assert pytester.runpytest_subprocess("-q").parseoutcomes() == {"passed": 1}
 
 
+@pytest.mark.once
 def test_two_adapters_in_two_files_have_a_summary_each(run, pytester):
     other = SUITE_FILE.replace("OpenAIAdapter", "GeminiAdapter")
     pytester.makepyfile(test_one=SUITE_FILE.format(scope="session"), test_two=other.format(scope="session"))
@@ -262,6 +265,7 @@ def art_adapter():
 """
 
 
+@pytest.mark.once
 def test_an_authors_payloads_are_snapshots_and_a_change_fails(run, pytester):
     pytester.makepyfile(test_mine=SNAPSHOT_FILE.format(model="first"))
     assert run(*FEW).ret == 1

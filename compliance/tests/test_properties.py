@@ -110,6 +110,7 @@ def test_a_broken_kept_file_is_an_error(tmp_path: Path):
         list(kept_for(tmp_path, "law", WHOLE))
 
 
+@pytest.mark.once
 def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "trimming_adapter.py").write_text(
         "from art_compliance.miniatures.content import trims_user_text\n"
@@ -141,6 +142,7 @@ def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path
     assert payload["messages"][0]["content"] == prompt[0]["content"].strip()
 
 
+@pytest.mark.once
 def test_a_failure_on_a_scenario_of_ones_own_is_run_again_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own").mkdir()
@@ -257,6 +259,7 @@ def test_what_nothing_of_is_kept_cannot_be_forgotten():
     assert found["forgets-signatures-later"].by == "it changes nothing on this adapter"
 
 
+@pytest.mark.once
 @pytest.mark.unmeasured
 def test_what_a_wrong_adapter_prints_is_not_shown(capfd: pytest.CaptureFixture[str]):
     found = {one.miniature: one for one in measure_sensitivity(Unstreamed, name="openai", selection=SECRETIVE)}

@@ -17,6 +17,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["replay", *arguments])
 
 
+@pytest.mark.once
 def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     record_into(tmp_path / "cassettes", "openai", "one-question", "streamed")
     monkeypatch.chdir(tmp_path)
@@ -34,6 +35,7 @@ def test_what_was_recorded_is_replayed_by_one_command(tmp_path: Path, monkeypatc
     assert run("openai", "--scenarios", "one-question").exit_code == 1
 
 
+@pytest.mark.once
 def test_the_suites_own_cassettes_are_replayed_if_the_folder_has_none_of_the_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -53,6 +55,7 @@ class Mute(OpenAIAdapter):
 """
 
 
+@pytest.mark.once
 def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "mute_adapter.py").write_text(MUTE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)

@@ -20,8 +20,13 @@ def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(data_folder("fixtures"), tmp_path_factory.mktemp("copy") / "elsewhere"))
 
 
-def test_the_digest_does_not_depend_on_the_folder(fixtures: Path):
-    assert fixtures_digest(fixtures) == fixtures_digest()
+@pytest.fixture(scope="module")
+def digest(fixtures: Path) -> str:
+    return fixtures_digest(fixtures)
+
+
+def test_the_digest_does_not_depend_on_the_folder(digest: str):
+    assert digest == fixtures_digest()
 
 
 @pytest.mark.parametrize(
@@ -36,28 +41,26 @@ def test_the_digest_does_not_depend_on_the_folder(fixtures: Path):
         "live-scenarios.toml",
     ],
 )
-def test_one_changed_byte_changes_the_digest(fixtures: Path, name: str):
-    before, path = fixtures_digest(fixtures), fixtures / name
+def test_one_changed_byte_changes_the_digest(fixtures: Path, digest: str, name: str):
+    path = fixtures / name
     content = path.read_bytes()
     path.write_bytes(content[:-1] + b" ")
     changed = fixtures_digest(fixtures)
     path.write_bytes(content)
-    assert changed != before
-    assert fixtures_digest(fixtures) == before
+    assert changed != digest
 
 
-def test_a_renamed_file_changes_the_digest(fixtures: Path):
-    before, path = fixtures_digest(fixtures), fixtures / "rules" / "openai-chat.toml"
+def test_a_renamed_file_changes_the_digest(fixtures: Path, digest: str):
+    path = fixtures / "rules" / "openai-chat.toml"
     path.rename(path.with_name("renamed.toml"))
     changed = fixtures_digest(fixtures)
     path.with_name("renamed.toml").rename(path)
-    assert changed != before
+    assert changed != digest
 
 
-def test_hidden_files_do_not_change_the_digest(fixtures: Path):
-    before = fixtures_digest(fixtures)
+def test_hidden_files_do_not_change_the_digest(fixtures: Path, digest: str):
     (fixtures / "rules" / ".editor").write_text("backup")
-    assert fixtures_digest(fixtures) == before
+    assert fixtures_digest(fixtures) == digest
 
 
 def test_the_order_in_which_files_are_made_does_not_change_the_digest(tmp_path: Path):

@@ -74,6 +74,7 @@ def test_sigterm_ends_it_as_ctrl_c_does():
     assert process.returncode == 0
 
 
+@pytest.mark.once
 def test_nothing_in_a_request_reaches_the_terminal_as_it_is():
     evil = "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028"
     chat = {
@@ -93,6 +94,7 @@ def test_nothing_in_a_request_reaches_the_terminal_as_it_is():
     assert trouble == ""
 
 
+@pytest.mark.once
 def test_of_many_findings_the_first_are_printed():
     wrong = GOOD | {f"key{number}": 1 for number in range(500)}
     with served("anthropic-messages") as (process, url):
@@ -102,6 +104,7 @@ def test_of_many_findings_the_first_are_printed():
     assert "    ... and 81 more\n" in output
 
 
+@pytest.mark.once
 def test_a_reader_that_leaves_ends_it_without_a_traceback():
     with served("anthropic-messages") as (process, url):
         assert process.stdout is not None
@@ -112,6 +115,7 @@ def test_a_reader_that_leaves_ends_it_without_a_traceback():
         assert process.stderr.read() == "art: standard output is closed\n"
 
 
+@pytest.mark.once
 def test_each_request_is_printed_with_its_findings_and_its_answer():
     with served("--dialect", "anthropic-messages") as (process, url):
         wrong = GOOD | {"messages": [{"role": "user", "content": "hi", "nam": "x"}]}
@@ -134,6 +138,7 @@ def test_each_request_is_printed_with_its_findings_and_its_answer():
     assert (process.returncode, trouble) == (0, "")
 
 
+@pytest.mark.once
 def test_a_request_that_is_refused_before_it_is_judged_is_printed_as_a_whole():
     with served("--dialect", "anthropic-messages") as (process, url):
         assert httpx2.get(f"{url}/messages", timeout=60).status_code == 405
@@ -155,6 +160,7 @@ def test_a_client_that_hangs_does_not_block_the_exit():
     assert (process.returncode, trouble) == (0, "")
 
 
+@pytest.mark.once
 def test_every_dialect_is_served_by_default():
     with served() as (process, url):
         chat = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
@@ -168,6 +174,7 @@ def test_every_dialect_is_served_by_default():
     assert (output.count("answered 200: "), output.count("answered 200 streamed: ")) == (1, 1)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [
@@ -194,6 +201,7 @@ def test_the_greeting_has_the_paths_as_people_type_them(arguments: tuple[str, ..
         assert re.sub(r"(?<=0\.1:)\d+", "PORT", greeting).splitlines() == lines
 
 
+@pytest.mark.once
 def test_the_greeting_of_every_dialect_says_which_path_is_whose():
     with started() as (_, greeting):
         assert "    POST /v1/chat/completions  openai-chat\n" in greeting

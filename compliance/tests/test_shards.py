@@ -55,6 +55,8 @@ def shards(request):
     return request.param, [run(request.param, Shard(number, 3)) for number in (1, 2, 3)]
 
 
+@pytest.mark.once
+@pytest.mark.unmeasured
 def test_three_shards_are_one_run(shards):
     make, parts = shards
     whole, (merged,) = run(make), merge(reversed(parts))

@@ -16,12 +16,12 @@ PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
 ALONE = pytest --last-failed --last-failed-no-failures none --verbose
 
-.PHONY: certify test static mypy pyright lint docs pytest pytest-again thorough installed-again compiled others bench payloads pages cassettes record-local mutants torture subjects bridges clean python
+.PHONY: certify test static mypy pyright lint docs pytest coverage pytest-again thorough installed-again compiled others bench payloads pages cassettes record-local mutants torture subjects bridges clean python
 
 certify: $(VENV)/certify
 	$(BIN)/art certify --built-in
 
-test: static pytest
+test: static pytest coverage
 
 static: $(VENV)/test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target pyright mypy lint docs compiled $(BESIDE)
@@ -55,6 +55,9 @@ pytest: $(VENV)/test
 	@$(BEFORE_TESTS)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m $(PYTEST) || { [ $$? -eq 1 ] && $(BIN)/coverage run -m $(ALONE); }
+
+# What the tests before it have measured.
+coverage: $(VENV)/test
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

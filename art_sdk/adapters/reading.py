@@ -216,10 +216,12 @@ class FrameReader(StreamReader):
 
     def _read(self, frames: Iterable[Frame | BadFrame]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
-        write = self._writer.write
+        take, write = self._answer.take, self._writer.write
         for frame in frames:
             try:
-                for piece in self._pieces(frame):
+                if type(frame) is not Frame or frame.event == "error" or frame.is_error:
+                    raise _fault_in(frame)  # noqa: TRY301 - a fault like those of `take`
+                for piece in take(frame):
                     events.append(write(piece))  # noqa: PERF401 - what comes before a fault is kept
             except Exception as error:  # noqa: BLE001 - whatever a parser raises, the frame was not readable
                 return events + self._break(_bytes_of(frame), error)
@@ -251,15 +253,6 @@ class FrameReader(StreamReader):
         except Exception:  # noqa: BLE001 - the answer was not complete; what cut it off is the error
             return self._stop(self._failures.read_cut_off(self._head, b"", error))
         return self._end(ending)
-
-    def _pieces(self, frame: Frame | BadFrame) -> Iterable[Piece]:
-        if type(frame) is Frame and frame.event != "error" and not frame.is_error:  # as most are
-            return self._answer.take(frame)
-        if isinstance(frame, BadFrame):
-            raise ValueError(frame.reason)  # noqa: TRY004 - the bytes are at fault, not their type
-        if frame.is_error:
-            raise ErrorInStream(f"an error of the type {frame.event}", code=frame.event)
-        raise ErrorInStream("an event of the type error")
 
     def _end(self, ending: Ending) -> list[StreamEvent]:
         self.is_over = True
@@ -311,6 +304,15 @@ def follow(table: Mapping[tuple[str, str], str], state: str, kind: str) -> str:
         expected = " or ".join(allowed for before, allowed in table if before == state) or "nothing"
         raise ValueError(f"{kind} in the state {state!r}; {expected} may come here")
     return after
+
+
+def _fault_in(frame: Frame | BadFrame) -> ValueError:
+    """What is wrong with a frame that is no part of an answer."""
+    if isinstance(frame, BadFrame):
+        return ValueError(frame.reason)
+    if frame.is_error:
+        return ErrorInStream(f"an error of the type {frame.event}", code=frame.event)
+    return ErrorInStream("an event of the type error")
 
 
 _UNFINISHED = "it stopped before the end of an event that began after the answer's end"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
 from typing import Any
 
 from art_sdk import BUILT_IN, BaseAdapter, CallInfo, ResponseHead, StreamEvent
 from art_sdk.adapters.chat_completions.adapter import ChatCompletionsAdapter
 from aws_messages import message
-from streamed import KEY, SSE, sse
+from streamed import KEY, sse
 
 Data = dict[str, Any]
 
@@ -29,35 +30,17 @@ def answer_of(adapter: BaseAdapter, *, streamed: bool, tool: str = "f") -> list[
     """The answer, which calls the tool: the objects of its stream, or the one of its body."""
     if isinstance(adapter, ChatCompletionsAdapter):
         return [_chat(adapter, "delta" if streamed else "message", tool)]
-    if adapter.provider_name == "gemini":
-        return [_gemini(tool)]
-    if adapter.provider_name == "ollama-chat":
-        return [_ollama(tool)]
-    if adapter.provider_name == "cohere":
-        return _cohere_events(tool) if streamed else [_cohere(tool)]
-    if adapter.provider_name == "openai-responses":
-        return _response_events(tool) if streamed else [_response(tool)]
-    if adapter.provider_name == "bedrock":
-        return _converse_events(tool) if streamed else [_converse(tool)]
-    return _events(tool) if streamed else [_message(tool)]
+    whole, stream = ANSWERS[adapter.provider_name]
+    return stream(tool) if streamed else [whole(tool)]
 
 
 def read(adapter: BaseAdapter, answer: list[Any], *, streamed: bool, info: CallInfo = INFO) -> list[StreamEvent]:
     """The events of an answer, even of one that is not a list of objects."""
     if not streamed:
         return list(adapter.read_response(ResponseHead(200, {}), json.dumps(answer[0]).encode(), info))
-    if adapter.provider_name == "bedrock":
-        reader = adapter.stream_reader(ResponseHead(200, {}), info)
-        return [*reader.feed(b"".join(map(_framed, answer))), *reader.close()]
-    mark = ["[DONE]"] if isinstance(adapter, ChatCompletionsAdapter) else []
-    if adapter.stream_type == "application/x-ndjson":
-        lines = adapter.stream_reader(ResponseHead(200, {}), info)
-        return [*lines.feed("".join(f"{json.dumps(one)}\n" for one in answer).encode()), *lines.close()]
-    reader = adapter.stream_reader(ResponseHead(200, SSE), info)
-    return [
-        *reader.feed(sse([one if isinstance(one, dict) else json.dumps(one) for one in answer] + mark)),
-        *reader.close(),
-    ]
+    end = sse(["[DONE]"]) if isinstance(adapter, ChatCompletionsAdapter) else b""
+    reader = adapter.stream_reader(ResponseHead(200, {"content-type": adapter.stream_type}), info)
+    return [*reader.feed(b"".join(map(FRAMES[adapter.stream_type], answer)) + end), *reader.close()]
 
 
 def _chat(adapter: ChatCompletionsAdapter, field: str, tool: str) -> Data:
@@ -205,7 +188,33 @@ def _converse_events(tool: str) -> list[Data]:
     ]
 
 
-def _framed(event: Any) -> bytes:
+def _message_of(event: Any) -> bytes:
     """An event named by its only field; anything else is the payload of a delta."""
     name, payload = next(iter(event.items())) if isinstance(event, dict) and event else ("contentBlockDelta", event)
     return message(str(name), payload)
+
+
+def _line(event: Any) -> bytes:
+    return f"{json.dumps(event)}\n".encode()
+
+
+def _event(event: Any) -> bytes:
+    return sse([event if isinstance(event, dict) else json.dumps(event)])
+
+
+FRAMES: Mapping[str, Callable[[Any], bytes]] = {
+    "application/vnd.amazon.eventstream": _message_of,
+    "application/x-ndjson": _line,
+    "text/event-stream": _event,
+}
+"""What frames the objects of a stream, by its content type."""
+
+ANSWERS: Mapping[str, tuple[Callable[[str], Data], Callable[[str], list[Data]]]] = {
+    "anthropic": (_message, _events),
+    "bedrock": (_converse, _converse_events),
+    "cohere": (_cohere, _cohere_events),
+    "gemini": (_gemini, lambda tool: [_gemini(tool)]),
+    "ollama-chat": (_ollama, lambda tool: [_ollama(tool)]),
+    "openai-responses": (_response, _response_events),
+}
+"""What writes the body and the events of an answer, by the provider; one row per wire format."""

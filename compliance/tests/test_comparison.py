@@ -334,3 +334,10 @@ def test_a_result_that_is_no_calls_or_its_second_may_be_sent_as_the_json_that_it
     for values, slots in (((4,), []), ((5,), ["result"])):
         decoded = Decoded(prompt=parse_prompt(found), json_results={place: values})
         assert [one.slot for one in compare(expected, decoded).differences] == slots
+
+
+def test_a_result_answers_the_last_call_of_its_id_where_the_earlier_ones_have_theirs():
+    rounds = [assistant(None, call("1")), result("1", "one"), assistant(None, call("1")), result("1", "two")]
+    apart = [rounds[0], rounds[1], assistant(None, call("2")), result("2", "two")]
+    assert [one.slot for one in compared(rounds, apart).differences] == ["call-id"]
+    assert "result" in {one.slot for one in compared(rounds, [*apart[:3], result("2", "2")]).differences}

@@ -144,13 +144,20 @@ def _add_request(entry: Entry, message: ToolRequestMessage, path: str, calls: di
         entry.had_blank = entry.had_blank or "" in entry.texts
         entry.texts = tuple(filter(None, entry.texts))  # as in `_assistant`: empty text next to a call is not text
         entry.calls.append(call)
-        calls.setdefault(request.id, call)
+        _remember(call, calls)
 
 
 def _add_call(entry: Entry, call: ToolCall, path: str, calls: dict[str, EntryCall]) -> None:
     known = EntryCall(call.id, call.function.name, _arguments(call.function.arguments), path)
     entry.calls.append(known)
-    calls.setdefault(call.id, known)
+    _remember(known, calls)
+
+
+def _remember(call: EntryCall, calls: dict[str, EntryCall]) -> None:
+    """The next result with its id is this call's, unless an earlier one of the same id still waits for its own."""
+    earlier = calls.get(call.id)
+    if earlier is None or earlier.result is not None:
+        calls[call.id] = call
 
 
 def _arguments(text: str) -> Any:

@@ -13,7 +13,9 @@ from art_sdk.json_data import is_object
 
 _UNCHECKED: Final = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
 """Google's documentation of thought signatures names both for turns that none of its models wrote. The field holds
-bytes, so Google's own client sends their base64; the text itself is accepted, too."""
+bytes, so Google's own client sends their base64, which gemini-3-flash-preview took in recorded calls of Pydantic AI;
+the text itself is accepted, too. The signature of another answer is refused: langchain-ai/langchain-google#1570, #1581.
+"""
 
 _UNCHECKED_BYTES: Final = frozenset(base64.b64encode(text.encode()).decode() for text in _UNCHECKED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import ctypes
 import os
 import signal
@@ -193,6 +194,12 @@ class ForksManyTimes(GoodToGreet):
                 time.sleep(60)
                 os._exit(0)
         time.sleep(60)
+
+
+class HangsAtExit(OpenAIAdapter):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        atexit.register(time.sleep, 600)
 
 
 STOPPING: Final[Mapping[Callable[..., Any], str]] = MappingProxyType(

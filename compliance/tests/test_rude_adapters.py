@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import rude_adapters
 from art_compliance import Report, Selection, certify
 from art_compliance.commands import app
+from art_compliance.generating.processes import digests_in_other_processes
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter
 from rude_adapters import STOPPING
@@ -173,3 +174,11 @@ def test_the_command_reports_what_was_judged_and_exits_with_1(tmp_path: Path, mo
     assert "stopped: its process ended with exit code 0" in " ".join(result.output.split())
     (report,) = msgspec.json.decode((tmp_path / "art-report" / "report.json").read_bytes())["reports"]
     assert report["results"][0]["verdict"] == "pass"
+
+
+def test_an_adapter_that_hangs_at_the_exit_of_another_process_is_not_waited_for():
+    with open_subject(rude_adapters.HangsAtExit, name="hangs", isolated=True) as subject:
+        began = time.monotonic()
+        digests = digests_in_other_processes(subject, [([{"role": "user", "content": "hello"}], {"thread_id": "t"})])
+        assert len(set(digests[0])) == 1
+        assert time.monotonic() - began < SOON

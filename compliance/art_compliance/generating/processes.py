@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -21,6 +22,9 @@ from art_compliance.subject.subject import Subject
 HASH_SEEDS: Final = ("1", "2")
 LIMIT: Final = 120.0
 """The most seconds that another process may take."""
+
+_EXIT: Final = 2.0
+"""Seconds that it may take to exit."""
 
 
 class ProcessFailed(Exception):
@@ -86,5 +90,13 @@ def _digest(subject: Subject, prompt: list[dict[str, Any]], options: dict[str, A
             return "it crashed"
 
 
+def _end_soon() -> None:
+    """Ends this process if an adapter hangs at its exit: everything has been said."""
+    ending = threading.Timer(_EXIT, os._exit, (0,))
+    ending.daemon = True
+    ending.start()
+
+
 if __name__ == "__main__":
-    print(json.dumps(_work(sys.stdin.buffer.read)))  # noqa: T201 - that is how it answers
+    print(json.dumps(_work(sys.stdin.buffer.read)), flush=True)  # noqa: T201 - that is how it answers
+    _end_soon()

@@ -31,7 +31,7 @@ SERVER = f"{TESTS}/test_services_certified.py::test_an_adapter_to_a_server_fails
 _WITH_MOST = frozenset({"openai", "anthropic", "gemini"})
 """Adapters with too many miniatures to try for each change of their dialects."""
 _MANY = 8
-"""More test files than these name a check by the way: they are no tests of it."""
+"""More test files than these name a check by the way: they do not test it."""
 
 
 def tests_for(module: str) -> list[str]:
@@ -39,7 +39,7 @@ def tests_for(module: str) -> list[str]:
     path = Path(module)
     named = _named(path)
     found = [*(_of_checks(_concerned(path, alone=bool(named))) if CHECKS in path.parents else ()), *named]
-    found += _mentioning(path) if CHECKS in path.parents and "-k" not in named else ()
+    found += _mentioning(path) if CHECKS in path.parents and not named else ()
     if DIALECTS in path.parents and not named:
         found = _of_dialects(path)
     if not found:

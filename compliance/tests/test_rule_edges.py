@@ -339,3 +339,18 @@ def answering(call_id: str) -> dict[str, Any]:
 def test_openai_needs_results_right_after_the_message_with_calls(messages: list[Any], broken: BrokenRules):
     body = {"model": "gpt-4o", "messages": [user(), *messages]}
     assert found("openai-chat", body) == [(rule, f"/messages/{place}") for rule, place in broken]
+
+
+ROUTED: list[tuple[dict[str, Any], BrokenRules]] = [
+    ({"modalities": ["text", "image"], "service_tier": "flex", "reasoning_effort": "none"}, []),
+    ({"modalities": ["text", "smell"]}, [("enums", "/modalities/1")]),
+    ({"reasoning_effort": "huge"}, [("enums", "/reasoning_effort")]),
+    ({"reasoning": {"effort": "huge"}}, [("enums", "/reasoning/effort")]),
+    ({"provider": {"quantizations": ["int4", "int5"]}}, [("enums", "/provider/quantizations/1")]),
+]
+
+
+@table(("fields", "broken"), ROUTED)
+def test_a_value_that_openrouter_does_not_publish_is_found_where_it_stands(fields: dict[str, Any], broken: BrokenRules):
+    payload = {"model": "openai/gpt-oss-20b", "messages": [user()], **fields}
+    assert [one for one in found("openrouter-chat", payload) if one[0] == "enums"] == broken

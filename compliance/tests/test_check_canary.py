@@ -262,3 +262,27 @@ def test_what_is_missing_of_the_options_is_found(options: Any, payload: Any, mis
     assert_each_has([message for message, _ in seen], missing)
     lost = {f"sampling_option:{name}" for name in ("temperature", "stop", "max_tokens", "top_p")}
     assert found("options-arrive", translator(lambda *_: payload, dialect=None, losses=lost), asked) == []
+
+
+def _trims(prompt: Any, _: Any) -> list[str]:
+    *others, last = (message["content"] for message in prompt)
+    return [*others, last.rstrip()]
+
+
+PREFILLED = [{"role": "user", "content": "user"}, {"role": "assistant", "content": "said"}]
+ASKED = [*PREFILLED, {"role": "user", "content": "user"}]
+
+
+@pytest.mark.parametrize(
+    ("repairs", "prompt", "is_found"),
+    [
+        ({"trims_prefill"}, PREFILLED, False),
+        (set(), PREFILLED, True),
+        ({"trims_prefill"}, ASKED, True),
+    ],
+)
+def test_the_end_of_the_last_text_may_be_trimmed_where_it_is_an_assistants_and_declared(
+    repairs: set[str], prompt: Any, *, is_found: bool
+):
+    adapter = translator(_trims, dialect=None, repairs=frozenset(repairs))
+    assert bool(found("texts-are-whole", adapter, scenario(prompt=prompt))) == is_found

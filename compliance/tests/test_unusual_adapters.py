@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from art_compliance import Search, certify
 from art_compliance.checks import CHECKS
+from art_compliance.generating.profiles import PROFILES
 from art_compliance.run.results import Result
 from art_compliance.run.session import Session
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.opening import open_subject
 from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter, parse_options, parse_prompt
 from art_sdk.stream import EndEvent, TokenEvent, ToolCallEvent
+from right_adapters import RIGHT
 from trials import findings_of, reason_of, suite_scenario
 
 ADAPTERS = (AnthropicAdapter, GeminiAdapter, OpenAIAdapter)
@@ -145,3 +148,11 @@ def test_to_stream_inside_undeclared_is_a_note():
     (note,) = findings_of("translation.inner-streams-change-nothing-else", streaming)
     assert (note.severity, "add 'streams_inside'" in note.message) == ("note", True)
     assert "not declared" in reason_of("translation.inner-streams-change-nothing-else", OpenAIAdapter)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("way", RIGHT)
+def test_an_adapter_that_is_right_in_its_own_way_is_certified(way: str):
+    report = certify(RIGHT[way], seed=31, search=Search(profile=PROFILES["quick"]), isolated=False)
+    assert [(one.check, one.scenario, one.findings) for one in (*report.failures, *report.harness_errors)] == []
+    assert report.is_certified

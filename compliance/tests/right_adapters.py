@@ -1,0 +1,164 @@
+"""Adapters that are right in a way of their own: a suite that fails one of them is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from msgspec import structs
+
+from art_sdk import (
+    AnthropicAdapter,
+    BaseAdapter,
+    BedrockConverseAdapter,
+    CohereChatAdapter,
+    GeminiAdapter,
+    OllamaChatAdapter,
+    OpenAIAdapter,
+    OpenAIResponsesAdapter,
+)
+from art_sdk.json_data import is_array, is_object
+from art_sdk.stream import TokenEvent
+
+Payload = dict[str, Any]
+
+
+def sending(base: type[BaseAdapter], change: Callable[[Payload], Payload]) -> type[BaseAdapter]:
+    """The adapter, which sends another payload with the same meaning."""
+
+    class Sends(base):  # type: ignore[misc, valid-type]
+        history_field = None
+
+        def translate(self, prompt: Any, options: Any) -> Any:
+            return change(super().translate(prompt, options))
+
+    return Sends
+
+
+def giving(change: Callable[[Any], Iterator[Any]]) -> type[BaseAdapter]:
+    """OpenAI's adapter, which gives each event as this makes of it."""
+
+    class Gives(OpenAIAdapter):
+        async def call(self, prompt: Any, options: Any) -> AsyncIterator[Any]:
+            async for event in super().call(prompt, options):
+                for one in change(event):
+                    yield one
+
+    return Gives
+
+
+def _with_parts(payload: Payload) -> Payload:
+    return {**payload, "messages": [*map(_in_parts, payload["messages"])]}
+
+
+def _in_parts(message: Payload) -> Payload:
+    text = message.get("content")
+    return {**message, "content": [{"type": "text", "text": text}]} if isinstance(text, str) and text else message
+
+
+def _with_nulls(payload: Payload) -> Payload:
+    return {"temperature": None, "top_p": None, "stop": None, "logprobs": None, **payload}
+
+
+def _with_defaults(payload: Payload) -> Payload:
+    return {"n": 1, "stream": False, "presence_penalty": 0, "frequency_penalty": 0, **payload}
+
+
+def _with_developers(payload: Payload) -> Payload:
+    roles = {"system": "developer"}
+    return {
+        **payload,
+        "messages": [{**one, "role": roles.get(one["role"], one["role"])} for one in payload["messages"]],
+    }
+
+
+def _backwards(value: Any) -> Any:
+    """Objects with their fields in the reverse order; schemas, where the order may matter, stay."""
+    if is_object(value):
+        return {name: value[name] if name in _ORDERED else _backwards(value[name]) for name in reversed(value)}
+    return [*map(_backwards, value)] if is_array(value) else value
+
+
+_ORDERED: Final = ("parameters", "input_schema", "inputSchema", "schema", "format")
+
+
+def _with_blocks(payload: Payload) -> Payload:
+    """Anthropic's texts are blocks, everywhere but where they are empty, which it refuses."""
+    system = payload.get("system")
+    blocks = {"system": [{"type": "text", "text": system}]} if isinstance(system, str) and system else {}
+    return {**payload, **blocks, "messages": [*map(_in_parts, payload["messages"])]}
+
+
+def _marked(payload: Payload) -> Payload:
+    """The last tool may be cached up to here: a mark that changes nothing of what is said."""
+    *others, last = payload.get("tools") or [None]
+    mark = {"cache_control": {"type": "ephemeral"}}
+    return payload if last is None else {**payload, "tools": [*others, {**last, **mark}]}
+
+
+def _in_snake_case(payload: Payload) -> Payload:
+    """Protobuf's JSON takes the names of its fields, too."""
+    names = {"systemInstruction": "system_instruction", "toolConfig": "tool_config"}
+    return {names.get(name, name): value for name, value in payload.items()}
+
+
+def _letters(event: Any) -> Iterator[Any]:
+    if isinstance(event, TokenEvent) and len(event.text) < 100:
+        yield from (structs.replace(event, text=letter) for letter in event.text)
+    else:
+        yield event
+
+
+def _as_dict(event: Any) -> Iterator[Any]:
+    yield msgspec.to_builtins(event) if isinstance(event, TokenEvent) else event
+
+
+class Indents(OpenAIAdapter):
+    """Its body is indented."""
+
+    history_field = None
+
+    def request(self, *arguments: Any, **named: Any) -> Any:
+        request = super().request(*arguments, **named)
+        return structs.replace(request, body=json.dumps(json.loads(request.body), indent=2).encode())
+
+
+class OnlyCalls:
+    """A black box: `call`, and nothing else."""
+
+    dialect, capabilities = OpenAIAdapter.dialect, OpenAIAdapter.capabilities
+    losses, repairs = OpenAIAdapter.losses, OpenAIAdapter.repairs
+
+    def __init__(self, **settings: Any) -> None:
+        self._own = OpenAIAdapter(**settings)
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        return self._own.call(prompt, options)
+
+    async def aclose(self) -> None:
+        await self._own.aclose()
+
+
+RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "texts in parts": sending(OpenAIAdapter, _with_parts),
+        "null for what is not set": sending(OpenAIAdapter, _with_nulls),
+        "the provider's defaults": sending(OpenAIAdapter, _with_defaults),
+        "developers for systems": sending(OpenAIAdapter, _with_developers),
+        "another order of fields": sending(OpenAIAdapter, _backwards),
+        "an indented body": Indents,
+        "one letter per token": giving(_letters),
+        "tokens as dicts": giving(_as_dict),
+        "call alone": OnlyCalls,
+        "blocks everywhere": sending(AnthropicAdapter, _with_blocks),
+        "a mark of the cache": sending(AnthropicAdapter, _marked),
+        "names in snake case": sending(GeminiAdapter, _in_snake_case),
+        "Bedrock's fields in another order": sending(BedrockConverseAdapter, _backwards),
+        "Ollama's fields in another order": sending(OllamaChatAdapter, _backwards),
+        "the Responses API's fields in another order": sending(OpenAIResponsesAdapter, _backwards),
+        "Cohere's texts in parts": sending(CohereChatAdapter, _with_parts),
+    }
+)

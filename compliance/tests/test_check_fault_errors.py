@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import httpx2
@@ -14,6 +15,7 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures.base import change_events
 from art_compliance.provider.faults import FAULTS, RETRY_AFTER
 from art_compliance.subject.access import TEST_KEY
+from art_compliance.subject.host.watching import Watch
 from art_sdk import CAPABILITIES, OpenAIAdapter
 from trials import (
     Event,
@@ -279,3 +281,17 @@ def test_an_answer_that_official_clients_give_is_no_loss():
     unread = {name for name, of in classes.items() if of == "contract" and name.startswith("bad-utf8")}
     assert unread == {"bad-utf8 (unstreamed)", "bad-utf8 (streamed)"}
     assert classes["half-body (unstreamed)"] == "loss"
+
+
+def test_a_library_that_shows_its_log_shows_no_more_while_it_is_captured():
+    own = logging.StreamHandler(shown := StringIO())
+    logging.getLogger().addHandler(own)
+    try:
+        watch = Watch({})
+        watch.capture()
+        logging.getLogger("a.library").debug("a detail")
+        logging.getLogger("a.library").warning("a warning")
+        assert "a detail" in watch.captured()["logged"]
+    finally:
+        logging.getLogger().removeHandler(own)
+    assert (shown.getvalue(), own.level) == ("a warning\n", logging.NOTSET)

@@ -48,6 +48,9 @@ class Watch:
         root, handler = logging.getLogger(), logging.StreamHandler(written)
         self._capturing.callback(root.setLevel, root.level)
         self._capturing.callback(root.removeHandler, handler)
+        for own in root.handlers:  # of a library that shows its log: it goes on showing what it showed
+            self._capturing.callback(own.setLevel, own.level)
+            own.setLevel(max(own.level, root.level))
         root.addHandler(handler)
         root.setLevel(logging.DEBUG)
         self._capturing.enter_context(redirect_stdout(printed))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
-from art_compliance.dialects.framing import pieces
+from art_compliance.dialects.aws_events import is_messages, read_messages, write_message
+from art_compliance.dialects.framing import pieces, truncate
 from art_compliance.dialects.openai_chat.answers import write_response as write_chat
 from art_compliance.dialects.openai_chat.streams import ChatStyle, chat_stream
 from art_compliance.judging.wire.schemas import load_schema
@@ -239,3 +240,15 @@ def test_interleaved_calls_are_the_same_calls_in_the_same_place(content: str | N
         assert has_calls[first : first + count] == [True] * count
     indexes = [[call["index"] for call in one["tool_calls"]] for one in deltas[1] if "tool_calls" in one]
     assert indexes[:4] == [[0, 1, 2], [0], [1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("event", "left"),
+    [
+        (b"data: " + b"x" * 25 + b"\n\n", b"data: " + b"x" * 14 + b"\n\n"),
+        (write_message("messageStart", {"role": "assistant"}), b'{"role":"assis'),
+    ],
+)
+def test_a_truncated_event_lacks_the_last_third_of_its_data(event: bytes, left: bytes):
+    cut = truncate(event)
+    assert (next(read_messages(cut)).payload if is_messages(cut) else cut) == left

@@ -191,11 +191,5 @@ def llama_index(provider: str, url: str, chat: list[Message], convert: Any) -> C
 
 
 CALLS: Final[Mapping[str, Make]] = {
-    "aisuite": aisuite,
-    "any_llm": any_llm,
-    "haystack": haystack,
-    "langchain": langchain,
-    "litellm": litellm,
-    "llama_index": llama_index,
-    "pydantic_ai": pydantic_ai,
+    make.__name__: make for make in (aisuite, any_llm, haystack, langchain, litellm, llama_index, pydantic_ai)
 }

@@ -180,13 +180,7 @@ def llama_index() -> Peers:
 
 
 PEERS: Final[Mapping[str, Callable[[], Peers]]] = {
-    "aisuite": aisuite,
-    "any_llm": any_llm,
-    "haystack": haystack,
-    "langchain": langchain,
-    "litellm": litellm,
-    "llama_index": llama_index,
-    "pydantic_ai": pydantic_ai,
+    make.__name__: make for make in (aisuite, any_llm, haystack, langchain, litellm, llama_index, pydantic_ai)
 }
 
 PACKAGES: Final[Mapping[str, str]] = {

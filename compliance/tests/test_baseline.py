@@ -131,7 +131,7 @@ def test_an_entry_that_does_not_apply_fails_the_run(entry: Entry, problem: str, 
     (text,) = report.baseline_problems
     assert text.startswith(f"{tmp_path / 'art-baseline.toml'}, entry 1: ")
     assert problem in text
-    assert describe_verdict(report).text == "NOT certified: the baseline does not hold (see above)"
+    assert describe_verdict(report).text == "NOT certified: the baseline is out of date (see above)"
     assert text in as_text(describe_counts(report))
 
 

@@ -182,7 +182,7 @@ def test_the_body_of_a_command_may_be_in_a_file(tmp_path: Path):
         (f"curl {AT_OPENAI} -d '{{'", "the body is not JSON"),
         (f"curl {AT_OPENAI} -d @none.json", "cannot read the body of the curl command, none.json"),
         (f"curl {AT_OPENAI} -d @-", "comes from standard input; put it into a file"),
-        (f"curl {AT_OPENAI} -F file=@a.wav", "uses --form, which makes no JSON body"),
+        (f"curl {AT_OPENAI} -F file=@a.wav", "uses --form, which does not send a JSON body"),
     ],
 )
 def test_a_curl_command_without_a_request_is_one_sentence_and_never_a_body(command: str, why: str):

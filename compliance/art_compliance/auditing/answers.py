@@ -16,7 +16,7 @@ _MOST: Final = 2**40
 
 
 def tokens_of(dialect: str, url: str | None, body: Any) -> tuple[int, int] | None:
-    """The tokens of request and answer, 0 where they are not told; None where the body is not an answer at all."""
+    """The tokens of request and answer, 0 where they are not given; None where the body is not an answer at all."""
     items = _items(body)
     if not any(map(is_object, items)):
         return None

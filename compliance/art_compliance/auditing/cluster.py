@@ -100,7 +100,7 @@ def _result(library: Any, address: str, future: Any, part: Part) -> Read:
 
 
 class _Task(Struct):
-    """What a worker is told."""
+    """The settings that each worker is sent."""
 
     settings: Settings
     source: Source

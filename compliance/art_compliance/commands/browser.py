@@ -1,4 +1,4 @@
-"""`art browser-prompt`: shows what a model would be told of a page, and what it would not."""
+"""`art browser-prompt`: shows the prompt that a model would get for a page, and what it leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`art verify`: does what a certificate says still hold."""
+"""`art verify`: runs again what a certificate is about, and compares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def verify_command(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Run again what a certificate is about. Exits with 1 if it does not hold, with 2 if it is of another version."""
+    """Run again what a certificate is about. Exits with 1 if the results differ, with 2 if it is of another version."""
     sys.path.insert(0, "")  # a console script does not see the working directory
     certificates = read_certificates(certificate)
     for one in certificates:
@@ -46,9 +46,9 @@ def _verify(certificate: Certificate, *, isolated: bool, is_quiet: bool) -> bool
     wrong = list(differences(certificate, report))
     known = f", with {counted(len(certificate.known), 'known failure')}" if certificate.known else ""
     if not wrong:
-        say(f"{certificate.adapter.name}: the certificate holds{known} (seed {report.seed})", style="bold green")
+        say(f"{certificate.adapter.name}: the certificate is confirmed{known} (seed {report.seed})", style="bold green")
         return True
-    say(f"{certificate.adapter.name}: the certificate does not hold", style="bold red")
+    say(f"{certificate.adapter.name}: the certificate is not confirmed", style="bold red")
     for line in wrong:
         say(f"  {line}")
     return False

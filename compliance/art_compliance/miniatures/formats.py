@@ -127,7 +127,7 @@ def _with_text_arguments(message: Any) -> Any:
 
 @miniature("response.answer-is-read", around=("ollama-chat",))
 def leaves_streaming_to_the_server(adapter: Any) -> None:
-    """Where it is false, `stream` is left out; this server streams unless it is told not to."""
+    """Where it is false, `stream` is left out; this server streams unless it is asked not to."""
     change_payload(adapter, lambda payload: {key: value for key, value in payload.items() if value is not False})
 
 

@@ -47,7 +47,7 @@ def adapters_of(config: pytest.Config) -> tuple[str, ...]:
     found = option(config, "--art-adapter") or settings_of(config).adapters
     if not found:
         raise HarnessError(
-            "--art certifies the adapters that pyproject.toml names, and it names none: write "
+            "--art certifies the adapters that pyproject.toml names, but it names none: write "
             '[tool.art] adapters = ["module:Class"], or use --art-adapter module:Class'
         )
     return tuple(dict.fromkeys(found))
@@ -87,7 +87,7 @@ def _default_factory(config: pytest.Config) -> Factory:
     first, *others = adapters_of(config)
     if others:
         raise HarnessError(
-            f"the fixture art_adapter is one adapter, and {len(others) + 1} are named: "
+            f"the fixture art_adapter returns one adapter, but {len(others) + 1} are named: "
             f"choose one with --art-adapter, such as {first}"
         )
     return find_factory(first)

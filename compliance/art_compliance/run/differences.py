@@ -106,7 +106,7 @@ def describe_differences(old: Mapping[str, Report], new: Mapping[str, Report]) -
 def is_worse(old: Mapping[str, Report], new: Mapping[str, Report]) -> bool:
     """Whether something fails in the new reports that did not fail in the old ones. A new adapter's failures count.
 
-    So do entries of the baseline that do not hold, if they did before.
+    So do entries of the baseline that became out of date.
     """
     return any(_is_worse(before, now) for before, now in _pairs(old, new) if now is not None)
 

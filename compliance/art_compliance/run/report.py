@@ -134,7 +134,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def is_red(self) -> bool:
-        """Whether the run has failed: a check failed, the run was stopped, or the baseline does not hold."""
+        """Whether the run has failed: a check failed, the run was stopped, or the baseline is out of date."""
         return bool(self.failures or self.stopped or self.baseline_problems)
 
     @property

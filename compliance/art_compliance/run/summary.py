@@ -183,7 +183,7 @@ def _describe_examined(report: Report) -> Line:
         wrong = len({result.scenario for result in report.failures})
         return Line(f"{broken} broken, on {wrong:,} of {asked}", "bad")
     if report.is_red:
-        return Line("the examination was not complete" if report.stopped else "the baseline does not hold", "bad")
+        return Line("the examination was not complete" if report.stopped else "the baseline is out of date", "bad")
     return Line(f"no law is broken{' except known failures' if report.known else ''}, on {asked}", "good")
 
 
@@ -194,4 +194,4 @@ def _describe_red(report: Report) -> str:
         return (
             f"{checks} of {len(CHECKS)} checks failed, in {counted(len(report.failures), 'trial')} (seed {report.seed})"
         )
-    return "the run was not complete" if report.stopped else "the baseline does not hold (see above)"
+    return "the run was not complete" if report.stopped else "the baseline is out of date (see above)"

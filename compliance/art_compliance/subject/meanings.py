@@ -1,4 +1,4 @@
-"""What each loss and each repair permits, the law that holds instead, and the checks that hold it."""
+"""What each loss and each repair permits, the law that applies instead, and the checks that enforce it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from art_sdk import Loss, Repair
 class Meaning(NamedTuple):
     """A declaration: what an adapter may do, what must hold when it does, and the ids of the checks that say so.
 
-    The checks of generated prompts hold the same laws.
+    The checks of generated prompts enforce the same laws.
     """
 
     permits: str

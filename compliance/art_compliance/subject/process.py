@@ -261,7 +261,7 @@ class _Process:
         self._said.close()
 
     def leave(self, seconds: float = _END) -> list[str]:
-        """As `end`, for a process that was told to end within these seconds: what it left behind."""
+        """As `end`, for a process that was asked to end within these seconds: what it left behind."""
         left: list[str] = []
         if self.is_alive:
             self._socket.close()

@@ -104,7 +104,7 @@ def _parse(words: Sequence[str], folder: Path) -> _Command:
         elif name in _DATA:
             data.append(_data(name, value, folder))
         elif name in _UNREAD:
-            raise ValueError(f"the curl command uses {name}, which makes no JSON body")
+            raise ValueError(f"the curl command uses {name}, which does not send a JSON body")
         elif name == "--url" or (not name and command.url is None and _is_url(value)):
             command.url = value
     command.body = ("" if "--json" in words else "&").join(data) if data else None

@@ -12,7 +12,7 @@ from msgspec import Struct
 class Answer(Struct, frozen=True, kw_only=True):
     """What came back: the status, and the body as JSON data, or as it came where it is text or bytes (a stream).
 
-    `tokens` are those of request and answer where they are told without a body.
+    `tokens` are those of request and answer where they are given without a body.
     """
 
     status: int | None = None

@@ -45,7 +45,7 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
 
 @check(
     "load.slow-calls-do-not-block-others",
-    clause="A slow answer to one call does not hold up the requests of others.",
+    clause="A slow answer to one call does not delay the requests of others.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,

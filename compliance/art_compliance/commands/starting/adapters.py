@@ -213,7 +213,7 @@ class $cls:
                 raise Refused("tool calls and names are not supported yet")
             messages.append({"role": message["role"], "content": message["content"]})
         if not messages or messages[-1]["role"] != "user":
-            raise Refused("the user must have the last word")
+            raise Refused("the last message must be the user's")
         model = options.get("model") or self.model
         return $body
 

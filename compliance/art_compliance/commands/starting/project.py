@@ -22,9 +22,9 @@ def require_new(name: str, folder: Path) -> None:
     if keyword.iskeyword(name):
         raise HarnessError(f"{name!r} is a keyword of Python; choose another name, such as {name}_provider")
     if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"}:
-        raise HarnessError(f"{name!r} is the name of another module or adapter; choose another one, such as my_{name}")
+        raise HarnessError(f"{name!r} is the name of another module or adapter; choose another name, such as my_{name}")
     if folder.exists() or folder.is_symlink():
-        raise HarnessError(f"{folder} is there already; choose another name, or remove it")
+        raise HarnessError(f"{folder} already exists; choose another name, or remove it")
 
 
 def class_name(name: str) -> str:

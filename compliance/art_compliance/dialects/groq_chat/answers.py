@@ -115,7 +115,7 @@ def _error(status: int, message: str) -> dict[str, Any]:
 
 
 def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
-    """GPT-OSS shows its reasoning unless told not to (recorded); the others put it into a field only if asked."""
+    """GPT-OSS shows its reasoning unless asked not to (recorded); the others put it into a field only if asked."""
     shown = payload.get("include_reasoning")
     is_on = shown is not False if "gpt-oss" in model else shown is True or payload.get("reasoning_format") == "parsed"
     return Reasoning(text=True) if is_on else None

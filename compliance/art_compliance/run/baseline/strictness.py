@@ -1,4 +1,4 @@
-"""Whether a baseline still holds: every entry must be there for a failure, and none may be past its date."""
+"""Whether a baseline is up to date: every entry must be there for a failure, and none may be past its date."""
 
 from __future__ import annotations
 

@@ -77,12 +77,12 @@ def read_part(part: dict[str, Any]) -> dict[str, Any]:
 class Chat(Agents):
     dialect, default = "openai-chat", "gpt-4.1-mini"
 
-    def model(self, name: str) -> Any:
-        return OpenAIChatCompletionsModel(name, self.client)
+    def made(self, model: str) -> Any:
+        return OpenAIChatCompletionsModel(model, self.client)
 
 
 class Responses(Agents):
     dialect, default = "openai-responses", "gpt-4.1-mini"
 
-    def model(self, name: str) -> Any:
-        return OpenAIResponsesModel(name, self.client)
+    def made(self, model: str) -> Any:
+        return OpenAIResponsesModel(model, self.client)

@@ -160,8 +160,15 @@ def certify(python: Path, library: str, provider: str, folder: Path, more: list[
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = code = os.waitstatus_to_exitcode(status)
     if code not in {0, 1} or not (folder / "report.json").exists():
-        raise Failed(f"{library}, {provider}: no report: {last_line((folder / 'warnings.txt').read_text())}")
+        raise Failed(f"{library}, {provider}: it was not judged: {why_not_judged(folder)}")
     return used.ru_utime + used.ru_stime
+
+
+def why_not_judged(folder: Path) -> str:
+    """What the suite says is wrong, or the last line of what was written as a warning."""
+    said = [line.strip() for line in (folder / "terminal.txt").read_text().splitlines()]
+    wrong = (line.removeprefix("wrong").strip() for line in said if line.startswith("wrong"))
+    return next(wrong, last_line((folder / "warnings.txt").read_text()))
 
 
 def last_line(text: str) -> str:

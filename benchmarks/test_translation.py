@@ -59,11 +59,14 @@ def test_a_turn_more(note: Note, provider: str, messages: int, parse: Callable[[
     """A prompt of which all but the last turn was sent before, against the floor of the whole prompt."""
     data, options, contest = make_prompt(messages), make_options(), CONTESTS[provider]
     prompt = parse(data)
-    before = prompt[: last_turn(data)]
+    last = last_turn(data)
+    before = (prompt[: last_turn(data[:last])], prompt[:last])
     body = contest.adapter.prepare(prompt, options).request.body
     ratios: list[float] = []
     for _ in range(ROUNDS):
-        contest.adapter.prepare(before, options)  # each is measured once: the next call finds the whole prompt
+        contest.adapter.close()  # it forgets the conversation
+        for earlier in before:  # which is kept once it goes on
+            contest.adapter.prepare(earlier, options)
         start = time.process_time()
         again = contest.adapter.prepare(prompt, options).request.body
         between = time.process_time()

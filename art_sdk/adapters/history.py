@@ -9,6 +9,8 @@ of the suite), and what is before an answer does not change how the answer is wr
 is that of the whole prompt, once what was sent takes the place of the question. It does not show a call id that is used
 twice, so these are looked up; if it is refused for anything, the whole prompt is translated, which finds the reason.
 
+A prompt is kept once its conversation was seen to go on: a prompt that is sent once costs nothing more.
+
 What was sent must be exactly the same to be known. Messages consist of texts, of which equal ones are written equally;
 the free JSON data in some of them (extensions, arguments of requests) is compared as bytes, which tell 1 from true.
 Typed values that nobody can change are recognized by their identity, and not validated again; JSON data always is.
@@ -92,11 +94,21 @@ class KnownHistories:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._known: dict[Key, KnownHistory] = {}
+        self._lengths: dict[int, int] = {}
 
     def find(self, key: Key, settings: object) -> KnownHistory | None:
         """What is known of the conversation, if the adapter has the same settings still."""
         found = self._known.get(key)
         return found if found is not None and found.settings is settings else None
+
+    def goes_on(self, key: Key, length: int) -> bool:
+        """Whether the conversation's prompt was shorter the last time. Remembers its length."""
+        conversation = hash(key)  # which keeps none of its texts alive
+        before = self._lengths.pop(conversation, length)
+        self._lengths[conversation] = length
+        if len(self._lengths) > _MOST_CONVERSATIONS:
+            self._lengths.pop([*self._lengths][0], None)  # noqa: RUF015 - in one step, as below
+        return before < length
 
     def keep(self, key: Key, history: KnownHistory) -> None:
         """Keeps the history as the newest one. The oldest go."""
@@ -113,6 +125,7 @@ class KnownHistories:
     def clear(self) -> None:
         """Forgets all of them."""
         self._known.clear()
+        self._lengths.clear()
 
 
 def describe(

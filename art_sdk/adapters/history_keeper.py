@@ -115,6 +115,8 @@ class HistoryKeeper(OptionsKeeper):
         payload = None if known is None else self._translate_short(parsed, known, options)
         if payload is None:
             payload, known, parsed = self.translate(parsed.prompt, options), None, parsed.without_known()
+            if not self._histories.goes_on(key, len(parsed.prompt)):
+                return payload
         field = cast("str", self._messages_field)
         messages: list[Any] = payload[field]
         begin = _count_system(messages)

@@ -98,7 +98,7 @@ def _lookup(draw: st.DrawFn) -> list[Message]:
     return [begun, {"role": "tool_request", "content": content}, results[0] | {"tool_call_id": ids[0]}]
 
 
-STEPS = st.lists(_answer() | _lookup(), min_size=3, max_size=6)
+STEPS = st.lists(_answer() | _lookup(), min_size=4, max_size=7)
 
 
 def _change_a_text(prompt: list[Message], place: int) -> None:
@@ -189,17 +189,33 @@ def _talk(length: int, *, first: str = "q0") -> list[Message]:
     return [talk[0] | {"content": first}, *talk[1:-1]]
 
 
-@pytest.mark.parametrize("parse", [list, parse_prompt], ids=["data", "typed"])
-def test_only_what_is_new_is_translated(parse: Callable[[list[Message]], Any]) -> None:
-    adapter, prompt = Watched(), parse(_talk(10))
+def _knowing(prompt: Any, kind: type[Watched] = Watched) -> Watched:
+    """An adapter to which the conversation has come as it went on, so that the prompt is known."""
+    adapter = kind()
     adapter.prepare(prompt[:-2], OPTIONS)
     adapter.prepare(prompt, OPTIONS)
-    assert adapter.seen == [17, 3]  # a question in place of 17 messages, an answer, and a question
+    adapter.seen.clear()
+    return adapter
+
+
+@pytest.mark.parametrize("parse", [list, parse_prompt], ids=["data", "typed"])
+def test_only_what_is_new_is_translated(parse: Callable[[list[Message]], Any]) -> None:
+    prompt = parse(_talk(10))
+    adapter = _knowing(prompt[:-2])
+    adapter.prepare(prompt, OPTIONS)
+    assert adapter.seen == [3]  # a question in place of 17 messages, an answer, and a question
+
+
+def test_a_prompt_is_kept_once_its_conversation_goes_on() -> None:
+    adapter, prompt = Watched(), _talk(10)
+    for length in (15, 15, 17, 17, 19, 17, 19):
+        adapter.prepare(prompt[:length], OPTIONS)
+    assert adapter.seen == [15, 15, 17, 17, 3, 17, 19]
 
 
 def test_typed_messages_are_not_validated_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    adapter, prompt = Watched(), parse_prompt(_talk(10))
-    adapter.prepare(prompt[:-2], OPTIONS)
+    prompt = parse_prompt(_talk(10))
+    adapter = _knowing(prompt[:-2])
     lengths: list[int] = []
 
     def parse(data: Any) -> ArtStandardPrompt:
@@ -212,14 +228,14 @@ def test_typed_messages_are_not_validated_again(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_changed_prompt_or_setting_is_translated_whole() -> None:
-    adapter, prompt = Watched(), _talk(10)
-    adapter.prepare(prompt[:-2], OPTIONS)
-    adapter.prepare([prompt[0], prompt[1] | {"content": "other"}, *prompt[2:]], OPTIONS)
-    adapter.prepare(prompt[:-2], OPTIONS)
-    adapter.prepare(prompt, CallOptions(thread_id="t", temperature=1.0))
-    adapter.model = "other"
-    adapter.prepare(prompt, OPTIONS)
-    assert adapter.seen == [17, 19, 17, 19, 19]
+    prompt = _talk(10)
+    other = [prompt[0], prompt[1] | {"content": "other"}, *prompt[2:]]
+    changed, warmer, renamed = (_knowing(prompt[:-2]) for _ in range(3))
+    changed.prepare(other, OPTIONS)
+    warmer.prepare(prompt, CallOptions(thread_id="t", temperature=1.0))
+    renamed.model = "other"
+    renamed.prepare(prompt, OPTIONS)
+    assert [changed.seen, warmer.seen, renamed.seen] == [[19]] * 3
 
 
 def test_free_json_is_compared_exactly() -> None:
@@ -227,20 +243,21 @@ def test_free_json_is_compared_exactly() -> None:
         request = {"role": "tool_request", "content": {"id": "c", "name": "look", "arguments": {"a": number}}}
         return [*_talk(1)[:1], request, {"role": "tool_result", "tool_call_id": "c", "content": "r"}, *_talk(8)[1:]]
 
-    adapter = Watched()
+    seen: list[int] = []
     for number in (1, True, 1.0, 0.0, -0.0):
-        adapter.prepare(talk(1)[:-2], OPTIONS)
+        adapter = _knowing(talk(1)[:-2])
         body = adapter.prepare(talk(number), OPTIONS).request.body
         assert body == OpenAIAdapter(api_key="k").prepare(talk(number), OPTIONS).request.body
-    assert adapter.seen == [15, 3, 15, 17, 15, 17, 15, 17, 15, 17]
+        seen += adapter.seen
+    assert seen == [3, 17, 17, 17, 17]
 
 
 def test_a_typed_prompt_of_other_values_is_translated_whole() -> None:
-    adapter, prompt = Watched(), parse_prompt(_talk(10))
-    adapter.prepare(prompt[:-2], OPTIONS)
+    prompt = parse_prompt(_talk(10))
+    adapter = _knowing(prompt[:-2])
     other = (*prompt[:4], UserMessage("other"), *prompt[5:])
     assert _outcome(adapter, other, OPTIONS) == _outcome(adapter_of("openai"), other, OPTIONS)
-    assert adapter.seen == [17, 19]
+    assert adapter.seen == [19]
 
 
 PARTS: Any = [TextPart("p")]
@@ -260,16 +277,16 @@ EXTENSIONS: Any = {"x": {}}
 def test_a_typed_message_that_can_be_changed_is_validated_again(message: Any, change: Callable[[], None]) -> None:
     question, answer = UserMessage("q"), AssistantMessage("a")
     prompt = [question, answer, message, answer, question] if type(message) is UserMessage else [question, message] * 2
-    adapter, sent = Watched(), [*prompt, question]
-    adapter.prepare(sent, OPTIONS)
+    sent = [*prompt, question]
+    adapter = _knowing(sent)
     change()
     with pytest.raises(PromptValidationFailed):
         adapter.prepare([*sent, answer, question], OPTIONS)
 
 
 def test_an_error_in_what_is_new_has_its_place_in_the_whole_prompt() -> None:
-    adapter, prompt = Watched(), parse_prompt(_talk(10))
-    adapter.prepare(prompt, OPTIONS)
+    prompt = parse_prompt(_talk(10))
+    adapter = _knowing(prompt)
     wrong: Any = AssistantMessage(5)  # type: ignore[arg-type] # on purpose
     with pytest.raises(PromptValidationFailed, match=r"^PROMPT_VALIDATION_FAILED: \$\[19\]\.content"):
         adapter.prepare((*prompt, wrong), OPTIONS)
@@ -306,8 +323,8 @@ def test_a_call_id_that_is_used_again_is_found() -> None:
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool_result", "tool_call_id": "c", "content": "found"},
     ]
-    adapter, prompt = Watched(), [*_talk(4), *lookup]
-    adapter.prepare(prompt, OPTIONS)
+    prompt = [*_talk(4), *lookup]
+    adapter = _knowing(prompt)
     with pytest.raises(PromptTranslationFailed, match=r"\$\[9\].*used twice"):
         adapter.prepare([*prompt, *lookup], OPTIONS)
 
@@ -322,20 +339,20 @@ def test_a_subclass_keeps_histories_if_it_adds_data_alone_or_says_so() -> None:
             payload["messages"][0]["content"] = f"{len(prompt)} messages"
             return payload
 
-    data, numbered, prompt = Data(), Numbered(), _talk(10)
+    prompt = _talk(10)
+    data, numbered = _knowing(prompt[:-2], Data), _knowing(prompt[:-2], Numbered)
     for adapter in (data, numbered):
-        adapter.prepare(prompt[:-2], OPTIONS)
         body = json.loads(adapter.prepare(prompt, OPTIONS).request.body)
-    assert data.seen == [17, 3]
+    assert data.seen == [3]
     assert body["messages"][0]["content"] == "19 messages"
 
 
 def test_a_closed_adapter_has_forgotten_what_was_sent() -> None:
-    adapter, prompt = Watched(), _talk(10)
-    adapter.prepare(prompt[:-2], OPTIONS)
+    prompt = _talk(10)
+    adapter = _knowing(prompt[:-2])
     adapter.close()
     adapter.prepare(prompt, OPTIONS)
-    assert adapter.seen == [17, 19]
+    assert adapter.seen == [19]
 
 
 def _history(size: int) -> KnownHistory:

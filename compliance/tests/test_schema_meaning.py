@@ -44,6 +44,10 @@ SAME: dict[str, tuple[Any, Any]] = {
         of(a={"type": ["string", "null"]}),
         of(a={"anyOf": [{"type": "null"}, {"type": "string"}]}),
     ),
+    "a choice of null": (
+        of(a={"description": "d", "anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}]}),
+        of(a={"description": "d", "type": ["null", "string"], "maxLength": 9}),
+    ),
     "a list of one subschema": (of(a={"type": "string"}), of(a={"allOf": [{"type": "string"}]})),
     "a whole number": (of(a={"type": "integer", "minimum": 1}), of(a={"type": "integer", "minimum": 1.0})),
     "no least length": (of(a={"type": "string"}), of(a={"type": "string", "minLength": 0})),
@@ -82,6 +86,10 @@ OTHER: dict[str, tuple[Any, Any]] = {
     "a constraint beside a reference": (
         {**of(a={"$ref": "#/$defs/A", "maxLength": 3}), "$defs": {"A": {"type": "string", "maxLength": 9}}},
         {**of(a={"$ref": "#/$defs/A", "maxLength": 3}), "$defs": {"A": {"type": "string", "maxLength": 2}}},
+    ),
+    "a choice of null, and an enum without null": (
+        of(a={"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]}),
+        of(a={"type": ["string", "null"], "enum": ["x"]}),
     ),
     "a closed choice": (of(a={"oneOf": [{"type": "string"}] * 2}), of(a={"oneOf": [{"type": "string"}]})),
 }

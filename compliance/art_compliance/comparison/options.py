@@ -10,6 +10,7 @@ from art_compliance.comparison.normal_form import keeps_json, same_json
 from art_compliance.comparison.schema_repairs import explain_schema
 from art_compliance.comparison.schemas import normal_schema
 from art_compliance.dialects import Decoded
+from art_compliance.dialects.nullable import with_null_unions
 from art_compliance.quoting import describe_change, show
 from art_sdk.adapters.capabilities import Loss, Repair
 
@@ -73,4 +74,7 @@ def _is_same(name: str, value: Any, sent: Any) -> bool:
     if name in _NUMBERS:
         return bool(value == sent)
     is_same = same_json(value, sent)
-    return is_same or (name == "response_schema" and keeps_json(normal_schema(value), normal_schema(sent)))
+    if is_same or name != "response_schema":
+        return is_same
+    meaning = normal_schema(sent)
+    return any(keeps_json(normal_schema(one), meaning) for one in (value, with_null_unions(value)))

@@ -9,7 +9,8 @@ Source: JSON Schema 2020-12, core (sections 8 to 10) and validation (sections 6 
 - a title that repeats the name of its property or tool, and none;
 - another order in `required`, `enum`, `type`, `anyOf`, `oneOf`, `allOf`, and among keywords;
 - `const` and an `enum` of one value; an `enum` with the type of its values and without; 1 and 1.0;
-- a list of one subschema and that subschema; an `anyOf` of plain types and a list of types;
+- a list of one subschema and that subschema; an `anyOf` of plain types and a list of types; an `anyOf` of null and a
+  schema of one type, and that schema with both types: its other keywords say nothing of null;
 - a reference and what it refers to, unless it refers to itself.
 
 A description, its own title, a default, an example or a constraint that is dropped, added or changed is a change.
@@ -178,6 +179,22 @@ def _with_types(schema: Keywords, _: tuple[str, ...]) -> Keywords:
     return {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": kinds}
 
 
+def _with_null(schema: Keywords, _: tuple[str, ...]) -> Keywords:
+    """A choice between null and a schema of one type is that schema, of both types."""
+    choices = schema.get("anyOf")
+    if not (is_array(choices) and len(choices) == 2 and _NULL in choices) or "type" in schema:
+        return schema
+    one = choices[1 - choices.index(_NULL)]
+    if not (is_object(one) and isinstance(one.get("type"), str)) or one.keys() & _OF_EVERY_TYPE:
+        return schema
+    return _merged(schema, "anyOf", {**one, "type": [one["type"], "null"]}) or schema
+
+
+_NULL: Final = {"type": "null"}
+_OF_EVERY_TYPE: Final = frozenset({"enum", "const", "not", "anyOf", "oneOf", "allOf", "if", "$ref"})
+"""Keywords that also say something of null."""
+
+
 def _with_enum(schema: Keywords, _: tuple[str, ...]) -> Keywords:
     """A constant is an enum of one; an enum has the types of its values."""
     if "const" in schema and "enum" not in schema:
@@ -224,6 +241,7 @@ _CHANGES: Final[tuple[Callable[[Keywords, tuple[str, ...]], Keywords], ...]] = (
     _unwrapped,
     _without_noise,
     _with_types,
+    _with_null,
     _with_enum,
     _in_order,
 )

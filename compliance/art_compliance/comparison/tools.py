@@ -11,6 +11,7 @@ from art_compliance.comparison.normal_form import keeps_json, same_json
 from art_compliance.comparison.schema_repairs import explain_schema
 from art_compliance.comparison.schemas import normal_schema
 from art_compliance.dialects import Decoded
+from art_compliance.dialects.nullable import with_null_unions
 from art_compliance.quoting import describe_change, show
 from art_sdk.adapters.capabilities import Loss, Repair
 from art_sdk.json_data import is_object
@@ -76,7 +77,7 @@ def _compare_tool(tool: ToolSchema, twin: ToolSchema, path: str, pointer: str | 
         if same_json(getattr(tool, name), getattr(twin, name)):
             continue
         own, sent = _meaning(getattr(tool, name), tool.name), _meaning(getattr(twin, name), twin.name)
-        if keeps_json(own, sent):
+        if keeps_json(own, sent) or keeps_json(_as_in_openapi(getattr(tool, name), tool.name), sent):
             continue
         given = getattr(tool, name), getattr(twin, name)
         change = explain_schema(*map(_rooted, given)) or explain_schema(own, sent) if name == "input_schema" else None
@@ -91,6 +92,11 @@ def _compare_tool(tool: ToolSchema, twin: ToolSchema, path: str, pointer: str | 
 def _meaning(value: Any, name: str) -> Any:
     """A tool's description, or the meaning of its schema, which describes an object whether it says so or not."""
     return normal_schema(_rooted(value), name) if is_object(value) else value
+
+
+def _as_in_openapi(value: Any, name: str) -> Any:
+    """The meaning of a schema that says `nullable`, which JSON Schema ignores, as OpenAPI has it."""
+    return _meaning(with_null_unions(value), name)
 
 
 def _rooted(value: Any) -> Any:

@@ -19,6 +19,7 @@ from typing import Any, Final, cast
 from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
 from art_compliance.dialects.gemini_generate.protobuf import MODES, TYPES, canonical_base64, enum_name
 from art_compliance.dialects.gemini_generate.reasoning import stands_for_none
+from art_compliance.dialects.nullable import with_null_unions
 from art_compliance.dialects.numbering import OpenCalls
 from art_compliance.dialects.urls import model_of
 from art_compliance.quoting import show
@@ -230,8 +231,8 @@ def _tool(fields: Fields) -> ToolSchema:
     return ToolSchema(
         fields.take_text("name") or "",
         fields.take_text("description") or "",
-        takes if takes is not None else _json_schema(fields.take_object("parameters") or {}),
-        gives if gives is not None else _json_schema(fields.take_object("response")),
+        takes if takes is not None else _own_schema(fields.take_object("parameters") or {}),
+        gives if gives is not None else _own_schema(fields.take_object("response")),
     )
 
 
@@ -246,8 +247,13 @@ _SCHEMA_FIELDS: Final = {  # google-genai 2 and 3 send a union as any_of; protob
 }
 
 
+def _own_schema(schema: Any) -> Any:
+    """Protobuf's Schema as JSON Schema, which says `nullable` by a union."""
+    return with_null_unions(_json_schema(schema))
+
+
 def _json_schema(schema: Any, *, has_names: bool = False) -> Any:
-    """Protobuf's Schema as JSON Schema, which has the same types in lower case and no numbers for them.
+    """Protobuf's Schema with the names of JSON Schema, whose types are in lower case and no numbers.
 
     With `has_names` the object is that of `properties`: its keys are not fields.
     """
@@ -287,7 +293,7 @@ def _options(ledger: Ledger, body: Fields) -> dict[str, Any]:
 def _response_schema(fields: Fields) -> Any:
     schema = fields.take_object("responseJsonSchema", "response_json_schema")
     if schema is None:
-        schema = _json_schema(fields.take_object("responseSchema", "response_schema"))
+        schema = _own_schema(fields.take_object("responseSchema", "response_schema"))
     mime = fields.take("responseMimeType", "response_mime_type")
     if mime is not None and (schema is None or mime != "application/json"):
         fields.put_back("responseMimeType", mime)

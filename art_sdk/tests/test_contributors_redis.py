@@ -87,7 +87,8 @@ def server() -> Iterator[Server]:
 
 def run(wanted: Callable[[], Awaitable[T]], backend: str = "asyncio") -> T:
     async def main() -> T:
-        return await wanted()
+        with anyio.fail_after(60):
+            return await wanted()
 
     return anyio.run(main, backend=backend)
 

@@ -156,7 +156,7 @@ def test_pytest_certifies_what_the_settings_name(run, pytester):
 @pytest.mark.parametrize(
     ("adapters", "message"),
     [
-        ([], "--art certifies the adapters that pyproject.toml names, and it names none"),
+        ([], "--art certifies the adapters that pyproject.toml names, but it names none"),
         (["settled:Gone"], "'settled' has no attribute 'Gone'"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_fixture_is_one_adapter(run, pytester):
     result = run()
     assert result.ret == 2
     wanted = (
-        "the fixture art_adapter is one adapter, and 2 are named: choose one with --art-adapter, such as settled:Mine"
+        "the fixture art_adapter returns one adapter, but 2 are named: choose one with --art-adapter, such as settled:Mine"
     )
     assert wanted in result.stdout.str() + result.stderr.str()
 

@@ -180,7 +180,8 @@ def test_a_fixture_is_one_adapter(run, pytester):
     result = run()
     assert result.ret == 2
     wanted = (
-        "the fixture art_adapter returns one adapter, but 2 are named: choose one with --art-adapter, such as settled:Mine"
+        "the fixture art_adapter returns one adapter, but 2 are named: "
+        "choose one with --art-adapter, such as settled:Mine"
     )
     assert wanted in result.stdout.str() + result.stderr.str()
 

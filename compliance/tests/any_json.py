@@ -43,7 +43,7 @@ ODD: dict[str, Any] = {
     "a key that is half a surrogate pair": {"\udfff": "\udfff"},
     "a long text": "x" * 100_000,
     "a long name": {"x" * 10_000: 1},
-    "a digit that is none": "²",
+    "a superscript digit": "²",
     "JSON in text": '{"a": 1e999}',
     "brackets in text": "[" * 5_000,
     "a deep list": nested(150),

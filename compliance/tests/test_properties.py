@@ -26,6 +26,7 @@ from art_compliance.run.report import Report
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.sensitivity import describe_outcomes, measure_sensitivity
 from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter
+from right_adapters import OnlyCalls
 
 PROPERTIES = Selection(checks=tuple(name for name in CHECKS if name.startswith("properties.")))
 QUICK = Search(profile=PROFILES["quick"])
@@ -276,24 +277,10 @@ SECRETIVE = Selection(checks=("faults.show-no-key",), scenarios=("one-question",
 
 def test_faults_of_prompt_and_options_are_put_around_a_black_box():
     few = Selection(checks=("translation.system-text-survives", "wire.request-matches-the-schema"))
-    found = {one.miniature: one for one in measure_sensitivity(BlackBox, name="black", selection=few)}
+    found = {one.miniature: one for one in measure_sensitivity(OnlyCalls, name="black", selection=few)}
     assert found["drops-system-messages"].outcome == "caught"
     assert found["sends-an-unknown-field"].outcome == "not applicable"
     assert "the adapter has no translate" in found["sends-an-unknown-field"].by
-
-
-class BlackBox:
-    dialect = OpenAIAdapter.dialect
-    capabilities, losses, repairs = OpenAIAdapter.capabilities, OpenAIAdapter.losses, OpenAIAdapter.repairs
-
-    def __init__(self, **settings: Any) -> None:
-        self._own = OpenAIAdapter(**settings)
-
-    def call(self, prompt: Any, options: Any) -> Any:
-        return self._own.call(prompt, options)
-
-    async def aclose(self) -> None:
-        await self._own.aclose()
 
 
 def test_generated_families_have_no_scenario_of_their_name():

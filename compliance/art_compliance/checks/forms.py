@@ -226,7 +226,7 @@ BAD_END_CHECKS: Final = of_both_stages(
 
 
 def _usage_is_what_was_counted(trial: Trial, kind: Kind) -> Iterator[Problem]:
-    """Compatible servers leave it out, and so do streams that are asked for without it. 0 is a count: null is none."""
+    """Compatible servers and streams that did not ask for it leave it out. A count may be 0, but null is none."""
     call_as(trial, kind, answering_with(_COUNTED_ANSWER))
     yield from _zeros(trial, call_as(trial, kind, answering_with(_NO_OUTPUT)))
     if names := trial.dialect.answers.optional_usage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from art_compliance.dialects.framing import change_data
@@ -116,31 +116,27 @@ def fails_without_token_counts(adapter: Any) -> None:
 @miniature("response.usage-may-be-missing", "stream.usage-may-be-missing", around=("openai", "anthropic", "cohere"))
 def takes_no_tokens_for_no_count(adapter: Any) -> None:
     """A count of 0 is left out, as if nothing had been counted."""
-    change_events(adapter, lambda events: [*map(_without_zeros, events)])
+    change_events(adapter, lambda events: [_with_metadata(event, _without_zeros) for event in events])
 
 
-def _without_zeros(event: dict[str, Any]) -> dict[str, Any]:
+def _with_metadata(event: dict[str, Any], change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The event with its metadata changed, if it has any."""
     metadata = event.get("metadata")
-    if not is_object(metadata):
-        return event
-    counts = {name: value or None if type(value) is int else value for name, value in metadata.items()}
-    return {**event, "metadata": counts}
+    return {**event, "metadata": change(metadata)} if is_object(metadata) else event
+
+
+def _without_zeros(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value or None if type(value) is int else value for name, value in metadata.items()}
 
 
 @miniature("response.usage-may-be-missing", "stream.usage-may-be-missing", around=("ollama-chat", "openai"))
 def takes_no_count_for_no_tokens(adapter: Any) -> None:
     """A count that is not in the answer is reported as 0."""
-    change_events(adapter, lambda events: [*map(_with_zeros, events)])
+    change_events(adapter, lambda events: [_with_metadata(event, _with_zeros) for event in events])
 
 
-def _with_zeros(event: dict[str, Any]) -> dict[str, Any]:
-    metadata = event.get("metadata")
-    if not is_object(metadata):
-        return event
-    return {
-        **event,
-        "metadata": {**metadata, **{name: metadata.get(name) or 0 for name in ("inputTokens", "outputTokens")}},
-    }
+def _with_zeros(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {**metadata, **{name: metadata.get(name) or 0 for name in ("inputTokens", "outputTokens")}}
 
 
 def _without_reasoning(value: Any) -> Any:

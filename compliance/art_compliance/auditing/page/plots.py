@@ -62,8 +62,8 @@ class Label(NamedTuple):
 
 def labels_of(days: Sequence[Figures]) -> list[Label]:
     """The names of the first day and of others at equal distances: as many as fit beside each other."""
-    every = -(-len(days) // _LABELS)
-    return [Label(x, day.name) for x, day in list(zip(_middles(len(days)), days, strict=True))[:: every or 1]]
+    every = max(-(-len(days) // _LABELS), 1)
+    return [Label(x, day.name) for x, day in zip(_middles(len(days))[::every], days[::every], strict=True)]
 
 
 def _middles(count: int) -> list[float]:

@@ -19,17 +19,17 @@ FREE_CHOICES: Final = (None, "auto", "none", "required")
 """The values of `tool_choice` that name no tool."""
 
 LateSystem = Literal["refuse", "hoist"]
-"""What to do with a system message in mid-conversation for which the provider has no place."""
+"""What to do with a system message in the middle of a conversation if the provider does not take one there."""
 
 
 class CallOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The options of one call.
 
-    `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are the caller's own: they appear in the events
-    and are not sent. `tool_choice` is `auto`, `none`, `required` or a tool's name. `late_system` says what to do with
-    a system message in mid-conversation if the provider has no place for it; by default, what the adapter's own setting
-    says. `provider` adds, per dialect, fields of the provider's request for which this format has no slot; those of
-    other dialects are ignored.
+    `thread_id`, `trace_id`, `session_id`, `user_id` and `call_context` are the caller's own and never sent. The events
+    have the first three; `call_context` may change their token type. `tool_choice` is `auto`, `none`, `required` or a
+    tool's name. `late_system` says what to do with a system message in the middle of the conversation if the provider
+    does not take one there; by default, the adapter's own setting decides. `provider` adds, per dialect, fields to the
+    provider's request for which this format has no option; those of other dialects are ignored.
     """
 
     thread_id: str

@@ -86,7 +86,7 @@ def names(cell: str) -> list[str]:
 
 def read_rows(text: str) -> list[Row]:
     rows: list[Row] = []
-    for line in re.findall(r"^\| (?!of the design|step|---)(.+) \|$", text, re.MULTILINE):
+    for line in re.findall(r"^\| (?!in the design|step|---)(.+) \|$", text, re.MULTILINE):
         number, *cells = f"- | {line}".split(" | ") if not line[0].isdigit() else line.split(" | ")
         subject, *stages, files, tests = cells
         assert len(stages) == (number != "-")

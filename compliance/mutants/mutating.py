@@ -1,7 +1,8 @@
 """The mutants of a module: every single change that cosmic-ray's operators can make, except meaningless ones.
 
-Left out are changes of annotations, which are never evaluated, and of the stars in `*names`, `**names` and
-`(*, name)`, which cosmic-ray mistakes for arithmetic and turns into invalid Python.
+Left out are changes of annotations, which are never evaluated; of the keywords of classes, such as `frozen=True`, which
+forbid what no code does; and of the stars in `*names`, `**names` and `(*, name)`, which cosmic-ray mistakes for
+arithmetic and turns into invalid Python.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def mutants_of(tree: Path, module: str) -> Iterator[Mutant]:
     source = (tree / module).read_text(encoding="utf-8")
     digest = hashlib.sha256(source.encode()).hexdigest()[:8]
     parsed = ast.parse(source)
-    unevaluated, arithmetic = list(_unevaluated(parsed)), list(_arithmetic(parsed))
+    meaningless, arithmetic = list(_meaningless(parsed)), list(_arithmetic(parsed))
     nodes = list(_trees.ast_nodes(_trees.get_ast(source)))
     for name in sorted(_plugins.operator_names()):
         if _plugins.get_operator(name).arguments():
@@ -52,7 +53,7 @@ def mutants_of(tree: Path, module: str) -> Iterator[Mutant]:
         places: list[Place] = [start for node in nodes for start, _ in operator.mutation_positions(node)]
         for occurrence, place in enumerate(places):
             is_star = "ReplaceBinaryOperator" in name and not _lies_in(place, arithmetic)
-            if not is_star and not _lies_in(place, unevaluated):
+            if not is_star and not _lies_in(place, meaningless):
                 yield Mutant(module, digest, name, occurrence, place[0])
 
 
@@ -82,10 +83,12 @@ def _arithmetic(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
             yield (left.end_lineno or 0, left.end_col_offset or 0), (right.lineno, right.col_offset)
 
 
-def _unevaluated(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
-    """The spans of annotations, and of blocks that only type checkers read."""
+def _meaningless(tree: ast.Module) -> Iterator[tuple[Place, Place]]:
+    """The spans of annotations, of blocks that only type checkers read, and of the keywords of classes."""
     for node in ast.walk(tree):
         found = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.ClassDef):
+            found += [keyword.value for keyword in node.keywords]
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             found.append(node)
         for one in filter(None, found):

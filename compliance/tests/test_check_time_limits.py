@@ -46,8 +46,10 @@ def late(name: str, events: list[Event], times: int = 9) -> Give:
 
 
 def slowly(events: list[Event]) -> Iterator[Event]:
+    *others, last = events
+    yield from others
     time.sleep(2.0)  # a busy machine is given more than a quarter of a second
-    yield from events
+    yield last
 
 
 def only(name: str, events: list[Event]) -> Give:
@@ -60,7 +62,7 @@ def only(name: str, events: list[Event]) -> Give:
         (lambda _: None, []),
         (only(WAITS, answer_events()), [f"{WAITS} = 0.4 s: expected tokens and calls"]),
         (only(WAITS, failure_events(code="X")), [f'{WAITS} = 0.4 s: the error\'s code is "X"']),
-        (late(WAITS, failure_events()), [f"{WAITS} = 0.4 s: the call took 2."]),
+        (late(WAITS, failure_events("The moon")), [f"{WAITS} = 0.4 s: the call took 2."]),
         (late(WAITS, failure_events(), times=1), []),
         (late(BETWEEN, failure_events()), []),
         (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),

@@ -1,4 +1,4 @@
-"""How payloads are decoded and what the rules say about them, word by word, as adapter authors see it.
+"""How payloads are decoded, what the rules say about them, word by word, and the other facts of each dialect.
 
 Snapshots of syrupy. After an intended change: `pytest compliance/tests/test_kept_readings.py --snapshot-update`.
 """
@@ -6,6 +6,9 @@ Snapshots of syrupy. After an intended change: `pytest compliance/tests/test_kep
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -62,3 +65,29 @@ def test_the_rules_say_the_same_as_before(dialect: str, snapshot: SnapshotAssert
         found = judge_rules(dialect, case["payload"], url=URLS.get(dialect))
         readings[case["id"]] = [f"{one.pointer}: {one.message}" for one in found]
     assert {name: found for name, found in readings.items() if found} == snapshot(extension_class=JSONSnapshotExtension)
+
+
+def facts(value: Any) -> Any:
+    """A struct, a mapping or a sequence as JSON, without functions: their results are tested elsewhere."""
+    match value:
+        case msgspec.Struct():
+            fields = {name: getattr(value, name) for name in value.__struct_fields__}
+            return facts({name: one for name, one in fields.items() if not callable(one)})
+        case Mapping():
+            return {str(key): facts(one) for key, one in value.items()}
+        case AbstractSet():
+            return sorted(map(facts, value), key=json.dumps)
+        case tuple() | list():
+            return [facts(one) for one in value if not callable(one)]
+        case bytes():
+            return value.decode("latin-1")
+        case re.Pattern():
+            return value.pattern
+        case float() | int() | str() | None:
+            return value
+    raise TypeError(f"a fact of an unknown kind: {value!r}")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_facts_of_a_dialect_are_as_before(dialect: str, snapshot: SnapshotAssertion):
+    assert facts(DIALECTS[dialect]) == snapshot(extension_class=JSONSnapshotExtension)

@@ -13,7 +13,8 @@ from typing import Any
 
 import anyio
 import httpx2
-from answers import FINISH, TOKEN, USER, Server, head_of, sends, serving
+from answers import FINISH, TOKEN
+from faulty_server import USER, Server, head_of, sends, serving
 from rows import Failed, Row
 
 from art_compliance.provider import StrictProvider

@@ -7,8 +7,8 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from answers import USER, serving
 from calling import GOOD, OPTIONS, must
+from faulty_server import USER, serving
 from rows import Failed, Row
 
 from art_sdk import ARTError, OpenAIAdapter, parse_prompt, parse_prompt_json

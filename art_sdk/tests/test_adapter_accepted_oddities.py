@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from art_sdk import AnthropicAdapter, BaseAdapter, PromptTranslationFailed
+from art_sdk import AnthropicAdapter, BaseAdapter
+from short_messages import SYSTEM, USER, Refusal
 from streamed import ADAPTERS, KEY
 
 Translate = Callable[..., dict[str, Any]]
-Refusal = Callable[..., PromptTranslationFailed]
-USER = {"role": "user", "content": "u"}
-SYSTEM = {"role": "system", "content": "s"}
 EMPTY = {"text": ""}
 
 

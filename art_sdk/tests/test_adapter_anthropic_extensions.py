@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from art_sdk import (
     AnthropicAdapter,
     CallInfo,
     Completion,
-    PromptTranslationFailed,
     ResponseHead,
     ToolResultMessage,
     UserMessage,
@@ -23,16 +21,13 @@ from art_sdk import (
     parse_options,
 )
 from refused import place_of
+from short_messages import ASSISTANT, USER, Messages, Refusal
 
 pytestmark = pytest.mark.unmeasured  # other tests run the same lines
 
-USER: dict[str, Any] = {"role": "user", "content": "u"}
-ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
 THINKING = {"type": "thinking", "thinking": "h", "signature": "="}
 REDACTED = {"type": "redacted_thinking", "data": "+"}
 SEARCH = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": "x"}}
-Messages = Callable[..., dict[str, Any]]
-Refusal = Callable[..., PromptTranslationFailed]
 
 
 def _kept(*places: tuple[int, dict[str, Any]]) -> dict[str, Any]:

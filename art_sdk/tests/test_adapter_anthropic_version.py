@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from art_sdk import AnthropicAdapter, PromptTranslationFailed
+from art_sdk import AnthropicAdapter
+from short_messages import Refusal
 
-Refusal = Callable[..., PromptTranslationFailed]
 USER: dict[str, Any] = {"role": "user", "content": "hi"}
 
 

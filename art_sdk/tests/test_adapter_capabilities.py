@@ -21,9 +21,8 @@ from art_sdk import (
 )
 from art_sdk.adapters.capabilities import USES, Request, find_undeclared_use
 from art_sdk.conversation import read_conversation
+from short_messages import SYSTEM, USER
 
-USER: dict[str, Any] = {"role": "user", "content": "u"}
-SYSTEM: dict[str, Any] = {"role": "system", "content": "s"}
 CALLS = {"id": "a", "name": "f", "arguments": {}}
 REQUEST: dict[str, Any] = {"role": "tool_request", "content": CALLS}
 SECOND: dict[str, Any] = {"role": "tool_request", "content": CALLS | {"id": "b"}}

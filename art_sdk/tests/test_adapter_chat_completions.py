@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
@@ -16,7 +15,6 @@ from art_sdk import (
     FunctionCall,
     LLMProviderError,
     OpenAIAdapter,
-    PromptTranslationFailed,
     ResponseHead,
     ToolCall,
     fold,
@@ -24,13 +22,11 @@ from art_sdk import (
 from art_sdk.adapters.chat_completions.provider import ChatProvider
 from art_sdk.adapters.rules import CountRule
 from refused import place_of
+from short_messages import USER, Messages, Refusal
 
-USER: dict[str, Any] = {"role": "user", "content": "u"}
 TOOL = {"name": "f", "description": "d", "inputSchema": {"type": "object", "x": 1}, "outputSchema": {"dropped": True}}
 LONG = "id-" + "x" * 50
 SHORT = "artid_" + hashlib.sha256(LONG.encode()).hexdigest()[:32]
-Messages = Callable[..., dict[str, Any]]
-Refusal = Callable[..., PromptTranslationFailed]
 
 
 def test_every_slot_of_a_prompt_is_written(openai: OpenAIAdapter, everything: list[Any], translate: Messages) -> None:

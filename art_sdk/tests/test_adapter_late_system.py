@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from art_sdk import AnthropicAdapter, GeminiAdapter, InvalidConfig, MistralAdapter, PromptTranslationFailed
+from art_sdk import AnthropicAdapter, GeminiAdapter, InvalidConfig, MistralAdapter
+from short_messages import USER, Refusal
 
 Translate = Callable[..., dict[str, Any]]
-Refusal = Callable[..., PromptTranslationFailed]
 
-USER = {"role": "user", "content": "u"}
 SAID = {"role": "assistant", "content": "a"}
 CALL = {
     "role": "assistant",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,21 +14,18 @@ from art_sdk import (
     InvalidConfig,
     LLMProviderError,
     OllamaChatAdapter,
-    PromptTranslationFailed,
     ResponseHead,
     StreamEvent,
     TokenEvent,
     fold,
 )
 from refused import place_of
+from short_messages import ASSISTANT, USER, Messages, Refusal
 
-USER: dict[str, Any] = {"role": "user", "content": "u"}
 PNG = "iVBORw0KGgo="
 IMAGE = {"type": "image", "mime_type": "image/png", "data": PNG}
 INFO = CallInfo(thread_id="t", trace_id="r", model="m")
 LINES = {"content-type": "application/x-ndjson"}
-Messages = Callable[..., dict[str, Any]]
-Refusal = Callable[..., PromptTranslationFailed]
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +80,6 @@ def test_images_stand_before_the_text_of_their_message(ollama: OllamaChatAdapter
     assert translate(ollama, [USER | {"content": [IMAGE, text]}])["messages"] == [sent]
     split = [{"role": "user", "content": "t"}, {"role": "user", "content": "", "images": [PNG]}]
     assert translate(ollama, [USER | {"content": [text, IMAGE]}])["messages"] == split
-
-
-ASSISTANT: dict[str, Any] = {"role": "assistant", "content": "x"}
 
 
 def test_thinking_goes_back_beside_the_text_or_alone(ollama: OllamaChatAdapter, translate: Messages) -> None:

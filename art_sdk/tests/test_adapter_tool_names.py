@@ -21,8 +21,8 @@ from art_sdk import (
 from art_sdk.adapters.rules import NameRule
 from built_in import adapter_of, answer_of, read
 from row_tables import table
+from short_messages import Refusal
 
-Refusal = Callable[..., PromptTranslationFailed]
 USER = {"role": "user", "content": "Go."}
 LONG = "search.it" + "s" * 191
 ODD = [

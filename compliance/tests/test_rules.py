@@ -17,16 +17,12 @@ from art_compliance.findings import HarnessError
 from art_compliance.judging.examples import load_examples, unfold
 from art_compliance.judging.rulebook import Rule, judge_rules, load_rules, rulebook
 from art_compliance.resources import data_folder
+from broken_rules import broken_rules
 from row_tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {rule.id: (dialect, rule) for dialect in DIALECTS for rule in load_rules(dialect)}
 CHECKABLE = [pytest.param(dialect, rule, id=rule.id) for dialect, rule in RULES.values() if rule.excluded is None]
-
-
-def broken(dialect: str, payload: Any, url: str | None = None, version: str | None = None) -> set[str]:
-    found = judge_rules(dialect, payload, url=url, version=version)
-    return {finding.message.partition(": ")[0] for finding in found}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -46,8 +42,8 @@ def test_every_rule_that_is_not_excluded_has_its_examples(dialect: str):
 @table(("dialect", "rule"), CHECKABLE)
 def test_an_example_breaks_only_its_rule_and_the_near_miss_breaks_none(dialect: str, rule: Rule):
     example = load_examples(dialect)[rule.id]
-    assert broken(dialect, unfold(example.breaks), example.url, example.version) == {rule.id}
-    assert broken(dialect, unfold(example.keeps), example.url, example.version) == set()
+    assert broken_rules(dialect, unfold(example.breaks), example.url, example.version) == {rule.id}
+    assert broken_rules(dialect, unfold(example.keeps), example.url, example.version) == set()
 
 
 @pytest.mark.unmeasured
@@ -76,12 +72,12 @@ def test_an_inferred_rule_is_only_a_note():
 
 def test_a_rule_for_certain_models_ignores_other_and_unknown_models():
     payload = unfold(load_examples("openai-chat")["openai.tools-nonempty"].breaks)
-    assert broken("openai-chat", payload) == {"openai.tools-nonempty"}
-    assert broken("openai-chat", {**payload, "model": "llama-4"}) == set()
+    assert broken_rules("openai-chat", payload) == {"openai.tools-nonempty"}
+    assert broken_rules("openai-chat", {**payload, "model": "llama-4"}) == set()
     unnamed = {name: value for name, value in payload.items() if name != "model"}
-    assert broken("openai-chat", unnamed) == set()
+    assert broken_rules("openai-chat", unnamed) == set()
     azure = "https://x.openai.azure.com/openai/deployments/gpt-4o/chat/completions"
-    assert broken("openai-chat", unnamed, azure) == {"openai.tools-nonempty"}
+    assert broken_rules("openai-chat", unnamed, azure) == {"openai.tools-nonempty"}
     assert judge_rules("openai-chat", unnamed, model="gpt-4o")
 
 
@@ -186,127 +182,6 @@ def test_a_judge_is_fast(dialect: str):
     assert len(payloads) / (time.process_time() - began) > 300  # 2,000 is the aim; machines that test are busy
 
 
-def message(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
-    return {"role": role, "content": list(blocks)}
-
-
-def said(text: str = "hi") -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def use(call_id: str) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": "f", "input": {}}
-
-
-def result(call_id: str) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call_id, "content": "ok"}
-
-
-TAKEN = {
-    "results in messages of their own": [
-        message("user", said()),
-        message("assistant", use("a"), use("b")),
-        message("user", result("a")),
-        message("user", result("b")),
-    ],
-    "calls in messages of their own": [
-        message("user", said()),
-        message("assistant", use("a")),
-        message("assistant", use("b")),
-        message("user", result("b"), result("a"), said()),
-    ],
-    "a system message before the results": [
-        message("user", said()),
-        message("assistant", use("a")),
-        message("system", said()),
-        message("user", result("a")),
-    ],
-    "a paused turn at the end": [
-        message("user", said()),
-        message("assistant", {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}),
-    ],
-}
-
-
-@pytest.mark.parametrize("shape", TAKEN)
-def test_requests_that_anthropic_is_known_to_accept_break_no_rule(shape: str):
-    body = {"model": "claude-opus-4-8", "max_tokens": 9, "tools": [{"name": "f", "input_schema": {"type": "object"}}]}
-    found = judge_rules("anthropic-messages", {**body, "messages": TAKEN[shape]})
-    assert [finding.message for finding in found if finding.severity != "note"] == []
-
-
-def test_adaptive_thinking_requires_no_thinking_block():
-    tools = [{"name": "f", "input_schema": {"type": "object"}}]
-    body = {"max_tokens": 9, "messages": [message("user", said())], "tools": tools, "tool_choice": {"type": "any"}}
-    assert broken("anthropic-messages", {**body, "thinking": {"type": "adaptive"}}) == set()
-    thinking = {"type": "enabled", "budget_tokens": 1024}
-    assert broken("anthropic-messages", {**body, "thinking": thinking}) == {"anthropic.thinking-no-forced-tool"}
-
-
-THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_broken"), [((THINKING,), (), False), ((), (THINKING,), False), ((), (), True)]
-)
-def test_the_model_may_think_once_for_several_rounds_of_calls(first: Any, second: Any, is_broken: bool):  # noqa: FBT001
-    rounds = [message("assistant", *first, use("a")), message("user", result("a"))]
-    rounds += [message("assistant", *second, use("b")), message("user", result("b"))]
-    body = {"model": "claude-sonnet-4-0", "max_tokens": 9, "tools": [{"name": "f", "input_schema": {"type": "object"}}]}
-    body["thinking"] = {"type": "enabled", "budget_tokens": 1024}
-    found = broken("anthropic-messages", {**body, "messages": [message("user", said()), *rounds]})
-    assert found == ({"anthropic.thinking-block-first"} if is_broken else set())
-
-
-def test_results_of_calls_without_ids_are_accepted():
-    calls = [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    messages = [{"role": "assistant", "tool_calls": calls}, {"role": "tool", "tool_call_id": "x", "content": "ok"}]
-    assert broken("openai-chat", {"messages": [{"role": "user", "content": "hi"}, *messages]}) == set()
-
-
-def test_both_of_protobufs_spellings_are_judged():
-    config = {"generation_config": {"stop_sequences": list("abcdef"), "response_schema": {"type": "STRING"}}}
-    declared = {"tools": {"function_declarations": {"name": "2f", "parameters": {"type": "array"}}}}
-    payload = {"contents": {"parts": {"text": "hi"}}, **config, **declared}
-    names = {"stop-max5", "response-schema-mime", "function-name", "schema-array-items"}
-    assert broken("gemini-generate", payload) == {f"gemini.{name}" for name in names}
-
-
-def test_vertex_accepts_keywords_that_the_gemini_api_refuses():
-    schema = {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "additionalProperties": False}
-    tools = [{"functionDeclarations": [{"name": "f", "parameters": schema}]}]
-    payload = {"contents": [{"parts": [{"text": "hi"}]}], "tools": tools}
-    vertex = "https://us-central1-aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-pro:generateContent"
-    assert broken("gemini-generate", payload) == {"gemini.schema-unknown-keyword"}
-    assert broken("gemini-generate", payload, vertex) == set()
-
-
-def test_a_strict_answer_format_is_judged_like_a_strict_tool():
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    wanted = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
-    payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "response_format": wanted}
-    assert broken("openai-chat", payload) == {"openai.strict-schema-closed", "openai.strict-schema-all-required"}
-
-
-@pytest.mark.parametrize(
-    ("model", "taken"),
-    [
-        ("gpt-4.1", True),
-        ("gpt-5-chat-latest", True),
-        ("gpt-oss-120b", True),
-        ("openai/gpt-5", True),
-        ("gpt-5", False),
-        ("gpt-5-mini-2025-08-07", False),
-        ("gpt-5.4", False),
-        ("o3", False),
-        ("o4-mini", False),
-    ],
-)
-def test_only_reasoning_models_need_the_newer_token_limit(model: str, taken: bool):  # noqa: FBT001
-    payload = {"model": model, "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
-    assert (broken("openai-chat", payload) == set()) is taken
-
-
 def test_every_rule_that_an_adapter_names_is_a_rule():
     named = {
         name
@@ -317,69 +192,3 @@ def test_every_rule_that_an_adapter_names_is_a_rule():
     }
     assert len(named) > 30
     assert named - set(RULES) == set()
-
-
-@pytest.mark.parametrize(
-    ("url", "severity"),
-    [
-        (None, "reject"),
-        ("/v1/chat/completions", "reject"),
-        ("//v1/chat/completions", "reject"),
-        ("api.openai.com/v1/chat/completions", "reject"),
-        ("http://127.0.0.1:8000/v1/chat/completions", "note"),
-        ("http://[::1]:8000/v1/chat/completions", "note"),
-        ("http://localhost/v1/chat/completions", "note"),
-        ("localhost:11434/v1/chat/completions", "note"),
-        ("<API_BASE>/chat/completions", "note"),
-        ("https://[REDACTED]/v1/chat/completions", "note"),
-        ("https://user@RESOURCE.example.com:8443/v1/chat/completions", "note"),
-        ("https://api.openai.com/v1/chat/completions", "reject"),
-        ("https://us.api.openai.com/v1/chat/completions", "reject"),
-        ("https://mine.openai.azure.com/openai/deployments/gpt-4o/chat/completions", "reject"),
-        ("https://api.groq.com/openai/v1/chat/completions", "note"),
-        ("https://gateway.example/v1/chat/completions", "note"),
-    ],
-)
-def test_a_rule_is_a_note_where_the_url_names_a_service_that_may_not_have_it(url, severity):
-    payload = unfold(load_examples("openai-chat")["openai.tool-needs-call"].breaks)
-    (finding,) = judge_rules("openai-chat", payload, url=url)
-    assert finding.severity == severity
-    assert ("(it is not known whether " in finding.message) is (severity == "note")
-
-
-CALLED = {"functionCall": {"name": "f", "args": {}}}
-
-
-@pytest.mark.parametrize(
-    ("parts", "url", "is_taken"),
-    [
-        ([CALLED], None, False),
-        ([CALLED | {"thoughtSignature": "c2ln"}, CALLED], None, True),
-        ([{"text": "hm", "thoughtSignature": "c2ln"}, CALLED], None, True),
-        ([CALLED, {"text": "", "thought_signature": "c2ln"}], None, True),
-        ([CALLED], "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-3-pro:generateContent", True),
-    ],
-)
-def test_a_signature_on_any_part_of_the_turn_counts_for_its_calls(parts, url, is_taken):
-    answers = [{"functionResponse": {"name": "f", "response": {}}} for part in parts if "functionCall" in part]
-    contents = [{"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
-    payload = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}, *contents]}
-    found = judge_rules("gemini-generate", payload, model="gemini-3-pro-preview", url=url)
-    assert ([f.message for f in found if "thought-signature" in f.message] == []) is is_taken
-
-
-@pytest.mark.parametrize(
-    ("parameters", "pointers"),
-    [
-        ({"type": "object", "properties": {"a": {"type": "strin"}}}, ["/properties/a/type"]),
-        ({"type": "object", "required": None}, ["/required"]),
-        ({"type": "object", "properties": {"title": []}}, ["/properties/title"]),
-        ({"type": "object", "description": None, "properties": {"a": {"examples": "x", "title": None}}}, []),
-        ({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?P<other>language)"}}}, []),
-    ],
-)
-def test_a_schema_that_is_none_is_found_where_it_constrains_values(parameters, pointers):
-    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
-    payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
-    found = judge_rules("openai-chat", payload)
-    assert [(finding.pointer or "").removeprefix("/tools/0/function/parameters") for finding in found] == pointers

@@ -118,6 +118,17 @@ def loses_own_fields_when_streaming(adapter: Any) -> None:
     change_options(adapter, lambda options: _without("provider", options, if_given=("stream",)))
 
 
+@miniature("translation.options-survive-together", around=("openai", "openai-responses", "ollama-chat"))
+def knows_one_field_of_the_provider_s_own(adapter: Any) -> None:
+    """Of the fields of the provider's own, the first is sent."""
+    change_options(adapter, _with_first_fields)
+
+
+def _with_first_fields(options: Options) -> Options:
+    own = options.get("provider", {})
+    return {**options, "provider": {name: dict([*fields.items()][:1]) for name, fields in own.items()}}
+
+
 @miniature("translation.options-survive-together", around=("openai", "bedrock"))
 def takes_stop_sequences_apart(adapter: Any) -> None:
     """A stop sequence with a comma is sent as two."""

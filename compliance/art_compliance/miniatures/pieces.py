@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.miniatures.base import Events, as_data, miniature, retell
+from art_compliance.miniatures.base import Events, as_data, change_events, miniature, retell
 from art_compliance.miniatures.streams import change_streams, refeed
 from art_compliance.subject.events import Answered
 
@@ -223,3 +223,40 @@ def _without_words(event: dict[str, Any]) -> dict[str, Any]:
     if event["type"] != "ERROR" or event["error"].get("status") is None:
         return event
     return {**event, "error": {**event["error"], "message": "refused", "provider_message": None}}
+
+
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def joins_calls_of_one_index(adapter: Any) -> None:
+    """Of several calls with the same index, the arguments become those of the first."""
+    ids: dict[int, str] = {}
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                if ids.setdefault(piece["index"], piece.get("id") or "") != piece.get("id"):
+                    piece |= {"id": None, "function": {"arguments": piece["function"].get("arguments")}}
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai",))
+def believes_the_finish_reason(adapter: Any) -> None:
+    """An answer with calls and the finish reason `stop` ends with `stop`."""
+    change_events(adapter, _ended_as_it_says)
+
+
+def _ended_as_it_says(events: Events) -> Events:
+    raw = {event["metadata"].get("rawStopReason") for event in events if "metadata" in event}
+    return [{**event, "finish": "stop"} if "finish" in event and raw == {"stop"} else event for event in events]
+
+
+@miniature("stream.other-forms-are-read", around=("anthropic",))
+def knows_no_citations(adapter: Any) -> None:
+    """A citation in a stream ends it with an error."""
+
+    def change(event: Any) -> Any:
+        is_citation = event.get("delta", {}).get("type") == "citations_delta"
+        return {**event, "delta": {"type": "text_delta"}} if is_citation else event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))

@@ -91,12 +91,40 @@ def _framed(events: list[dict[str, Any]]) -> Events:
     return tuple(data_frame(data, event=data["type"]) for data in events)
 
 
+def _cited(body: dict[str, Any]) -> dict[str, Any]:
+    content = [{**block, "citations": [_CITATION]} if block["type"] == "text" else block for block in body["content"]]
+    return {**body, "content": content}
+
+
+def _cited_in_pieces(events: Events) -> Events:
+    """Each block of text has a citation behind its pieces."""
+    changed: list[dict[str, Any]] = []
+    for data in _read(events):
+        if changed and data["type"] == "content_block_stop" and _adds(changed[-1], "text_delta"):
+            delta = {"type": "citations_delta", "citation": _CITATION}
+            changed.append({"type": "content_block_delta", "index": data["index"], "delta": delta})
+        changed.append(data)
+    return _framed(changed)
+
+
+_CITATION: Final = {
+    "type": "char_location",
+    "cited_text": "What the document says.",
+    "document_index": 0,
+    "document_title": "A document",
+    "start_char_index": 0,
+    "end_char_index": 23,
+    "file_id": None,
+}
+"""As in `anthropic.types.CitationCharLocation`, version 2.12."""
+
 VARIATIONS: Final = (
     Variation(words="its text in two blocks", whole=_two_texts),
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="the first piece of its text in the event that begins the block", events=_begun_with_text),
     Variation(words="whole calls in the events that begin them", events=_begun_with_input),
     Variation(words="an empty piece before each", events=_empty_first),
+    Variation(words="a citation of a document", whole=_cited, events=_cited_in_pieces),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
 )

@@ -43,6 +43,8 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
 }
 """Defaults as in `google.genai.types.GenerateContentConfig` of the official client."""
 
+_UNBLOCKED: Final = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
+
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
     service=Service(
@@ -58,7 +60,7 @@ GEMINI_GENERATE: Final = Dialect(
         decode=decode,
         read=Contents,
         rules=RULES,
-        own_fields={"generationConfig": {"seed": 7}},
+        own_fields={"generationConfig": {"seed": 7}, "safetySettings": [_UNBLOCKED]},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/contents",

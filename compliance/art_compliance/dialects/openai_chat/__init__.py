@@ -8,7 +8,7 @@ from art_compliance.dialects.openai_chat.answers import reasoning, write_error, 
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.rules import RULES
 from art_compliance.dialects.openai_chat.streams import OPENAI, interleave_calls
-from art_compliance.dialects.openai_chat.variations import PROBABILITIES
+from art_compliance.dialects.openai_chat.variations import FORCED_CALL, PROBABILITIES
 
 OPENAI_CHAT: Final = ChatForm(
     name="openai-chat",
@@ -21,11 +21,11 @@ OPENAI_CHAT: Final = ChatForm(
     write_error=write_error,
     models=("gpt-4.1", "gpt-4.1-mini"),
     other_models=("gpt-4o-2024-08-06", "o3-mini", "gpt-5-mini", "ft:gpt-4.1-mini-2025-04-14:own::written"),
-    own_fields={"seed": 7},
+    own_fields={"seed": 7, "service_tier": "flex", "metadata": {"team": "search"}},
     reasoning=reasoning,
     call_id_prefix="call_",
     has_choices=True,
-    variations=(PROBABILITIES,),
+    variations=(PROBABILITIES, FORCED_CALL),
     style=OPENAI,
     interleave_calls=interleave_calls,
 ).dialect()

@@ -18,7 +18,7 @@ from art_sdk.json_data import is_array
 Chunk = dict[str, Any]
 
 
-def _regrouped(regroup: Callable[[list[Chunk]], list[Chunk]]) -> Callable[[Events], Events]:
+def regrouped(regroup: Callable[[list[Chunk]], list[Chunk]]) -> Callable[[Events], Events]:
     """Rewrites the chunks that have a choice; comments, usage and the end mark stay where they are."""
 
     def rewrite(events: Events) -> Events:
@@ -184,13 +184,13 @@ def _so_far(usage: dict[str, Any], completed: int) -> dict[str, Any]:
 VARIATIONS: Final = (
     Variation(words="token counts in each chunk", events=_counted_in_each),
     Variation(words="token counts in a chunk of their own", events=_counted_apart),
-    Variation(words="the last piece beside the finish reason", events=_regrouped(_last_two)),
-    Variation(words="text beside a piece of a call", events=_regrouped(_text_beside_call)),
-    Variation(words="its text behind its calls", events=_regrouped(_text_last)),
-    Variation(words="all of it in one chunk", events=_regrouped(_in_one)),
-    Variation(words="one letter per chunk", events=_regrouped(_letters)),
-    Variation(words="an empty piece before each", events=_regrouped(_empty_first)),
-    Variation(words="two pieces of a call in one chunk", events=_regrouped(_calls_in_two_entries)),
+    Variation(words="the last piece beside the finish reason", events=regrouped(_last_two)),
+    Variation(words="text beside a piece of a call", events=regrouped(_text_beside_call)),
+    Variation(words="its text behind its calls", events=regrouped(_text_last)),
+    Variation(words="all of it in one chunk", events=regrouped(_in_one)),
+    Variation(words="one letter per chunk", events=regrouped(_letters)),
+    Variation(words="an empty piece before each", events=regrouped(_empty_first)),
+    Variation(words="two pieces of a call in one chunk", events=regrouped(_calls_in_two_entries)),
 )
 
 
@@ -246,3 +246,19 @@ WITHOUT_END_MARK: Final = Variation(
 """Servers end so, or did: ikawrakow/ik_llama.cpp issue 467, gpustack/llama-box issue 2, and
 huggingface/text-generation-inference issue 1896. At OpenAI's own host the mark always comes.
 """
+
+
+def _stopped(body: dict[str, Any]) -> dict[str, Any]:
+    for choice in body["choices"]:
+        if choice["finish_reason"] == "tool_calls":
+            choice["finish_reason"] = "stop"
+    return body
+
+
+FORCED_CALL: Final = Variation(
+    words="the finish reason stop beside its calls",
+    whole=_stopped,
+    events=lambda events: tuple(change_data(event, _stopped) for event in events),
+)
+"""As OpenAI ends an answer whose tool the request chose: recorded. Compatible servers do so for any call
+(https://github.com/vercel/ai/issues/12218)."""

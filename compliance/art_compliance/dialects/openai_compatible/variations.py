@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.dialects.openai_chat.variations import PROBABILITIES
+from art_compliance.dialects.openai_chat.variations import FORCED_CALL, PROBABILITIES, regrouped
 from art_compliance.dialects.variations import Events, Variation
 
 Entry = dict[str, Any]
@@ -41,10 +41,39 @@ def _with_empty_id(_: Entry, entry: Entry) -> Entry:
     return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
 
 
+def _at_one_index(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each call whole, in a chunk of its own, where its first piece was; all of them have the index 0."""
+    pieces = [entry for chunk in chunks for entry in _entries(chunk)]
+    return [one for chunk in chunks for one in _with_whole_calls(chunk, pieces)]
+
+
+def _with_whole_calls(chunk: dict[str, Any], pieces: list[Entry]) -> list[dict[str, Any]]:
+    entries = _entries(chunk)
+    if not entries:
+        return [chunk]
+    (choice,) = chunk["choices"]
+    calls = [_whole(entry, pieces) for entry in entries if entry.get("id")]
+    return [{**chunk, "choices": [{**choice, "delta": {**choice["delta"], "tool_calls": [call]}}]} for call in calls]
+
+
+def _entries(chunk: dict[str, Any]) -> list[Entry]:
+    (choice,) = chunk["choices"]
+    return choice["delta"].get("tool_calls") or []
+
+
+def _whole(first: Entry, pieces: list[Entry]) -> Entry:
+    arguments = "".join(
+        one.get("function", {}).get("arguments") or "" for one in pieces if one["index"] == first["index"]
+    )
+    return {**first, "index": 0, "function": {**first["function"], "arguments": arguments}}
+
+
 VARIATIONS: Final = (
     PROBABILITIES,
+    FORCED_CALL,
     Variation(words="a call's name in each of its pieces", events=_later_pieces(_named_again)),
     Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
+    Variation(words="the same index for each of its calls", events=regrouped(_at_one_index)),
 )
-"""As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), and as Alibaba serves Qwen
-(https://github.com/symfony/ai/pull/2220)."""
+"""As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), as Alibaba serves Qwen
+(https://github.com/symfony/ai/pull/2220), and as Ollama does (https://github.com/ollama/ollama/issues/15457)."""

@@ -106,6 +106,7 @@ def test_enums_may_be_written_as_numbers():
         ({"output": 7}, '{"output":7}', "success"),
         ({"output": "ok", "error": "no"}, '{"output":"ok","error":"no"}', "success"),
         ({"name": "f", "content": "ok"}, "ok", "success"),
+        ({"name": "f", "result": "ok"}, "ok", "success"),
         ({"name": "f", "error": "no"}, "no", "error"),
         ({"name": "g", "content": "ok"}, '{"name":"g","content":"ok"}', "success"),
         ({"name": "f", "zone": "ok"}, '{"name":"f","zone":"ok"}', "success"),

@@ -9,6 +9,7 @@ import pytest
 from art_compliance import Selection, certify, decode
 from art_compliance.dialects import DIALECTS
 from art_compliance.dialects.writing import CannotWrite
+from art_compliance.judging.rulebook import judge_rules
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import DeepSeekAdapter, OpenRouterAdapter
 from art_sdk.adapters.chat_completions.provider import ChatProvider
@@ -122,3 +123,21 @@ def test_a_refusal_of_openrouter_is_not_content():
 def test_errors_have_the_recorded_form(dialect, status, body):
     assert json.loads(DIALECTS[dialect].answers.write_error(status, "no")) == body
     assert "no" in str(json.loads(DIALECTS[dialect].answers.write_error(500, "no")))
+
+
+OLLAMA = "https://ollama.com/v1/chat/completions"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_refused"),
+    [
+        *((text, False) for text in ('{"at": 1}', "{}", "null", " null\n")),
+        *((text, True) for text in ("nul", "[1]", "1", "true", '"text"', "~", "", '{"at": 1')),
+    ],
+)
+def test_ollama_takes_arguments_that_are_an_object_or_null(arguments: str, is_refused: bool):  # noqa: FBT001
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    result = {"role": "tool", "tool_call_id": "a", "content": "ok"}
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "", "tool_calls": [call]}, result]
+    found = judge_rules("openai-compatible", {"model": "m", "messages": messages}, url=OLLAMA)
+    assert [one.pointer for one in found] == ["/messages/1/tool_calls/0/function/arguments"] * is_refused

@@ -1,0 +1,26 @@
+"""A call is one POST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from art_compliance.miniatures.isolation import readdress
+from trials import messages_of, spoiled
+
+ENDPOINT = "wire.request-goes-to-the-right-endpoint"
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH", "PUT"])
+def test_a_request_with_another_method_is_another_one(method: str):
+    def change(adapter: Any) -> None:
+        readdress(adapter, lambda request, _: {**request, "method": method})
+
+    whole, streamed = messages_of(ENDPOINT, spoiled(change))
+    assert whole == f"a call sends other requests, too: {method} /v1/chat/completions; it must send one POST"
+    assert streamed.startswith("a streamed call sends other requests, too: ")
+
+
+def test_one_post_is_right():
+    assert messages_of(ENDPOINT, spoiled(lambda _: None)) == []

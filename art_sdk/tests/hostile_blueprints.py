@@ -12,16 +12,7 @@ from typing import Any
 
 from art_sdk import PromptManager, load_blueprint
 from hostile import Fault, cycle, doubling
-from hostile_values import (
-    Deeper,
-    Endless,
-    Pretender,
-    RaisingDict,
-    RaisingKey,
-    RaisingList,
-    RaisingMapping,
-    RaisingText,
-)
+from hostile_values import Deeper, Endless, Pretender, RaisingDict, RaisingKey, RaisingList, RaisingMapping, RaisingText
 
 
 def assemble(given: Any) -> object:

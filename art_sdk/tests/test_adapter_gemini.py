@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from art_sdk import (
-    GeminiAdapter,
-)
+from art_sdk import GeminiAdapter
 from refused import place_of
 from short_messages import ASSISTANT, SYSTEM, USER, Messages, Refusal
 

@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from art_sdk import (
-    CallInfo,
-    Completion,
-    GeminiAdapter,
-    ResponseHead,
-    fold,
-)
+from art_sdk import CallInfo, Completion, GeminiAdapter, ResponseHead, fold
 from refused import place_of
 from short_messages import ASSISTANT, USER, Messages, Refusal
 

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from art_sdk import (
-    BUILT_IN,
-    ArtStandardPrompt,
-    CallOptions,
-    parse_prompt,
-)
+from art_sdk import BUILT_IN, ArtStandardPrompt, CallOptions, parse_prompt
 from built_in import adapter_of
 from known_histories import IMAGE, OPTIONS, TOOL, Message, keeping, outcome
 

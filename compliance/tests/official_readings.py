@@ -6,18 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from art_sdk import (
-    TokenEvent,
-    fold,
-)
+from art_sdk import TokenEvent, fold
 from official_calls import ASK_UNSTREAMED
 from recorded_readings import read_answer, sum_of, thoughts_of, value_of
-from recorded_traffic import (
-    Recorded,
-    official,
-    reader_of,
-    replaying,
-)
+from recorded_traffic import Recorded, official, reader_of, replaying
 
 REQUEST_ID_HEADERS = {
     "chat_completions": "x-request-id",

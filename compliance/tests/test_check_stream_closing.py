@@ -10,14 +10,7 @@ import pytest
 from art_compliance.miniatures import find_miniature
 from art_compliance.miniatures.base import retell
 from art_sdk import OpenAIAdapter
-from trials import (
-    answer_events,
-    assert_each_has,
-    messages_of,
-    reason_of,
-    scripted,
-    spoiled,
-)
+from trials import answer_events, assert_each_has, messages_of, reason_of, scripted, spoiled
 
 
 def closing(seconds: float = 0.0, error: Exception | None = None) -> Any:

@@ -13,22 +13,10 @@ import pytest
 
 from art_compliance.cassettes.corpus import Found
 from art_compliance.checks.replay.recorded import read_recorded
-from art_sdk import (
-    EndEvent,
-    ErrorEvent,
-    fold,
-)
+from art_sdk import EndEvent, ErrorEvent, fold
 from official_readings import REQUEST_ID_HEADERS, Facts, official_reading, our_reading
 from recorded_readings import read_answer, recorded_errors, whole_answers
-from recorded_traffic import (
-    READERS,
-    Recorded,
-    accepted,
-    accepted_in_packages,
-    needs_traffic,
-    params,
-    reader_of,
-)
+from recorded_traffic import READERS, Recorded, accepted, accepted_in_packages, needs_traffic, params, reader_of
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # recorded traffic says the same to every Python
 

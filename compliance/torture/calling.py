@@ -18,12 +18,7 @@ from faulty_server import USER, Server, head_of, sends, serving
 from rows import Failed, Row
 
 from art_compliance.provider import StrictProvider
-from art_sdk import (
-    AnthropicAdapter,
-    GeminiAdapter,
-    OpenAIAdapter,
-    TokenEvent,
-)
+from art_sdk import AnthropicAdapter, GeminiAdapter, OpenAIAdapter, TokenEvent
 
 GOOD = sends(TOKEN + FINISH)
 OPTIONS: dict[str, Any] = {"thread_id": "t", "stream": True}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct, field
 
 from art_compliance.pointers import escape
+from art_compliance.quoting import show
 from art_sdk.json_data import is_array, is_object, json_type
 from art_sdk.messages import (
     ArtStandardMessage,
@@ -22,6 +23,9 @@ from art_sdk.messages import (
     ToolSchema,
     UserMessage,
 )
+
+Reader = TypeVar("Reader")
+"""What reads the messages of one role."""
 
 
 class DecodeFailed(ValueError):
@@ -94,6 +98,45 @@ class Ledger:
         for index, item in enumerate(content or ()):
             with self.open(item, f"{pointer}/{index}") as part:
                 yield part, part.take_text("type")
+
+    def texts(
+        self, fields: Fields, blocks: list[dict[str, Any]] | None = None, kept: Container[str | None] = ()
+    ) -> list[str]:
+        """The texts of a message's content; `blocks` receives the parts of the types in `kept`, each with its place."""
+        texts: list[str] = []
+        for at, (part, kind) in enumerate(self.parts(fields, "content")):
+            if kind == "text":
+                texts.append(part.take_text("text") or "")
+            elif blocks is not None and kind in kept:
+                blocks.append({"at": at, "block": {"type": kind, **part.left}})
+                part.left.clear()
+            else:
+                part.put_back("type", kind)
+        return texts
+
+    def texts_and_images(self, fields: Fields, read_image: Callable[[Fields], ImagePart]) -> Iterator[Part]:
+        """The texts and the images (`image_url`) of a user's content."""
+        for part, kind in self.parts(fields, "content"):
+            if kind == "text":
+                yield TextPart(part.take_text("text") or "")
+            elif kind == "image_url":
+                yield read_image(part)
+            else:
+                part.put_back("type", kind)
+
+    def by_role(
+        self, messages: Iterable[object], readers: Mapping[str, Reader], key: Callable[[str], str] = str
+    ) -> Iterator[tuple[Fields, Reader]]:
+        """Each message of `/messages` with the reader of its role. Raises DecodeFailed for a role without one."""
+        for index, message in enumerate(messages):
+            pointer = f"/messages/{index}"
+            with self.open(message, pointer) as fields:
+                role = fields.take_text("role")
+                read = readers.get(key(role or ""))
+                if read is None:
+                    found = "the message has no role" if role is None else f"unknown role {show(role)}"
+                    raise DecodeFailed(f"{pointer}/role", found)
+                yield fields, read
 
     def place_tool(self, pointer: str) -> None:
         """Notes where the next tool stands."""

@@ -24,7 +24,7 @@ from art_compliance.dialects.decoding import (
     wrong_kind,
 )
 from art_compliance.quoting import show
-from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, ToolCall, ToolResultMessage
 from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
 
@@ -48,57 +48,30 @@ class _Messages:
         self._prompt = PromptBuilder(ledger)
 
     def read(self, messages: list[Any]) -> ArtStandardPrompt:
-        for index, message in enumerate(messages):
-            pointer = f"/messages/{index}"
-            with self._ledger.open(message, pointer) as fields:
-                role = fields.take_text("role") or ""
-                read = _ROLES.get(role)
-                if read is None:
-                    raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
-                for one in read(self, fields):
-                    self._prompt.add(one, pointer)
+        for fields, read in self._ledger.by_role(messages, _ROLES):
+            for one in read(self, fields):
+                self._prompt.add(one, fields.pointer)
         return self._prompt.messages
 
     def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        for text in self._texts(fields):
+        for text in self._ledger.texts(fields):
             yield SystemMessage(text)
 
     def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        said: list[TextPart | ImagePart] = []
-        for part, kind in self._ledger.parts(fields, "content"):
-            if kind == "text":
-                said.append(TextPart(part.take_text("text") or ""))
-            elif kind == "image_url":
-                said.append(self._image(part))
-            else:
-                part.put_back("type", kind)
-        yield user_message(said)
+        yield user_message(tuple(self._ledger.texts_and_images(fields, self._image)))
 
     def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         kept: dict[str, Any] = {"tool_plan": fields.take_text("tool_plan"), "citations": fields.take_list("citations")}
         blocks: list[dict[str, Any]] = []
-        text = "".join(self._texts(fields, blocks))
+        text = "".join(self._ledger.texts(fields, blocks, {"thinking"}))
         kept["blocks"] = blocks
         calls = tuple(self._tool_calls(fields))
         extension = {name: value for name, value in kept.items() if value}
         yield AssistantMessage(text or None, calls, extensions={NAME: extension} if extension else None)
 
     def tool(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        text = "".join(self._texts(fields))
+        text = "".join(self._ledger.texts(fields))
         yield ToolResultMessage(text, fields.take_text("tool_call_id") or "unknown")
-
-    def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
-        """The texts of a content; `blocks` receives the thinking, each with its place."""
-        texts: list[str] = []
-        for at, (part, kind) in enumerate(self._ledger.parts(fields, "content")):
-            if kind == "text":
-                texts.append(part.take_text("text") or "")
-            elif blocks is not None and kind == "thinking":
-                blocks.append({"at": at, "block": {"type": kind, **part.left}})
-                part.left.clear()
-            else:
-                part.put_back("type", kind)
-        return texts
 
     def _image(self, part: Fields) -> ImagePart:
         with self._ledger.open(part.take("image_url"), f"{part.pointer}/image_url") as image:

@@ -24,7 +24,6 @@ from art_compliance.dialects.decoding import (
     take_functions,
 )
 from art_compliance.dialects.numbering import OpenCalls
-from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage
 from art_sdk.json_data import is_array, is_object
 from art_sdk.messages import ArtStandardPrompt
@@ -56,14 +55,10 @@ class _Messages:
         self.calls = OpenCalls()
 
     def read(self, messages: list[Any]) -> ArtStandardPrompt:
-        for index, message in enumerate(messages):
-            pointer = f"/messages/{index}"
-            with self._ledger.open(message, pointer) as fields:
-                role = fields.take_text("role") or ""
-                read = _ROLES.get(role.lower())  # `Message.UnmarshalJSON` in api/types.go
-                if read is None:
-                    raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
-                read(self, fields)
+        for fields, read in self._ledger.by_role(
+            messages, _ROLES, str.lower
+        ):  # `Message.UnmarshalJSON` in api/types.go
+            read(self, fields)
         return self._prompt.messages
 
     def system(self, fields: Fields) -> None:

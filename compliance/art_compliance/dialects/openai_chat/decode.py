@@ -22,7 +22,6 @@ from msgspec import Struct
 from art_compliance.dialects.decoding import (
     Decode,
     Decoded,
-    DecodeFailed,
     Fields,
     Ledger,
     PromptBuilder,
@@ -32,8 +31,7 @@ from art_compliance.dialects.decoding import (
     wrong_kind,
 )
 from art_compliance.dialects.numbering import OpenCalls
-from art_compliance.quoting import show
-from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
+from art_sdk import AssistantMessage, ImagePart, SystemMessage, ToolCall, ToolResultMessage, ToolSchema
 from art_sdk.json_data import is_object
 from art_sdk.messages import ArtStandardMessage, ArtStandardPrompt
 
@@ -80,38 +78,25 @@ class _Messages:
         self._prompt = PromptBuilder(ledger)
 
     def read(self, messages: list[Any]) -> ArtStandardPrompt:
-        for index, message in enumerate(messages):
-            pointer = f"/messages/{index}"
-            with self._ledger.open(message, pointer) as fields:
-                role = fields.take_text("role")
-                read = _ROLES.get(role or "")
-                if read is None:
-                    raise DecodeFailed(f"{pointer}/role", f"unknown role {show(role)}")
-                for one in read(self, fields):
-                    self._prompt.add(one, pointer)
+        for fields, read in self._ledger.by_role(messages, _ROLES):
+            for one in read(self, fields):
+                self._prompt.add(one, fields.pointer)
         return self._prompt.messages
 
     def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        texts = self._texts(fields)
+        texts = self._ledger.texts(fields)
         name = fields.take_text("name")
         for text in texts:
             yield SystemMessage(text, name)
 
     def user(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        said: list[TextPart | ImagePart] = []
-        for part, kind in self._ledger.parts(fields, "content"):
-            if kind == "text":
-                said.append(TextPart(part.take_text("text") or ""))
-            elif kind == "image_url":
-                said.append(self._image(part))
-            else:
-                part.put_back("type", kind)
+        said = tuple(self._ledger.texts_and_images(fields, self._image))
         yield user_message(said, fields.take_text("name"))
 
     def assistant(self, fields: Fields) -> Iterator[ArtStandardMessage]:
         extension = {name: kept for name in self._variant.fields if (kept := fields.take(name)) is not None}
         blocks: list[dict[str, Any]] = []
-        texts = self._texts(fields, blocks)
+        texts = self._ledger.texts(fields, blocks, self._variant.parts)
         if blocks:
             extension["blocks"] = blocks
         calls = tuple(self._tool_calls(fields))
@@ -119,24 +104,11 @@ class _Messages:
         yield AssistantMessage("".join(texts) if texts else None, calls, fields.take_text("name"), extensions)
 
     def tool(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        texts = self._texts(fields)
+        texts = self._ledger.texts(fields)
         call_id = fields.take_text("tool_call_id")
         name = fields.take_text("name")
         answered = self._calls.answer(call_id, name)
         yield ToolResultMessage("".join(texts), answered or call_id or "unknown", name)
-
-    def _texts(self, fields: Fields, blocks: list[dict[str, Any]] | None = None) -> list[str]:
-        """The texts of a content; `blocks` receives the parts that the variant keeps."""
-        texts: list[str] = []
-        for at, (part, kind) in enumerate(self._ledger.parts(fields, "content")):
-            if kind == "text":
-                texts.append(part.take_text("text") or "")
-            elif blocks is not None and kind in self._variant.parts:
-                blocks.append({"at": at, "block": {"type": kind, **part.left}})
-                part.left.clear()
-            else:
-                part.put_back("type", kind)
-        return texts
 
     def _image(self, part: Fields) -> ImagePart:
         given = part.take("image_url")

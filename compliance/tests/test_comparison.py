@@ -325,6 +325,22 @@ def test_a_repeated_key_is_not_lost():
     assert not same_json(one.calls[0].arguments, other.calls[0].arguments)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found", "slots"),
+    [
+        ("null", "{}", []),
+        ("null", "null", []),
+        ("{}", "null", ["arguments"]),  # providers that take nothing but an object refuse it
+        ("null", '{"a": null}', ["arguments"]),
+        ("[]", "{}", ["arguments"]),
+        ('{"a": null}', '{"a": {}}', ["arguments"]),
+    ],
+)
+def test_null_may_be_sent_as_no_arguments(wanted: str, found: str, slots: list[str]):
+    one, other = ([user("a"), assistant(None, call("1", text)), result("1", "x")] for text in (wanted, found))
+    assert [difference.slot for difference in compared(one, other).differences] == slots
+
+
 @pytest.mark.parametrize("before", [[], [result("1", "24")]])
 def test_a_result_that_is_no_calls_or_its_second_may_be_sent_as_the_json_that_it_is(before: list[dict[str, Any]]):
     calls = [assistant(None, call("1"))] if before else []

@@ -198,6 +198,15 @@ def keeps_json(wanted: Any, found: Any) -> bool:
     return _same(wanted, found, _keeps_scalar)
 
 
+def keeps_arguments(wanted: Any, found: Any) -> bool:
+    """Whether arguments that were found say what the wanted ones do. `null` may become `{}`, not the other way round.
+
+    For a tool without parameters, models write either (Cohere: https://github.com/vercel/ai/pull/4755), and where a
+    format takes nothing but an object, `null` is refused (https://github.com/langroid/langroid/pull/988).
+    """
+    return keeps_json(wanted, found) or (wanted is None and found == {})
+
+
 def keeps_last_keys(wanted: Any, found: Any) -> bool:
     """Whether the value that was found has the last value of each repeated key, and everything else.
 

@@ -19,7 +19,7 @@ from art_compliance.comparison.normal_form import (
     arguments_text,
     is_json_of,
     is_marked,
-    keeps_json,
+    keeps_arguments,
     keeps_last_keys,
     same_json,
 )
@@ -185,8 +185,9 @@ class _TurnComparison:
         if wanted.name != found.name:
             text = f"the called tool {show(wanted.name)} became {show(found.name)}"
             self._add("call", text, found=entry, call=found, path=wanted.path)
-        if not (keeps_json(wanted.arguments, found.arguments) or self._are_wrapped(wanted.arguments, found.arguments)):
-            shown = describe_json_change(arguments_text(wanted.arguments), arguments_text(found.arguments))
+        given, sent = wanted.arguments, found.arguments
+        if not (keeps_arguments(given, sent) or self._are_wrapped(given, sent)):
+            shown = describe_json_change(arguments_text(given), arguments_text(sent))
             text = f"the arguments of the call {show(wanted.id)} changed: {shown}"
             self._add(
                 "arguments",
@@ -194,7 +195,7 @@ class _TurnComparison:
                 found=entry,
                 call=found,
                 path=f"{wanted.path}.function.arguments",
-                is_last_of_keys=keeps_last_keys(wanted.arguments, found.arguments),
+                is_last_of_keys=keeps_last_keys(given, sent),
             )
         self._compare_results(wanted, found, entry)
 
@@ -308,7 +309,7 @@ def _is_empty_system(entry: Entry) -> bool:
 
 def _is_same_call(wanted: EntryCall, found: EntryCall) -> bool:
     """Whether both call the same tool with the same arguments."""
-    return wanted.name == found.name and keeps_json(wanted.arguments, found.arguments)
+    return wanted.name == found.name and keeps_arguments(wanted.arguments, found.arguments)
 
 
 def _same_images(wanted: tuple[Image, ...], found: tuple[Image, ...]) -> bool:

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 import msgspec
 
+from art_compliance import DecodeFailed, decode
 from art_compliance.checks.replay.recorded import read_recorded
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.framing import change_payloads
 from art_compliance.judging.examples import load_examples, unfold
 from art_compliance.judging.rulebook import judge_rules
 from art_compliance.scenarios import WrittenAnswer
-from test_kept_readings import URLS, cases, reading
+from test_kept_readings import URLS, cases
 from test_written_answers import ANSWERS
 from varied_json import variations
 
@@ -34,7 +35,15 @@ def of_payloads(dialect: Dialect) -> Iterator[Reading]:
     for name, payload, url in _payloads(dialect.name):
         for words, varied in variations(f"{dialect.name} {name}", payload, 12):
             found = [f"{one.pointer}: {one.message}" for one in judge_rules(dialect.name, varied, url=url)]
-            yield name, words, [reading(dialect.name, varied, whole=True), *found]
+            yield name, words, [_decoded(dialect, varied, url), *found]
+
+
+def _decoded(dialect: Dialect, payload: Any, url: str | None) -> Any:
+    """All that is decoded, or the error."""
+    try:
+        return msgspec.to_builtins(decode(dialect.name, payload, url=url), order="deterministic")
+    except DecodeFailed as error:
+        return f"{error.pointer}: {error}"
 
 
 def _payloads(dialect: str) -> Iterator[tuple[str, Any, str | None]]:
@@ -53,7 +62,7 @@ def of_answers(dialect: Dialect) -> Iterator[Reading]:
     for name, answer in _answers(dialect):
         body = json.loads(dialect.answers.write(answer))
         for words, varied in variations(f"{dialect.name} {name}", body, 30):
-            yield name, words, msgspec.to_builtins(read_recorded(dialect, json.dumps(varied).encode()))
+            yield name, words, _said(dialect, json.dumps(varied).encode())
 
 
 def _answers(dialect: Dialect) -> Iterator[tuple[str, WrittenAnswer]]:
@@ -70,8 +79,11 @@ def of_streams(dialect: Dialect) -> Iterator[Reading]:
     for name, answer in _answers(dialect):
         events = list(dialect.streams.write(answer))
         for words, stream in _varied_streams(f"{dialect.name} {name}", events):
-            recorded = msgspec.to_builtins(read_recorded(dialect, stream))
-            yield name, words, [recorded, *dialect.streams.order.judge(stream)]
+            yield name, words, [_said(dialect, stream), *dialect.streams.order.judge(stream)]
+
+
+def _said(dialect: Dialect, body: bytes) -> Any:
+    return msgspec.to_builtins(read_recorded(dialect, body), order="deterministic")
 
 
 def _varied_streams(name: str, events: list[bytes]) -> Iterator[tuple[str, bytes]]:

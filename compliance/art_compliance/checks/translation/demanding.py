@@ -45,7 +45,7 @@ class Demand(Struct, frozen=True, kw_only=True):
 )
 def demanding_prompts_survive(trial: Trial) -> Iterator[Problem]:
     """Agents run for hours, and what they carry grows."""
-    for demand in _DEMANDS:
+    for demand in DEMANDS:
         if not trial.subject.capabilities.issuperset(demand.needs):
             continue
         prompt, options = demand.make(Random(f"{trial.seed} {demand.words}"))
@@ -214,7 +214,7 @@ _IMAGE: Final = 900_000
 
 
 _TOOLS_NEEDED: Final[tuple[Capability, ...]] = ("tools",)
-_DEMANDS: Final = (
+DEMANDS: Final = (
     Demand(words=f"{_TURNS} turns", make=_many_turns),
     Demand(words=f"{_ROUNDS} rounds with a tool", needs=_TOOLS_NEEDED, make=_many_rounds),
     Demand(words=f"{_CALLS} calls in one turn", needs=("tools", "parallel_tools"), make=_many_calls),

@@ -1,0 +1,26 @@
+"""Other forms of an answer are tried on an adapter without tools, too."""
+
+from __future__ import annotations
+
+from art_compliance.miniatures import MINIATURES
+from art_sdk import AnthropicAdapter
+from trials import messages_of
+
+READ = "response.other-forms-are-read"
+
+
+class WithoutTools(AnthropicAdapter):
+    """Declares no tools."""
+
+    capabilities = AnthropicAdapter.capabilities - {"tools", "tool_choice", "parallel_tools"}
+
+
+def test_a_form_is_read_wrongly_without_tools():
+    (miniature,) = (one for one in MINIATURES if one.id == "reads-the-first-text-alone")
+    found = messages_of(READ, miniature.of(WithoutTools))
+    assert found
+    assert all(message.startswith("given with ") for message in found)
+
+
+def test_every_form_is_read_without_tools():
+    assert messages_of(READ, WithoutTools) == []

@@ -48,7 +48,7 @@ def bytewise(body: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize(("body", "frames"), WHOLE.values(), ids=WHOLE)
 def test_frames_are_the_same_however_the_bytes_are_cut(body: bytes, frames: list[Frame]) -> None:
-    dice = random.Random(7)  # noqa: S311 - a test's cuts
+    dice = random.Random(7)
     cuts = sorted(dice.sample(range(len(body) + 1), min(3, len(body))))
     for chunks in ([body], bytewise(body), [body[a:b] for a, b in zip([0, *cuts], [*cuts, len(body)], strict=True)]):
         stream = AwsEventStream()
@@ -121,7 +121,7 @@ def test_a_message_beyond_the_bound_is_refused_before_it_has_come() -> None:
 def test_botocore_reads_the_same_three_times_slower() -> None:
     """5 MB of usual events, in pieces of 64 KB, in CPU time; the better of two runs each."""
     event_stream_buffer = import_module("botocore.eventstream").EventStreamBuffer
-    dice = random.Random(7)  # noqa: S311 - a test's texts
+    dice = random.Random(7)
     texts = ["".join(dice.choices("abcdef é", k=12)) for _ in range(200)]
     event = [
         message("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": text}, "p": "abcdefghijklmnop"})

@@ -29,7 +29,7 @@ class Made(NamedTuple):
 
 def letters(alphabet: str, count: int, seed: str) -> str:
     """Letters as a generator of keys draws them, the same ones every time; the ends are letters or digits."""
-    draw = random.Random(seed)  # noqa: S311 - the same letters every time
+    draw = random.Random(seed)
     drawn = "".join(draw.choice(alphabet) for _ in range(count - 2))
     plain = [letter for letter in alphabet if letter.isalnum()]
     return draw.choice(plain) + drawn + draw.choice(plain)
@@ -51,7 +51,7 @@ def _parts(name: str, *parts: str | tuple[str, int]) -> Made:
 
 
 def _uuid(name: str, before: str) -> Made:
-    drawn = random.Random(name).getrandbits(128)  # noqa: S311 - the same letters every time
+    drawn = random.Random(name).getrandbits(128)
     made = str(uuid.UUID(int=drawn, version=4))
     return Made(before + made, made)
 

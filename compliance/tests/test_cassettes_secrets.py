@@ -122,7 +122,7 @@ def test_cuts_move_with_what_is_replaced(case: str):
 
 
 def _image(size: int) -> bytes:
-    return random.Random(7).randbytes(size)  # noqa: S311 - the same bytes every time
+    return random.Random(7).randbytes(size)
 
 
 PICTURES: dict[str, Callable[[bytes], str]] = {

@@ -20,7 +20,7 @@ TOGETHER = "translation.options-survive-together"
 @pytest.mark.parametrize("seed", range(3))
 def test_all_values_of_any_factors_occur_in_a_few_rows(size: int, seed: int):
     factors = {"a": ("1", "2", "3"), "b": ("1", "2"), "c": ("1", "2"), "d": ("1",), "e": ("1", "2", "3", "4")}
-    rows = list(covering_rows(factors, Random(seed), size))  # noqa: S311 - draws the same rows again
+    rows = list(covering_rows(factors, Random(seed), size))
     for group in combinations(factors, size):
         for values in product(*(factors[name] for name in group)):
             assert any(all(row[name] == value for name, value in zip(group, values, strict=True)) for row in rows)

@@ -277,7 +277,7 @@ def test_an_error_in_a_stream_is_what_the_official_client_raises(one: Recorded) 
 def test_however_the_bytes_are_cut_the_events_are_the_same(one: Recorded) -> None:
     wanted = shown(read_stream(reader_of(one), [one.answer]))
     assert shown(read_stream(reader_of(one), [one.answer[at : at + 1] for at in range(len(one.answer))])) == wanted
-    chance = random.Random(one.name)  # noqa: S311 - no secret
+    chance = random.Random(one.name)
     for _ in range(5):
         at = [0, *sorted(chance.choices(range(len(one.answer)), k=40)), len(one.answer)]
         assert shown(read_stream(reader_of(one), [one.answer[a:b] for a, b in pairwise(at)])) == wanted

@@ -28,7 +28,7 @@ CHAT = DIALECTS["openai-chat"].streams
 
 
 def dice(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - where bytes are cut is not a secret
+    return random.Random(seed)
 
 
 @pytest.mark.parametrize(("count", "half"), [(1, 1), (2, 1), (3, 2), (7, 4), (8, 4)])

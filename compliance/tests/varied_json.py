@@ -86,7 +86,7 @@ def _places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 
 def variations(name: str, value: Any, count: int) -> Iterator[Change]:
     """The value with one change each, or two: what was changed where, and the whole."""
-    random = Random(crc32(name.encode()))  # noqa: S311 - the same each time
+    random = Random(crc32(name.encode()))
     for number in range(count):
         changed: Any = deepcopy(value)
         words: list[str] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.payload import with_model_of
 from art_compliance.miniatures.base import change_payload
 from art_sdk import OpenAIAdapter
 from trials import findings_of, reason_of, spoiled, suite_scenario, translating
@@ -28,6 +29,18 @@ def found(make: Any) -> list[tuple[str, str | None]]:
 @pytest.mark.parametrize("fields", [{}, {"model": "own"}])
 def test_the_model_is_the_adapters_own(fields: dict[str, Any]):
     assert found(translating(lambda payload, *_: {**payload, **fields}, Derived)) == []
+
+
+@pytest.mark.parametrize(
+    ("payload", "kept", "wanted"),
+    [
+        ({"model": "own"}, {"model": "m", "n": 1}, {"model": "own", "n": 1}),
+        ({}, {"model": "m"}, {"model": "m"}),
+        ({"model": "own"}, {"n": 1}, {"n": 1}),
+    ],
+)
+def test_of_a_service_the_model_is_compared_with_itself(payload: Any, kept: dict[str, Any], wanted: Any):
+    assert with_model_of(payload, kept) == wanted
 
 
 def test_of_any_other_adapter_what_another_check_reports_is_left_to_it():

@@ -16,7 +16,8 @@ import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from art_compliance import DecodeFailed, decode
-from art_compliance.dialects import DIALECTS
+from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.dialects.endpoints import ENDPOINTS
 from art_compliance.judging.examples import load_examples, unfold
 from art_compliance.judging.rulebook import judge_rules
 from art_compliance.resources import data_folder
@@ -91,3 +92,13 @@ def facts(value: Any) -> Any:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_facts_of_a_dialect_are_as_before(dialect: str, snapshot: SnapshotAssertion):
     assert facts(DIALECTS[dialect]) == snapshot(extension_class=JSONSnapshotExtension)
+
+
+def test_the_facts_of_the_services_are_as_before(snapshot: SnapshotAssertion):
+    kept = {
+        f"{one.service}, {one.dialect}": {
+            name: facts(value) for name in one.__struct_fields__ if not isinstance(value := getattr(one, name), Dialect)
+        }
+        for one in ENDPOINTS
+    }
+    assert kept == snapshot(extension_class=JSONSnapshotExtension)

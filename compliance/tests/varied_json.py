@@ -23,7 +23,7 @@ Change = tuple[str, Any]
 
 def _of_any(value: Any, random: Random) -> Iterator[Change]:
     odd = random.choice(ODD)
-    yield f"is {json.dumps(odd)}", odd
+    yield f"is {json.dumps(odd)}", deepcopy(odd)  # a second change may be inside it
     yield "is in a list", [value]
 
 

@@ -36,6 +36,7 @@ from official_wrapping import (
     read_options,
     said,
     texts,
+    total,
     type_of,
     watch,
     watch_events,
@@ -95,7 +96,7 @@ class OpenAIClient:
         finish = usage = None
         async for chunk in read(await self.client.chat.completions.create(**request)):
             usage = chunk.usage or usage
-            for choice in chunk.choices:
+            for choice in (one for one in chunk.choices if not one.index):
                 part, finish = choice.delta if "stream" in request else choice.message, choice.finish_reason or finish
                 yield part.content or part.refusal or ""
         check_end(finish)
@@ -215,15 +216,15 @@ class GeminiClient:
         ask = models.generate_content_stream if streamed else models.generate_content
         async for chunk in read_google(ask(**request)):
             usage = chunk.usage_metadata or usage
-            for candidate in chunk.candidates or ():
+            for candidate in (one for one in chunk.candidates or () if not one.index):
                 reason = candidate.finish_reason or reason
                 for part in (candidate.content and candidate.content.parts) or ():
                     yield "" if part.thought else part.text or ""
             reason = "SAFETY" if chunk.prompt_feedback and chunk.prompt_feedback.block_reason else reason
         check_end(reason)
-        known = {"input_tokens": usage.prompt_token_count, "cached_tokens": usage.cached_content_token_count}
-        known |= {"output_tokens": (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)}
-        yield {**known, "stop_reason": ENDS.get(reason, "other")}
+        known = {"input_tokens": total(usage.prompt_token_count, usage.tool_use_prompt_token_count)}
+        known |= {"output_tokens": total(usage.candidates_token_count, usage.thoughts_token_count)}
+        yield {**known, "cached_tokens": usage.cached_content_token_count, "stop_reason": ENDS.get(reason, "other")}
 
 
 class OllamaClient:

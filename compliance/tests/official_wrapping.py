@@ -31,6 +31,12 @@ def whole(count: float | None) -> int | None:
     return None if count is None else int(count)
 
 
+def total(*counts: int | None) -> int | None:
+    """None where no count is given."""
+    given = [count for count in counts if count is not None]
+    return sum(given) if given else None
+
+
 def blocks_of(content: Any) -> list[dict[str, str]]:
     return [{"type": "text", "text": text} for text in texts(content)]
 

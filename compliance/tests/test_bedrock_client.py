@@ -60,7 +60,7 @@ class BedrockClient:
                 # an event that is not JSON is one without fields
                 deltas = [event["contentBlockDelta"]["delta"]] if "contentBlockDelta" in event else []
                 for part in event["output"]["message"]["content"] if "output" in event else deltas:
-                    yield part.get("text", "")
+                    yield text_of(part)
                 stop = event.get("messageStop", event).get("stopReason") or stop
                 usage = event.get("metadata", event).get("usage") or usage
         check_end(stop)
@@ -70,6 +70,12 @@ class BedrockClient:
 
 
 NAMES = {"top_p": "topP"}
+
+
+def text_of(part: Any) -> str:
+    """A block's text, which may stand beside its citations, or a delta's."""
+    cited = part.get("citationsContent", {}).get("content", ())
+    return part.get("text", "") + "".join(one["text"] for one in cited)
 
 
 class Bearer:
@@ -102,6 +108,8 @@ def joined(turns: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
             messages[-1]["content"] += parts
         else:
             messages.append({"role": role, "content": [*parts]})
+    if messages and messages[0]["role"] == "assistant":
+        raise PromptTranslationFailed("the user must begin")
     return messages
 
 

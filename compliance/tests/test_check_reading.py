@@ -244,7 +244,7 @@ def test_what_the_provider_wants_back_stands_in_the_next_request(dialect: str, s
 
 def test_without_a_signature_nothing_goes_back():
     name, thought = "response.signatures-go-back", WrittenAnswer(content="a", thinking="Hm.", signature="c2ln")
-    assert "no signature" in reason_of(name, AnthropicAdapter, scenario(SAID))
+    assert "nothing that the provider wants back" in reason_of(name, AnthropicAdapter, scenario(SAID))
     plain = scripted(answer_events("a"), capabilities=["tools"])
     assert "reasoning" in reason_of(name, plain, scenario(thought))
 

@@ -39,6 +39,9 @@ def test_an_official_client_is_certified_as_a_black_box():
     assert (report.adapter.kind, report.is_certified) == ("black box", True)
 
 
+BUGS = {OllamaClient: {"stream.unusual-answers-are-read"}}
+"""Of the clients themselves: httpx's `iter_lines`, which Ollama's reads streams with, ends a line at U+0085."""
+
 SHARED = ("load", "properties")
 """The stages that judge what the wrappers have in common: their connections, and what they refuse."""
 
@@ -62,7 +65,7 @@ SHARED = ("load", "properties")
 def test_an_official_client_passes_every_check_of_its_own_code(client: type):
     selection = Selection(checks=tuple(name for name, one in CHECKS.items() if one.stage.name not in SHARED))
     report = certify(client, selection=selection, isolated=False)
-    assert failures(report) == {}
+    assert {key.partition(" ")[0] for key in failures(report)} == BUGS.get(client, set()), failures(report)
     assert report.adapter.kind == "black box"
     stages = {one.check.partition(".")[0] for one in report.results if one.verdict == "pass"}
     assert stages >= {"translation", "wire", "payload", "response", "stream", "faults"}

@@ -123,6 +123,15 @@ def test_requested_reasoning_is_signed_and_must_come_back_unchanged(
     assert provider.seen()[-1].findings[-1].check == "provider.signature-comes-back-unchanged"
 
 
+@pytest.mark.parametrize("asked", [{}, {"include": ["reasoning.encrypted_content"]}])
+def test_encrypted_reasoning_of_the_responses_api_need_not_be_asked_for(
+    provider: StrictProvider, asked: dict[str, Any]
+):
+    payload = HELLO["openai-responses"] | {"model": "gpt-5-mini"} | asked
+    thought, *_ = post(provider, "openai-responses", payload).json()["output"]
+    assert is_ours(thought["encrypted_content"])
+
+
 def test_a_changed_thought_does_not_match_its_signature(provider: StrictProvider):
     _, wanted, _ = THINKING[0]
     response = post(provider, "anthropic-messages", HELLO["anthropic-messages"] | TOOLS["anthropic-messages"] | wanted)

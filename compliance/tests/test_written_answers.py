@@ -15,6 +15,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.order import read_events
+from art_compliance.dialects.writing import as_sayable
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 
@@ -102,3 +103,12 @@ def test_a_signature_of_geminis_must_be_base64(signature: str, is_bytes: bool): 
         assert form["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == signature
     else:
         assert form == "cannot be written: a thought signature must be base64"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_signed"), [("ollama-chat", False), ("cohere-chat-v2", False), ("gemini-generate", True)]
+)
+def test_an_answer_is_unsigned_where_the_provider_signs_nothing(name: str, is_signed: bool):  # noqa: FBT001
+    signed = WrittenAnswer(content="a", thinking="Hm.", signature="c2ln")
+    said = as_sayable(DIALECTS[name].answers.write, signed)
+    assert (said.thinking, said.signature) == ("Hm.", "c2ln" if is_signed else None)

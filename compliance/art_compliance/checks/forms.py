@@ -164,6 +164,9 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     ),
     "a text of 60,000 characters": WrittenAnswer(content="\u00e9\u00e8 and more words\n\n" * 3000),
     "a text of blanks and line ends": WrittenAnswer(content="\n\n    \t\n        indented\r\n      \n"),
+    "a text with other line ends than those of streams": WrittenAnswer(
+        content="one\u0085two\u2028three\u2029four\u000bfive\u000csix\u001cseven"
+    ),
     "a text between fences": WrittenAnswer(content='```json\n{"at": "here"}\n```'),
     "a text that looks like a call": WrittenAnswer(content='{"name": "look", "arguments": {"at": "here"}}'),
     "a text about the tags of reasoning": WrittenAnswer(content="Write <think> before it, and </think> after it."),

@@ -14,6 +14,7 @@ from art_compliance.checks.recording import Recording
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read, require_sent, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare, expected_options
 from art_compliance.dialects import CannotWrite, Decoded, DecodeFailed, Dialect
+from art_compliance.dialects.writing import as_sayable
 from art_compliance.generating.profiles import Search
 from art_compliance.provider import Answerer, Change, Response, answering_with, ask
 from art_compliance.provider.composing import answer_as_asked
@@ -178,9 +179,10 @@ class Trial:
 
     @property
     def written(self) -> WrittenAnswer:
-        """The scenario's answer. Raises NotApplicable if it has none."""
+        """The scenario's answer, unsigned where the provider signs nothing. Raises NotApplicable if it has none."""
         self.require("answer")
-        return cast("WrittenAnswer", self.scenario.answer)
+        answer = cast("WrittenAnswer", self.scenario.answer)
+        return answer if self.subject.dialect is None else as_sayable(self.subject.dialect.answers.write, answer)
 
     def call(self, answer: WrittenAnswer, *, change: Change | None = None, **options: Any) -> Reply:
         """What a call gives for this answer, streamed where the request asks for a stream. Raises NotApplicable.

@@ -112,6 +112,22 @@ def _no_signatures(payload: dict[str, Any]) -> Iterator[Signature]:
     return iter(())
 
 
+class Rewritten(Struct, frozen=True, kw_only=True):
+    """A tool of a request whose schema the provider changes before the model sees it."""
+
+    pointer: str
+    """The JSON pointer of the tool."""
+    message: str
+    """What is changed, and how to prevent it."""
+    source: str
+    """Where the provider says so."""
+
+
+def _nothing_rewritten(payload: dict[str, Any]) -> Iterator[Rewritten]:
+    del payload
+    return iter(())
+
+
 class Requests(Struct, frozen=True, kw_only=True):
     """What is sent."""
 
@@ -140,6 +156,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Whether the signature of earlier reasoning goes back with the next request."""
     find_signatures: Callable[[dict[str, Any]], Iterator[Signature]] = _no_signatures
     """The signatures in a body that the provider would verify."""
+    find_rewritten: Callable[[dict[str, Any]], Iterator[Rewritten]] = _nothing_rewritten
+    """The tools in a body whose schemas the provider would change."""
     wider_schema: WiderSchema | None = None
     """A schema that takes more, by which a refusal becomes a note."""
 

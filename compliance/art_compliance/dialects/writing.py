@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from msgspec import structs
@@ -26,6 +27,20 @@ class WriteStream(Protocol):
     def __call__(self, answer: WrittenAnswer, payload: object = None) -> tuple[bytes, ...]:
         """Returns the events in the provider's order."""
         ...
+
+
+def as_sayable(write: Callable[[WrittenAnswer], object], answer: WrittenAnswer) -> WrittenAnswer:
+    """The answer without its signature where `write` raises CannotWrite for one: some providers sign nothing."""
+    unsigned = structs.replace(answer, signature=None)
+    return unsigned if answer.signature and not _can(write, answer) and _can(write, unsigned) else answer
+
+
+def _can(write: Callable[[WrittenAnswer], object], answer: WrittenAnswer) -> bool:
+    try:
+        write(answer)
+    except CannotWrite:
+        return False
+    return True
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:

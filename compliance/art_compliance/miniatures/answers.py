@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from art_compliance.miniatures.base import Events, as_data, change_events, miniature
+from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_sdk import TokenEvent
@@ -180,6 +180,19 @@ def gives_arguments_as_objects(adapter: Any) -> None:
 def forgets_what_is_wanted_back(adapter: Any) -> None:
     """END's message has no extensions."""
     change_events(adapter, lambda events: _with_message(events, _without_extensions))
+
+
+@miniature("response.signatures-go-back", "response.answer-can-be-appended", around=("ollama-chat",))
+def forgets_thinking_before_calls(adapter: Any) -> None:
+    """The thinking of an answer with calls is not sent back."""
+
+    def change(payload: Any) -> Any:
+        for message in payload["messages"]:
+            if message.get("tool_calls"):
+                message.pop("thinking", None)
+        return payload
+
+    change_payload(adapter, change)
 
 
 @miniature("response.context-marks-the-tokens")

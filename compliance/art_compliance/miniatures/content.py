@@ -101,6 +101,18 @@ def drops_tool_descriptions(adapter: Any) -> None:
     change_options(adapter, lambda o: {**o, "tools": [{**t, "description": ""} for t in o.get("tools", ())]})
 
 
+@miniature("translation.tools-survive", around=("openai-responses",))
+def leaves_strict_out(adapter: Any) -> None:
+    """Tools do not say that they are not strict, which makes their optional parameters required."""
+    change_payload(adapter, _without_strict)
+
+
+def _without_strict(payload: Any) -> Any:
+    for tool in payload.get("tools", ()):
+        del tool["strict"]
+    return payload
+
+
 @miniature("translation.options-survive", "translation.canary-options-arrive")
 def drops_temperature(adapter: Any) -> None:
     """The temperature is not sent."""

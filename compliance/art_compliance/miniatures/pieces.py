@@ -260,3 +260,9 @@ def knows_no_citations(adapter: Any) -> None:
         return {**event, "delta": {"type": "text_delta"}} if is_citation else event
 
     refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("stream.unusual-answers-are-read", around=("ollama-chat", "openai"))
+def ends_lines_as_python_does(adapter: Any) -> None:
+    """A line of a stream ends where `str.splitlines` ends it, inside texts, too."""
+    refeed(adapter, lambda chunk: chunk.replace("\u0085".encode(), b"\n").replace("\u2028".encode(), b"\n"))

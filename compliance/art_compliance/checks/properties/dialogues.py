@@ -16,6 +16,7 @@ from art_compliance.checks.translation.conservation import as_problem, class_of
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite, DecodeFailed, Dialect
 from art_compliance.dialects.base import Answers
+from art_compliance.dialects.writing import as_sayable
 from art_compliance.findings import Example, Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT, Asked, Response
@@ -101,7 +102,7 @@ class Dialogue:
         said = replace(answer, tool_calls=renamed, finish="tool_calls" if renamed else "stop")
         said = said if said.content or renamed else replace(said, content=WRITTEN_TEXT)
         if said.thinking and "reasoning" in self._can:
-            said = replace(said, signature=sign(said.thinking))
+            said = as_sayable(self._dialect.answers.write, replace(said, signature=sign(said.thinking)))
             try:
                 self._dialect.answers.write(said)
             except CannotWrite:

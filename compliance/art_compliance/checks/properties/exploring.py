@@ -14,6 +14,7 @@ from art_compliance.checks.properties.kept import folder_of, keep, kept_for
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite, Dialect
+from art_compliance.dialects.writing import as_sayable
 from art_compliance.findings import Example, Finding, Problem
 from art_compliance.generating.requests import Family, Request, as_scenario
 from art_compliance.generating.searching import make_requests
@@ -102,11 +103,12 @@ def _trial_of(trial: Trial, request: Request) -> Trial:
 
 def _sayable(dialect: Dialect, answer: WrittenAnswer) -> WrittenAnswer:
     """The answer, without its reasoning where the dialect cannot write that."""
+    said = as_sayable(dialect.answers.write, answer)
     try:
-        dialect.answers.write(answer)
+        dialect.answers.write(said)
     except CannotWrite:
         return structs.replace(answer, thinking="", signature=None, thinking_tokens=None)
-    return answer
+    return said
 
 
 def check_law(

@@ -124,13 +124,14 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
 )
 def signatures_go_back(trial: Trial) -> Iterator[Problem]:
     """Without it, a thinking model's tool loop ends in 400."""
-    signature, message = trial.written.signature, trial.answered.message
-    if signature is None or "reasoning" not in trial.subject.capabilities:
-        raise NotApplicable("the answer has no signature" if signature is None else "not declared: reasoning")
-    dialect = trial.dialect
+    written, message, requests = trial.written, trial.answered.message, trial.dialect.requests
+    is_wanted = written.signature is not None or (bool(written.thinking) and not requests.has_signature)
+    if not is_wanted or "reasoning" not in trial.subject.capabilities:
+        why = "not declared: reasoning" if is_wanted else "the answer has nothing that the provider wants back"
+        raise NotApplicable(why)
     wanted = [
-        *([signature] if dialect.requests.has_signature else []),
-        *([trial.written.thinking] if dialect.requests.has_thinking else []),
+        *([written.signature] if written.signature is not None and requests.has_signature else []),
+        *([written.thinking] if written.thinking and requests.has_thinking else []),
     ]
     sent = trial.observe_sent([*trial.scenario.prompt, message, *_next_turn(trial.answered)])
     sent_back = [leaf for _, leaf in leaves(sent.payload)]

@@ -235,9 +235,18 @@ result_status_survives = _survives(
     "result-status",
     "A failed result is marked as failed, or the loss result_status is declared.",
 )
-tools_survive = _survives(
-    "translation.tools-survive", "tool", "Every tool is in the request with its name, description and schemas."
+
+
+@check(
+    "translation.tools-survive",
+    clause="Every tool is in the request with its name, description and schemas.",
+    requires="declared",
 )
+def tools_survive(trial: Trial) -> Iterator[Problem]:
+    """Also as the model sees it: a provider may change a schema that the request does not protect."""
+    lost = [as_problem(difference) for difference in _losses(trial) if difference.slot == "tool"]
+    rewritten = trial.dialect.requests.find_rewritten(trial.sent.payload)
+    yield from lost or (Problem(one.message, pointer=one.pointer, source=one.source) for one in rewritten)
 
 
 @check(

@@ -23,6 +23,7 @@ from art_compliance.dialects.openai_responses.streams import (
     write_stream,
     write_stream_error,
 )
+from art_compliance.dialects.openai_responses.strictness import find_rewritten
 from art_compliance.dialects.openai_responses.variations import VARIATIONS
 
 GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
@@ -57,6 +58,7 @@ OPENAI_RESPONSES: Final = Dialect(
         marks=("prompt_cache_breakpoint",),
         has_thinking=True,
         find_signatures=find_signatures,
+        find_rewritten=find_rewritten,
     ),
     answers=Answers(
         write=write_response,

@@ -1,4 +1,8 @@
-"""OpenAI's reasoning: when an answer has some, and what of it comes back."""
+"""OpenAI's reasoning: when an answer has some, and what of it comes back.
+
+Encrypted reasoning comes by default, whether or not `include` asks for it: docstring of
+`ResponseReasoningItem.encrypted_content` in openai 3.54, and developers.openai.com/api/docs/guides/reasoning.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,17 @@ from art_compliance.dialects.ruling import Place, child, objects
 from art_sdk.json_data import is_array
 
 _REASONS: Final = re.compile(r"(^|[/.])(o\d|gpt-[5-9](?!\S*-chat))")
-ENCRYPTED: Final = "reasoning.encrypted_content"
+_ENCRYPTED: Final = "reasoning.encrypted_content"
 
 
 def reasoning(payload: dict[str, Any], model: str) -> Reasoning | None:
-    """A summary is shown if it is asked for, and the encrypted reasoning if it is to be included."""
+    """A summary is shown if it is asked for, the encrypted reasoning in any case."""
     asked = child(Place(payload), "reasoning").value
     include: Any = payload.get("include")
-    is_included = is_array(include) and ENCRYPTED in include
+    is_included = is_array(include) and _ENCRYPTED in include
     if not (_REASONS.search(model) or asked.get("effort") not in (None, "none") or is_included):
         return None
-    return Reasoning(text=asked.get("summary") is not None, signature=is_included)
+    return Reasoning(text=asked.get("summary") is not None, signature=True)
 
 
 def find_signatures(payload: dict[str, Any]) -> Iterator[Signature]:

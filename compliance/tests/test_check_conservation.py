@@ -16,6 +16,7 @@ from art_sdk import AnthropicAdapter, OpenAIAdapter
 from trials import (
     Event,
     assert_each_has,
+    call_of,
     findings_of,
     messages_of,
     reason_of,
@@ -243,4 +244,19 @@ def test_the_last_value_of_a_repeated_key_is_what_most_readers_keep(read: Callab
         return payload
 
     (found,) = findings_of("translation.arguments-survive", translating(spoil), suite_scenario("doubled-key"))
+    assert found.finding_class == of
+
+
+HI = {"role": "user", "content": "hi"}
+CALL = {"role": "assistant", "content": None, "tool_calls": [call_of()]}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "more", "of"),
+    [([HI], [], "contract"), ([HI, CALL], [{"role": "tool", "tool_call_id": "c1", "content": "?"}], "loss")],
+)
+def test_what_is_sent_with_a_result_that_nobody_gave_is_corrupted(prompt: list[Any], more: list[Any], of: str):
+    refused = scenario(prompt=prompt, outcomes={"default": ("refused:UNANSWERED",)})
+    sends = translator(lambda *_: {"model": "m", "messages": [*prompt, *more]})
+    (found,) = findings_of("translation.outcome-is-right", sends, refused)
     assert found.finding_class == of

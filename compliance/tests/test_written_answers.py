@@ -14,6 +14,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
+from art_compliance.dialects.endpoints import ENDPOINTS, Endpoint
 from art_compliance.dialects.order import read_events
 from art_compliance.dialects.writing import as_sayable
 from art_compliance.scenarios import WrittenAnswer
@@ -112,3 +113,12 @@ def test_an_answer_is_unsigned_where_the_provider_signs_nothing(name: str, is_si
     signed = WrittenAnswer(content="a", thinking="Hm.", signature="c2ln")
     said = as_sayable(DIALECTS[name].answers.write, signed)
     assert (said.thinking, said.signature) == ("Hm.", "c2ln" if is_signed else None)
+
+
+@pytest.mark.parametrize("service", ENDPOINTS, ids=lambda one: f"{one.service}-{one.dialect}")
+def test_an_error_of_a_service_is_kept_to_the_letter(service: Endpoint, snapshot: SnapshotAssertion):
+    forms: dict[str, Any] = {}
+    for status in STATUSES:
+        forms[f"error {status}"] = json.loads(service.spoken.answers.write_error(status, "no"))
+        forms[f"error {status}, streamed"] = as_text(service.spoken.streams.write_error(status, "no"))
+    assert forms == snapshot(extension_class=JSONSnapshotExtension)

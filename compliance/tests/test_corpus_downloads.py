@@ -38,7 +38,7 @@ def sdist(folder: Path, files: dict[str, bytes], **changed: Any) -> Package:
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     digest = hashlib.sha256(raw.getvalue()).hexdigest()
-    fields = {"sha256": digest, "paths": ("tests/*.yaml*",), "holds": 1, "licence": "MIT", **changed}
+    fields = {"sha256": digest, "paths": ("tests/*.yaml*",), "files": 1, "licence": "MIT", **changed}
     package = Package(name="no-such-package-of-ours", version="1", **fields)
     kept_at = folder / package.sha256[:16]
     kept_at.mkdir()

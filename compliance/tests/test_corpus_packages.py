@@ -108,7 +108,7 @@ REFUSALS = {
 def test_every_package_contains_what_it_did(packaged: tuple[Found, ...]):
     name = packaged[0].package
     files = {found.file for found in packaged}
-    assert len(files) == next(package.holds for package in load_packages() if package.name == name)
+    assert len(files) == next(package.files for package in load_packages() if package.name == name)
     assert len(list(accepted_in_packages(packaged))) == ACCEPTED[name]
 
 

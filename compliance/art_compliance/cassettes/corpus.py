@@ -40,8 +40,8 @@ LARGEST_ARCHIVE: Final = 128 * 1024 * 1024
 class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A source distribution that ships cassettes. `paths` are patterns of the files in it.
 
-    Files that contain the text `made_up` were never recorded, as their authors say, and are left out. `holds` is the
-    number of recorded calls in the others.
+    Files that contain the text `made_up` were never recorded, as their authors say, and are left out. `files` is the
+    number of the others.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Package(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sha256: str
     licence: str
     paths: tuple[str, ...]
-    holds: int
+    files: int
     made_up: str | None = None
 
     @property

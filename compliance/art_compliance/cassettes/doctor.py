@@ -72,7 +72,9 @@ def examine_file(path: Path, facts: Facts) -> Iterator[Complaint]:
     except BadCassette as error:
         place = f"{error.place}: " if error.place else ""
         problem = str(error).removeprefix(f"{path}: {place}")
-        yield Complaint(path, f"{place}it cannot be used: {problem}", "every replay fails until then")
+        yield Complaint(
+            path, f"{place}it cannot be used: {problem}", "fix it or record it again; every replay fails until then"
+        )
         return
     for look in _LOOKS:
         yield from look(cassette, facts)

@@ -23,8 +23,8 @@ class BadCassette(Exception):
 
 
 class NotCassette(BadCassette):
-    """A file that is no cassette at all."""
+    """A file that is not a cassette."""
 
 
 class ContainsSecret(BadCassette):
-    """A cassette that contains what looks like a secret, or would contain it: it is neither written nor played."""
+    """A cassette with something that looks like a secret: it is neither written nor played."""

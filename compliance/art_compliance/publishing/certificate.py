@@ -1,4 +1,4 @@
-"""The certificate: what was judged, by what, and how it ended, small enough to keep next to the adapter."""
+"""The certificate: what was judged, by what, and with which result, small enough to keep next to the adapter."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CERTIFICATE_VERSION: Final = 1
 """The version of the certificate's form."""
 
 NOT_TESTED: Final = (
-    "undocumented rules of providers, and what a provider does today",
-    "text fragments that the provider itself repeats or omits: no stream has a checksum",
+    "rules that no provider documents, and what a provider does today",
+    "pieces of text that the provider itself repeats or omits: streams have no checksum",
     "the order of text and calls within one answer",
-    "constants of up to 24 characters that an adapter adds in fields without a slot",
-    "whether the time limit for connecting is respected",
+    "constants of up to 24 characters that an adapter adds in fields that no part of the prompt maps to",
+    "whether the timeout for connecting is respected",
 )
 """What the suite cannot test, in any run."""
 
@@ -32,7 +32,7 @@ LevelResult = Literal["passed", "not applicable"]
 
 
 class KnownFailure(Struct, frozen=True, kw_only=True):
-    """A check that fails on a scenario, as the baseline says."""
+    """A failure that the baseline lists: the check, the scenario, and why it is known."""
 
     check: str
     scenario: str
@@ -42,9 +42,9 @@ class KnownFailure(Struct, frozen=True, kw_only=True):
 class Certificate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One adapter that passed a whole run.
 
-    `rerun` has the seed and the other settings of the run, `fixtures_digest` that of the data that it was judged by.
-    `baseline` is the file that has the known failures. `not_applicable` are checks that applied to nothing. `digest` is
-    that of all the other fields: it shows that the file was edited, not who made it.
+    `rerun` has the seed and the other settings of the run, and `fixtures_digest` is the digest of the suite's data.
+    `baseline` is the file with the known failures. `not_applicable` are the checks that applied to no scenario.
+    `digest` is that of all other fields: it reveals edits, and does not prove who made the certificate.
     """
 
     suite_version: str
@@ -66,7 +66,7 @@ class Certificate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Certificates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `certificate.json` has: one certificate for each adapter of the run that is certified."""
+    """`certificate.json`: one certificate for each certified adapter of the run."""
 
     certificate_version: int = CERTIFICATE_VERSION
     certificates: tuple[Certificate, ...] = field(default_factory=tuple[Certificate, ...])

@@ -16,14 +16,14 @@ LABEL = "ART conformance"
 
 
 class Standing(NamedTuple):
-    """A few words, and the colour that goes with them."""
+    """The result in a few words, and the colour of its badge."""
 
     words: str
     colour: Colour
 
 
 def standing_of(report: Report) -> Standing:
-    """How the adapter stands. A partial run, or one that could not be done, says nothing about it."""
+    """The result of the adapter. A partial run, or one that could not be done, says nothing about it."""
     if report.harness_errors:
         return Standing("no verdict", "lightgrey")
     if report.is_certified:
@@ -44,7 +44,7 @@ def says_all(report: Report) -> bool:
 
 
 def standing_of_all(reports: Sequence[Report]) -> Standing:
-    """How several adapters stand together."""
+    """The result of several adapters together."""
     if len(reports) == 1:
         return standing_of(reports[0])
     certified = [report for report in reports if report.is_certified]

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from art_compliance.publishing.board.history import Run, Stand, Standing
+from art_compliance.publishing.board.history import CheckOutcome, Run, SubjectOutcome
 from art_compliance.run.lines import Line, counted
 
 FAILS: Final = frozenset({"fail", "harness"})
@@ -80,7 +80,7 @@ def _checks(run: Run) -> set[str]:
     return {check for one in run.subjects.values() for check in one.checks}
 
 
-def _change(old: Stand | None, new: Stand | None, *, is_known: bool) -> tuple[str, str]:
+def _change(old: CheckOutcome | None, new: CheckOutcome | None, *, is_known: bool) -> tuple[str, str]:
     """Which kind of change it is, and its words; two empty texts if there is none."""
     was = old.state if old else "absent"
     match new.state if new else "absent":
@@ -96,7 +96,7 @@ def _change(old: Stand | None, new: Stand | None, *, is_known: bool) -> tuple[st
             return "", ""
 
 
-def _new_versions(old: Standing, new: Standing) -> Iterator[str]:
+def _new_versions(old: SubjectOutcome, new: SubjectOutcome) -> Iterator[str]:
     for name, version in new.versions.items():
         if old.versions.get(name) != version:
             yield f"{name} {old.versions.get(name, 'unknown')} → {version}"

@@ -18,28 +18,28 @@ HISTORY_VERSION: Final = 1
 """The version of a line's form."""
 
 
-class Stand(Struct, frozen=True, forbid_unknown_fields=True):
+class CheckOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     """How a check ended on a subject, and how many of its trials failed."""
 
     state: State
     failed: int = 0
 
 
-class Standing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one subject stands: its checks by their ids, and what was judged when, and by which suite."""
+class SubjectOutcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The outcomes of one subject: its checks by their ids, when it was judged, and by which suite."""
 
     started: str
     suite: str
     versions: dict[str, str]
     is_certified: bool
-    checks: dict[str, Stand]
+    checks: dict[str, CheckOutcome]
 
 
 class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One line: every subject of a board."""
 
     history_version: int = HISTORY_VERSION
-    subjects: dict[str, Standing]
+    subjects: dict[str, SubjectOutcome]
 
     @property
     def date(self) -> str:
@@ -49,14 +49,14 @@ class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def run_of(reports: Sequence[Report]) -> Run:
     """The line of these reports."""
-    checks: list[dict[str, Stand]] = [{} for _ in reports]
+    checks: list[dict[str, CheckOutcome]] = [{} for _ in reports]
     for one in gather(reports):
         for found, results in zip(checks, one.results, strict=True):
             if results:
-                found[one.check] = Stand(state_of(results), sum(result.verdict == "fail" for result in results))
+                found[one.check] = CheckOutcome(state_of(results), sum(result.verdict == "fail" for result in results))
     return Run(
         subjects={
-            report.adapter.name: Standing(
+            report.adapter.name: SubjectOutcome(
                 started=report.started,
                 suite=report.suite_version,
                 versions=_versions(report),

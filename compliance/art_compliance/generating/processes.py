@@ -23,8 +23,8 @@ HASH_SEEDS: Final = ("1", "2")
 LIMIT: Final = 120.0
 """The most seconds that another process may take."""
 
-_EXIT: Final = 2.0
-"""Seconds that it may take to exit."""
+_EXIT: Final = 0.5
+"""Seconds that it may take to exit: nobody asks what it does there, and a run waits for several."""
 
 
 class ProcessFailed(Exception):

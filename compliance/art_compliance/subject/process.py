@@ -41,7 +41,7 @@ GRACE: Final = 3.0
 _END: Final = 10.0
 """Seconds that it may take to end after its adapter was closed, where that is checked."""
 
-_CLOSED: Final = 2.0
+_CLOSED: Final = 1.0
 """Seconds that it gets to end where nobody asks what is left: a run closes some twenty adapters."""
 
 _LINGER: Final = 2.0

@@ -94,6 +94,20 @@ def test_nothing_of_a_request_stands_in_the_report_unless_it_is_asked_for(tmp_pa
     assert KEY not in shown
 
 
+def test_a_field_that_a_rule_names_is_shown_though_the_published_types_lack_it(tmp_path: Path):
+    """The types of Anthropic's client have no `temperature`; a name in a map of the sender's stays hidden."""
+    metadata = {"patient": "x" * 600}
+    file = write_lines(
+        tmp_path / "a.jsonl",
+        record(AT_ANTHROPIC, {**ANTHROPIC, "temperature": 9}),
+        record(AT_OPENAI, {**OPENAI, "store": True, "metadata": metadata}),
+    )
+    _, report = audit(tmp_path, file)
+    pointers = {one["rule"]: one["first"][0]["pointer"] for one in report["rules"]}
+    assert pointers["anthropic.temperature-range"] == "/temperature"
+    assert pointers["openai.metadata-limits"] == "/metadata/…"
+
+
 def test_bad_lines_are_counted_and_named_and_end_nothing(tmp_path: Path):
     embedding = record("https://example.com/v1/embed", {"input": "x"})
     file = write_lines(tmp_path / "a.jsonl", "{", GOOD_LINE, "[1", '{"a": 1}', "\x00", embedding)

@@ -1,8 +1,9 @@
 """What a finding is counted as, and where it is, without the request's own text.
 
 A pointer may lead through names that the sender chose, such as those of a tool's parameters, and a message quotes what
-it found. So a name is in the report if the format's schema or JSON Schema knows it, or if it is the unknown field
-itself and looks like one. `--show-text` shows everything, without what looks like a secret.
+it found. So a name is in the report if the format's schema or JSON Schema knows it, or if it looks like a field and
+is the unknown field itself, or the request's own field that a rule names. `--show-text` shows everything, without what
+looks like a secret.
 """
 
 from __future__ import annotations
@@ -74,11 +75,17 @@ def pointer_of(finding: Finding, dialect: str, *, show_text: bool) -> str:
     pointer = finding.pointer if finding.pointer is not None else finding.path or ""
     if show_text:
         return name_of(pointer)
-    *above, last = pointer.split("/")
-    is_field = finding.message.startswith("unknown field") and _FIELD.fullmatch(last) is not None
-    known = _known_names(dialect)
-    shown = [one if one in known or one.isdecimal() or not one else HIDDEN for one in above]
-    return "/".join([*shown, name_of(last) if is_field or last in known or last.isdecimal() or not last else HIDDEN])
+    names = pointer.split("/")
+    known, fields = _known_names(dialect), list(_fields_in(finding, names))
+    shown = (one in known or one in fields or one.isdecimal() or not one for one in names)
+    return "/".join(name_of(one) if is_shown else HIDDEN for one, is_shown in zip(names, shown, strict=True))
+
+
+def _fields_in(finding: Finding, names: list[str]) -> Iterator[str]:
+    """The names that are fields whatever the schema knows: the unknown one, and the request's own that a rule names."""
+    fields = [names[-1]] if finding.message.startswith("unknown field") else []
+    fields += names[1:2] if finding.check == RULES else []
+    yield from (one for one in fields if _FIELD.fullmatch(one))
 
 
 _FIELD: Final = re.compile(r"[A-Za-z_$][\w.$-]{0,39}", re.ASCII)

@@ -13,6 +13,7 @@ from art_compliance.findings import Example
 from art_compliance.publishing.page.json_lines import Limits, Marks, Span, json_lines
 from art_compliance.publishing.page.marking import mark
 from art_compliance.publishing.page.rendering import LARGEST, render_page
+from art_compliance.publishing.page.templates import templates_in
 from made_reports import (
     PAYLOAD,
     PROMPT,
@@ -96,6 +97,12 @@ def test_what_a_reader_cannot_see_is_an_escape_sequence(hostile):
     for escape in (r"\u202e", r"\u2066", r"\x00", r"\u0000", r"\x1b", r"\ud800", r"\u2028"):
         assert escape in hostile
     hostile.encode()
+
+
+def test_names_in_backticks_are_code_and_everything_is_escaped(tmp_path):
+    template = templates_in(tmp_path).from_string("{{ text|with_code }}")
+    shown = template.render(text="`a<b` is <i>\u202e`c` and a ` alone")
+    assert shown == r"<code>a&lt;b</code> is &lt;i&gt;\u202e<code>c</code> and a ` alone"
 
 
 def test_the_policy_allows_this_script_and_this_style_and_nothing_else(hostile):

@@ -1,11 +1,13 @@
-"""What comes of a library's answer: its pieces (texts, calls, metadata), and the events of a call."""
+"""What comes of a library's answer: its pieces (texts, then the end), and the events of a call."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 from uuid import uuid4
 
 from chat_form import refuse
@@ -20,6 +22,16 @@ FINISHES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST"), "content_filter"),
     **dict.fromkeys(("SPII", "RECITATION", "IMAGE_SAFETY"), "content_filter"),
 }
+
+
+TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "thinking_tokens")
+CHAT_COUNTS: Final = (
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_tokens_details.cached_tokens",
+    "completion_tokens_details.reasoning_tokens",
+)
+_OVER: Final = object()  # what follows the last piece
 
 
 class Loose(dict[str, Any]):
@@ -59,34 +71,58 @@ async def read_chat(answer: Any, *, is_streamed: bool, has_refusals: bool = True
         message, reason, usage = answer.choices[0].message, answer.choices[0].finish_reason, answer.usage
         yield text_of(message)
         found = [[call.id, call.function.name, call.function.arguments] for call in message.tool_calls or ()]
-    cached, thinking = getattr(usage, "prompt_tokens_details", None), getattr(usage, "completion_tokens_details", None)
-    counted = (usage and usage.prompt_tokens, usage and usage.completion_tokens)
-    details = (cached and cached.cached_tokens, thinking and thinking.reasoning_tokens)
-    for piece in the_end(found, reason, *counted, *details):
-        yield piece
+    yield end_of(found, reason, usage)
 
 
-def the_end(
-    calls: Iterable[Iterable[Any]],
-    said: Any,
-    input_tokens: Any = None,
-    output_tokens: Any = None,
-    cached: Any = None,
-    thinking: Any = None,
-) -> list[dict[str, Any]]:
-    """The last pieces of an answer: its calls (id, name, and arguments as text or object), then metadata.
+async def listen(run: Callable[[Any], Coroutine[Any, Any, Any]]) -> AsyncGenerator[Any]:
+    """What `run` tells the coroutine function that it is called with, and last what it returns."""
+    pieces = asyncio.Queue[Any]()
 
-    A provider always gives a finish reason: an answer without it was cut off.
+    async def work() -> None:
+        try:
+            await pieces.put(await run(pieces.put))
+        finally:
+            await pieces.put(_OVER)
+
+    task = asyncio.create_task(work())
+    try:
+        while (piece := await pieces.get()) is not _OVER:
+            yield piece
+        await task
+    finally:
+        task.cancel()
+
+
+@dataclass(frozen=True)
+class End:
+    """What an answer came to: its calls, and its metadata."""
+
+    calls: list[dict[str, Any]]
+    metadata: dict[str, Any]
+
+
+def end_of(calls: Iterable[Iterable[Any]], said: Any, used: Any, counts: Iterable[str] = CHAT_COUNTS) -> End:
+    """The last piece of an answer: its calls (id, name, and arguments as text or object), why it ended, its tokens.
+
+    `counts` is where `used` has them, in the order of `TOKENS`. A provider always gives a finish reason: an answer
+    without it was cut off.
     """
     if not isinstance(said, str):
         raise TypeError("the answer has no finish reason")
-    found = [_call_piece(*call) for call in calls]
+    found = [_call_of(*call) for call in calls]
     reason = "tool_calls" if found and FINISHES.get(said) == "stop" else FINISHES.get(said, "other")
-    counts = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    return [*found, {**counts, "cached_tokens": cached, "thinking_tokens": thinking, "stop_reason": reason}]
+    counted = dict.fromkeys(TOKENS) | {name: _find(used, path) for name, path in zip(TOKENS, counts, strict=False)}
+    return End(found, {**counted, "stop_reason": reason})
 
 
-def _call_piece(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
+def _find(data: Any, path: str) -> Any:
+    """What stands at a path of attributes or keys, or None."""
+    for name in path.split("."):
+        data = cast("dict[str, Any]", data).get(name) if isinstance(data, dict) else getattr(data, name, None)
+    return data
+
+
+def _call_of(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
 
@@ -94,7 +130,7 @@ def _call_piece(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
 async def write_events(
     pieces: AsyncGenerator[Any], options: Mapping[str, Any], refusals: tuple[type, ...], key: str
 ) -> AsyncIterator[Any]:
-    """The events of a call. A text is a TOKEN, a dict with an `id` a TOOL_CALL, any other dict the metadata at the end.
+    """The events of a call. A text is a TOKEN; the last piece is its `End`, of TOOL_CALLs and metadata.
 
     An error of exactly one of the types `refusals` is the library's refusal; every other error is an ERROR event.
     """
@@ -110,11 +146,11 @@ async def write_events(
                     text += piece
                     if piece:
                         yield {"type": "TOKEN", "text": piece, "token_type": kind, **books}
-                elif "id" in piece:
-                    calls.append(piece)
-                    yield {"type": "TOOL_CALL", "call": piece, **books}
                 else:
-                    counted = piece
+                    counted = piece.metadata
+                    for call in piece.calls:
+                        calls.append(call)
+                        yield {"type": "TOOL_CALL", "call": call, **books}
     except PromptTranslationFailed:
         raise
     except Exception as error:  # noqa: BLE001 - a library lets any error of its clients through

@@ -1,10 +1,9 @@
-"""A prompt in the form of chat completions, which many libraries take: messages, tools, arguments."""
+"""A prompt in the form of chat completions, which many libraries take: messages and tools."""
 
 from __future__ import annotations
 
 import json
-import math
-from typing import Any, cast
+from typing import Any
 
 from art_sdk import PromptTranslationFailed
 
@@ -59,53 +58,6 @@ def _chat_part(part: dict[str, Any]) -> dict[str, Any]:
         return part
     url = part.get("url") or f"data:{part['mime_type']};base64,{part['data']}"
     return {"type": "image_url", "image_url": {"url": url}}
-
-
-class Names(dict[str, str]):
-    """The tool of each call so far, for libraries whose results need its name. A later turn may use an id again."""
-
-    def learn(self, chat: dict[str, Any]) -> None:
-        """Adds the calls of a message."""
-        self.update((call["id"], call["function"]["name"]) for call in chat.get("tool_calls", ()))
-
-    def of(self, call: str) -> str:
-        """Its name. Raises PromptTranslationFailed if there is no such call."""
-        if call not in self:
-            raise refuse(f"the result of {call!r} has no call")
-        return self[call]
-
-
-def read_arguments(text: str) -> dict[str, Any] | None:
-    """Arguments as the object that libraries take in place of their text, or None if they are not an object.
-
-    Raises PromptTranslationFailed if the object would not say the same as the text.
-    """
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) < len(pairs):
-            raise refuse("a key of the arguments is repeated")
-        return dict(pairs)
-
-    def finite(number: str) -> float:
-        if math.isinf(float(number)):
-            raise refuse("a number of the arguments is too large")
-        return float(number)
-
-    def constant(name: str) -> None:
-        raise ValueError(f"{name} is not JSON")
-
-    try:
-        value = json.loads(text.strip() or "{}", object_pairs_hook=unique, parse_float=finite, parse_constant=constant)
-    except (ValueError, RecursionError):
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def object_arguments(call: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, for libraries that take nothing but an object."""
-    if (read := read_arguments(call["function"]["arguments"])) is None:
-        raise refuse("the arguments of a call are no object")
-    return read
 
 
 def chat_tool(tool: dict[str, Any]) -> dict[str, Any]:

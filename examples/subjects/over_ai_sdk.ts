@@ -5,16 +5,18 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, Output, streamText, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
-import { chooseTool, type Json, type Request, Subject, theEnd, toolOf } from "./subject.ts";
+import { chooseTool, type Json, type Request, Subject, toolOf } from "./subject.ts";
 
 const REFUSAL = /^AI_(InvalidArgument|InvalidMessageRole|InvalidPrompt|MissingToolResults|UnsupportedFunctionality)Error$/;
 
 abstract class AISDK extends Subject {
   static library = "ai-sdk";
   static version = about.version;
-  static losses = ["message_name", "schema_keywords"];
+  static losses = ["schema_keywords"];
   static repairs = ["marks_failed_result", "drops_blank_text"];
   static renamed = { max_tokens: "maxOutputTokens", top_p: "topP", stop: "stopSequences" };
+  static counts = ["inputTokens", "outputTokens", "inputTokenDetails.cacheReadTokens", "outputTokenDetails.reasoningTokens"];
+  place = { apiKey: this.key, baseURL: this.url };
   abstract model(name: string): Json;
   own = (_: Request): Json => ({});
   named = (_?: string): Json => undefined;
@@ -42,9 +44,8 @@ abstract class AISDK extends Subject {
     const { text, toolCalls, finishReason, usage } = (await answer.steps).at(-1);
     if (!request.streamed) yield text;
     if (finishReason === "interrupted") throw new Error("the answer was cut off");
-    const [input, output, cached] = [usage.inputTokens, usage.outputTokens, usage.inputTokenDetails?.cacheReadTokens];
     const calls = toolCalls.map(({ toolCallId: id, toolName: name, input: args }: Json) => ({ id, name, args }));
-    yield* theEnd(calls, finishReason, { input, output, cached, thinking: usage.outputTokenDetails?.reasoningTokens });
+    yield* this.end(calls, finishReason, usage);
   }
 }
 
@@ -65,18 +66,16 @@ function writePart({ type, text, data, url, mime_type }: Json): Json {
 
 export class OpenAI extends AISDK {
   static dialect = "openai-chat";
-  static losses = ["result_status", "schema_keywords"];
-  model = (name: string): Json => createOpenAI({ apiKey: this.key, baseURL: this.url }).chat(name);
+  model = (name: string): Json => createOpenAI(this.place).chat(name);
   own = ({ parallel }: Request) => ({ openai: { parallelToolCalls: parallel } });
   named = (name?: string) => name && { openai: { name } };
 }
 
 export class Responses extends OpenAI {
   static dialect = "openai-responses";
-  static losses = [...OpenAI.losses, "message_name"];
   static repairs = [...AISDK.repairs, "joins_turns"];
   static missing = ["stop"];
-  model = (name: string) => createOpenAI({ apiKey: this.key, baseURL: this.url })(name);
+  model = (name: string) => createOpenAI(this.place)(name);
   named = () => undefined;
 }
 
@@ -84,7 +83,7 @@ export class Anthropic extends AISDK {
   static dialect = "anthropic-messages";
   static losses = [...AISDK.losses, "sampling_option:top_p"];
   static repairs = ["joins_turns", "drops_blank_text", "wraps_arguments", "trims_prefill", "hoists_late_system"];
-  model = (name: string) => createAnthropic({ apiKey: this.key, baseURL: this.url })(name);
+  model = (name: string) => createAnthropic(this.place)(name);
   own = ({ parallel }: Request) => ({ anthropic: { disableParallelToolUse: parallel === false || undefined } });
 }
 
@@ -93,5 +92,5 @@ export class Gemini extends AISDK {
   static lacks = ["late_system"];
   static repairs = ["joins_turns", "drops_blank_text", "wraps_result"];
   static missing = ["parallel_tool_calls"];
-  model = (name: string) => createGoogleGenerativeAI({ apiKey: this.key, baseURL: this.url })(name);
+  model = (name: string) => createGoogleGenerativeAI(this.place)(name);
 }

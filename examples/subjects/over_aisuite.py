@@ -13,7 +13,7 @@ from subject import Request, Subject
 class AISuite(Subject):
     """What the three have in common. Chat completions have no field for a result's status."""
 
-    losses = (*Subject.losses, "result_status")
+    losses = ("result_status",)
 
     @cached_property
     def client(self) -> Any:
@@ -30,7 +30,7 @@ class AISuite(Subject):
 
 
 class OpenAI(AISuite):
-    dialect, provider, default = "openai-chat", "openai", "gpt-4.1-mini"
+    dialect, provider = "openai-chat", "openai"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -38,17 +38,16 @@ class OpenAI(AISuite):
 
 
 class Anthropic(OpenAI):  # everything but messages and tools is in Anthropic's own form, or has no parameter
-    dialect, provider, default, adds = "anthropic-messages", "anthropic", "claude-haiku-4-5", "/v1"
-    losses, repairs = (*AISuite.losses, "message_name"), ("joins_turns",)
+    dialect, provider, adds = "anthropic-messages", "anthropic", "/v1"
+    repairs = ("joins_turns",)
     missing, renamed = ("parallel_tool_calls", "response_schema", "tool_choice"), {"stop": "stop_sequences"}
-    capabilities = tuple(one for one in AISuite.capabilities if one not in {"response_schema", "tool_choice"})
 
 
 class Gemini(AISuite):
-    dialect, provider, default, adds = "gemini-generate", "gemini", "gemini-2.5-flash", "/v1beta"
-    losses = (*AISuite.losses, "message_name", "call_ids", "schema_keywords")
+    dialect, provider, adds = "gemini-generate", "gemini", "/v1beta"
+    losses = (*AISuite.losses, "call_ids", "schema_keywords")
     repairs = ("joins_turns", "wraps_result", "adds_filler_turn", "demotes_late_system", "wraps_arguments")
-    missing, capabilities = Anthropic.missing, Anthropic.capabilities
+    missing = Anthropic.missing
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from subject import Request, Subject
 class AnyLLM(Subject):
     """What the three have in common. Chat completions have no field for a result's status."""
 
-    losses = (*Subject.losses, "result_status")
+    losses = ("result_status",)
     refusals = (any_llm.UnsupportedParameterError,)
     client: ClassVar[Mapping[str, Any]] = {"max_retries": 0}
 
@@ -35,17 +35,15 @@ class AnyLLM(Subject):
 
 
 class OpenAI(AnyLLM):
-    dialect, provider, default = "openai-chat", "openai", "gpt-4.1-mini"
+    dialect, provider = "openai-chat", "openai"
 
 
 class Anthropic(AnyLLM):
-    dialect, provider, default, adds = "anthropic-messages", "anthropic", "claude-haiku-4-5", "/v1"
-    losses = (*AnyLLM.losses, "message_name")
+    dialect, provider, adds = "anthropic-messages", "anthropic", "/v1"
     repairs = ("joins_turns",)
 
 
 class Gemini(AnyLLM):
-    dialect, provider, default, adds = "gemini-generate", "gemini", "gemini-2.5-flash", "/v1beta"
-    losses = (*AnyLLM.losses, "message_name")
+    dialect, provider, adds = "gemini-generate", "gemini", "/v1beta"
     repairs = ("wraps_result", "joins_turns")
     client: ClassVar[Mapping[str, Any]] = {}

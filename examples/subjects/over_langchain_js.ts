@@ -5,7 +5,7 @@ import about from "@langchain/core/package.json" with { type: "json" };
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI } from "@langchain/openai";
-import { type Json, type Request, Subject, theEnd } from "./subject.ts";
+import { type Json, type Request, Subject } from "./subject.ts";
 
 // Over Gemini, a stream that breaks leaves a rejection that nobody handles (docs/findings.md), for which Node would end.
 if (process.argv[2]?.endsWith(":Gemini")) process.on("unhandledRejection", console.error);
@@ -14,6 +14,7 @@ abstract class LangChain extends Subject {
   static library = "langchain-js";
   static version = about.version;
   static renamed: Record<string, string> = { max_tokens: "maxTokens", top_p: "topP" };
+  static counts = ["input_tokens", "output_tokens", "input_token_details.cache_read", "output_token_details.reasoning"];
   abstract made(settings: Json): Json;
   abstract structured(schema: Json): Json;
   choice = (choice: string): string => (choice === "required" ? "any" : choice);
@@ -37,9 +38,7 @@ abstract class LangChain extends Subject {
     const { response_metadata: facts = {}, usage_metadata: used, additional_kwargs: more = {} } = answer ?? {};
     if (!request.streamed) yield answer.text || more.refusal || "";
     const said = facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? more.stop_reason;
-    const [cached, thinking] = [used?.input_token_details?.cache_read, used?.output_token_details?.reasoning];
-    const calls = [...(answer?.tool_calls ?? []), ...(answer?.invalid_tool_calls ?? [])];
-    yield* theEnd(calls, said, { input: used?.input_tokens, output: used?.output_tokens, cached, thinking });
+    yield* this.end([...(answer?.tool_calls ?? []), ...(answer?.invalid_tool_calls ?? [])], said, used);
   }
 }
 
@@ -59,7 +58,6 @@ function writePart({ type, text, data, url, mime_type }: Json): Json {
 
 export class OpenAI extends LangChain {
   static dialect = "openai-chat";
-  static losses = ["result_status"];
   made = (settings: Json) => new ChatOpenAI({ ...settings, apiKey: this.key, configuration: { baseURL: this.url } });
   structured = (schema: Json) => ({ response_format: { type: "json_schema", json_schema: { name: "answer", schema } } });
   choice = (choice: string) => choice;
@@ -67,7 +65,7 @@ export class OpenAI extends LangChain {
 
 export class Anthropic extends LangChain {
   static dialect = "anthropic-messages";
-  static losses = ["message_name", "schema_keywords"];
+  static losses = ["schema_keywords"];
   static repairs = ["joins_turns"];
   static adds = "/v1";
   static missing = ["parallel_tool_calls"];
@@ -78,7 +76,7 @@ export class Anthropic extends LangChain {
 export class Gemini extends LangChain {
   static dialect = "gemini-generate";
   static lacks = ["late_system"];
-  static losses = ["message_name", "call_ids", "schema_keywords"];
+  static losses = ["call_ids", "schema_keywords"];
   static repairs = ["joins_turns", "wraps_result", "marks_failed_result", "drops_blank_text"];
   static adds = "/v1beta";
   static missing = ["parallel_tool_calls"];

@@ -8,7 +8,6 @@ from typing import Any
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # its import would fetch a list of prices
 
 import litellm
-from answering import the_end
 from subject import Request, Subject
 
 litellm.suppress_debug_info = True
@@ -17,7 +16,7 @@ litellm.suppress_debug_info = True
 class LiteLLM(Subject):
     """What the three have in common. Chat completions have no field for a result's status."""
 
-    losses = (*Subject.losses, "result_status")
+    losses = ("result_status",)
     refusals = (litellm.UnsupportedParamsError,)
 
     async def answer(self, request: Request) -> Any:
@@ -34,27 +33,22 @@ class LiteLLM(Subject):
             answer = await litellm.acompletion(**asked)
             said = answer.choices[0].message
             yield said.content or (said.provider_specific_fields or {}).get("refusal") or ""
-        message, usage = answer.choices[0].message, answer.usage
+        message = answer.choices[0].message
         calls = [(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or ()]
-        cached, thinking = usage.prompt_tokens_details, usage.completion_tokens_details
-        counts = (usage.prompt_tokens, usage.completion_tokens, cached and cached.cached_tokens)
-        said = answer.choices[0].finish_reason
-        for piece in the_end(calls, said, *counts, thinking and thinking.reasoning_tokens):
-            yield piece
+        yield self.end(calls, answer.choices[0].finish_reason, answer.usage)
 
 
 class OpenAI(LiteLLM):
-    dialect, provider, default = "openai-chat", "openai", "gpt-4.1-mini"
+    dialect, provider = "openai-chat", "openai"
 
 
 class Anthropic(LiteLLM):
-    dialect, provider, default, adds = "anthropic-messages", "anthropic", "claude-haiku-4-5", "/v1"
-    losses = (*LiteLLM.losses, "message_name")
+    dialect, provider, adds = "anthropic-messages", "anthropic", "/v1"
     repairs = ("maps_call_ids", "joins_turns", "drops_blank_text", "fills_blank_text", "trims_prefill")
     repairs += ("demotes_late_system", "renames_tools", "closes_schemas")
 
 
 class Gemini(LiteLLM):
-    dialect, provider, default = "gemini-generate", "gemini", "gemini-2.5-flash"
-    losses = (*LiteLLM.losses, "message_name", "call_ids", "schema_keywords")
+    dialect, provider = "gemini-generate", "gemini"
+    losses = (*LiteLLM.losses, "call_ids", "schema_keywords")
     repairs = ("wraps_result", "joins_turns", "drops_blank_text", "demotes_late_system")

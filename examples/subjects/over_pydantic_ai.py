@@ -1,39 +1,40 @@
 """Pydantic AI: its models, called directly (`pydantic_ai.direct`)."""
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
-from answering import the_end
 from anthropic import AsyncAnthropic
-from chat_form import Names
 from pydantic_ai import direct
 from pydantic_ai import messages as told
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import ModelRequestParameters, anthropic, google, openai
 from pydantic_ai.output import OutputObjectDefinition
-from pydantic_ai.providers import anthropic as at_anthropic
-from pydantic_ai.providers import google as at_google
-from pydantic_ai.providers import openai as at_openai
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 from subject import Request, Subject, chosen
+from turns import Image, Turn
 
 
 class PydanticAI(Subject):  # its messages have no names
-    losses, repairs = (*Subject.losses, "message_name", "schema_keywords"), ("wraps_arguments",)
+    losses, repairs = ("message_name", "schema_keywords"), ("wraps_arguments",)
     renamed, refusals = {"stop": "stop_sequences"}, (UserError, ValueError)
+    counts = ("input_tokens", "output_tokens", "cache_read_tokens", "details.reasoning_tokens")
 
     async def answer(self, request: Request) -> Any:
         tools = [
-            ToolDefinition(name=one["name"], description=one["description"], parameters_json_schema=one["parameters"])
+            ToolDefinition(name=one.name, description=one.description, parameters_json_schema=one.parameters)
             for one in request.functions()
         ]
-        native = (
-            {"output_mode": "native", "output_object": OutputObjectDefinition(request.schema)} if request.schema else {}
-        )
+        output = OutputObjectDefinition(request.schema) if request.schema else None
         choice = request.tool_choice if request.has_plain_choice() else [request.tool_choice]
         settings = request.settings | chosen(tool_choice=choice, parallel_tool_calls=request.parallel_tool_calls)
-        asked = {"model_request_parameters": ModelRequestParameters(function_tools=tools, **native)}
+        form = chosen(output_object=output, output_mode="native" if output else None)
+        asked = {"model_request_parameters": ModelRequestParameters(function_tools=tools, **form)}
         asked["model_settings"] = settings | {"max_retries": 0}
-        model, messages = self.model(request.model), read_messages(request.messages)
+        model, messages = self.model(request.model), list(write(request.turns()))
         if request.is_streamed:
             async with direct.model_request_stream(model, messages, **asked) as stream:
                 async for event in stream:
@@ -50,62 +51,56 @@ class PydanticAI(Subject):  # its messages have no names
         calls = [
             (call.tool_call_id, call.tool_name, "" if call.args is None else call.args) for call in answer.tool_calls
         ]
-        used = answer.usage
-        counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.details.get("reasoning_tokens"))
-        for piece in the_end(calls, answer.finish_reason, *counts):
-            yield piece
+        yield self.end(calls, answer.finish_reason, answer.usage)
 
 
-def read_messages(chats: list[dict[str, Any]]) -> list[Any]:
-    """Each message as a request or its own response, but results together."""
-    messages, names = [], Names()
-    for chat in chats:
-        names.learn(chat)
-        match chat:
-            case {"role": "system", "content": text}:
-                messages.append(told.ModelRequest([told.SystemPromptPart(text)]))
-            case {"role": "user", "content": content}:
-                parts = content if isinstance(content, str) else [read_part(part) for part in content]
-                messages.append(told.ModelRequest([told.UserPromptPart(parts)]))
-            case {"role": "tool", "tool_call_id": call, "content": text}:
-                outcome = "failed" if chat.get("status") == "error" else "success"
-                result = told.ToolReturnPart(chat.get("name") or names.of(call), text, call, outcome=outcome)
-                earlier = messages.pop().parts if messages and messages[-1].parts[0].part_kind == "tool-return" else []
-                messages.append(told.ModelRequest([*earlier, result]))
-            case {"role": "assistant", "content": text}:
-                calls = [(*call["function"].values(), call["id"]) for call in chat.get("tool_calls", ())]
-                texts = [] if text is None else [told.TextPart(text)]
-                messages.append(told.ModelResponse([*texts, *(told.ToolCallPart(*call) for call in calls)]))
-    return messages
+def write(turns: list[Turn]) -> Iterator[told.ModelMessage]:
+    """A message for each turn, but one for all results of a round."""
+    for role, some in groupby(turns, lambda turn: turn.role):
+        if role == "tool":
+            yield told.ModelRequest([write_result(turn) for turn in some])
+        else:
+            yield from map(write_turn, some)
 
 
-def read_part(part: dict[str, Any]) -> Any:
-    if part["type"] == "text":
-        return part["text"]
-    url = part["image_url"]["url"]
-    return told.BinaryContent.from_data_uri(url) if url.startswith("data:") else told.ImageUrl(url)
+def write_result(turn: Turn) -> told.ToolReturnPart:
+    outcome = "failed" if turn.is_failed else "success"
+    return told.ToolReturnPart(turn.name or turn.call.name, turn.content, turn.call_id, outcome=outcome)
+
+
+def write_turn(turn: Turn) -> told.ModelMessage:
+    match turn.role:
+        case "system":
+            return told.ModelRequest([told.SystemPromptPart(turn.content)])
+        case "user":
+            return told.ModelRequest([told.UserPromptPart(turn.content_as(image=write_image))])
+    calls = [told.ToolCallPart(call.name, call.text, call.id) for call in turn.calls]
+    return told.ModelResponse([*turn.parts_as(told.TextPart), *calls])
+
+
+def write_image(image: Image) -> told.UserContent:
+    return told.BinaryContent.from_data_uri(image.url) if image.is_inline else told.ImageUrl(image.url)
 
 
 class OpenAI(PydanticAI):
-    dialect, default, losses = "openai-chat", "gpt-4.1-mini", (*PydanticAI.losses, "result_status")
-    repairs = (*PydanticAI.repairs, "closes_schemas", "marks_failed_result")
+    dialect, repairs = "openai-chat", (*PydanticAI.repairs, "closes_schemas", "marks_failed_result")
 
     def made(self, name: str) -> Any:
-        return openai.OpenAIChatModel(name, provider=at_openai.OpenAIProvider(self.url, self.key))
+        return openai.OpenAIChatModel(name, provider=OpenAIProvider(self.url, self.key))
 
 
 class Anthropic(PydanticAI):
-    dialect, default, adds = "anthropic-messages", "claude-haiku-4-5", "/v1"
+    dialect, adds = "anthropic-messages", "/v1"
     repairs = (*PydanticAI.repairs, "always_hoists_late_system", "drops_blank_text", "joins_turns", "closes_schemas")
 
     def made(self, name: str) -> Any:
         client = AsyncAnthropic(api_key=self.key, base_url=self.url, max_retries=0)
-        return anthropic.AnthropicModel(name, provider=at_anthropic.AnthropicProvider(anthropic_client=client))
+        return anthropic.AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
 
 
 class Gemini(PydanticAI):
-    dialect, default, adds, missing = "gemini-generate", "gemini-2.5-flash", "/v1beta", ("parallel_tool_calls",)
+    dialect, adds, missing = "gemini-generate", "/v1beta", ("parallel_tool_calls",)
     repairs = (*PydanticAI.repairs, "always_hoists_late_system", "adds_filler_turn", "wraps_result")
 
     def made(self, name: str) -> Any:
-        return google.GoogleModel(name, provider=at_google.GoogleProvider(api_key=self.key, base_url=self.url))
+        return google.GoogleModel(name, provider=GoogleProvider(api_key=self.key, base_url=self.url))

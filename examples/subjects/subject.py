@@ -6,17 +6,40 @@ translates nothing itself, and refuses what the library has no parameter for.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
-from answering import write_events
+from answering import CHAT_COUNTS, End, end_of, write_events
 from chat_form import chat_messages, chat_tool, check_messages, refuse
+from turns import Turn, read_turns
 
 _NOT_SENT: Final = {"thread_id", "trace_id", "session_id", "user_id", "call_context", "late_system", "stream"}
-_CAPABILITIES: Final = ("system", "late_system", "tools", "parallel_tools", "tool_choice", "streaming", "images")
+_CAPABILITIES: Final = ("system", "late_system", "tools", "parallel_tools", "streaming", "images", "prefill")
+_OPTIONAL: Final = ("stop", "tool_choice", "response_schema")  # capabilities with the names of their options
 _SAME: Final = ("temperature", "top_p", "max_tokens", "stop")
+
+_MODELS: Final = {
+    "openai-chat": "gpt-4.1-mini",
+    "openai-responses": "gpt-4.1-mini",
+    "anthropic-messages": "claude-haiku-4-5",
+    "gemini-generate": "gemini-2.5-flash",
+}
+_WITHOUT_FIELD: Final = {  # what no library can send, as the format has no field for it
+    "openai-chat": ("result_status",),
+    "openai-responses": ("result_status", "message_name"),
+    "anthropic-messages": ("message_name",),
+    "gemini-generate": ("message_name",),
+}
+
+
+class Function(NamedTuple):
+    """A tool."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,9 +63,13 @@ class Request:
         """The messages as a provider of chat completions takes them: without the status of results."""
         return [{name: chat[name] for name in chat if name != "status"} for chat in self.messages]
 
-    def functions(self) -> list[dict[str, Any]]:
-        """The tools: name, description, parameters."""
-        return [tool["function"] for tool in self.tools]
+    def turns(self) -> list[Turn]:
+        """The messages, for libraries that have types of their own."""
+        return read_turns(self.messages)
+
+    def functions(self) -> list[Function]:
+        """The tools, for libraries that have a type of their own."""
+        return [Function(**tool["function"]) for tool in self.tools]
 
     def chat_choice(self) -> Any:
         """The choice in the form of chat completions."""
@@ -62,22 +89,23 @@ class Request:
 
 
 class Subject:
-    """A library at one provider. `answer` is to be written: it yields texts, then calls, then metadata."""
+    """A library at one provider. `answer` is to be written: it yields texts, then what `end` returns."""
 
     dialect: str
-    default: str
     adds: str = ""  # what the library puts behind the base URL itself
-    capabilities: tuple[str, ...] = (*_CAPABILITIES, "stop", "response_schema", "prefill")
-    losses: tuple[str, ...] = ("tool_output_schema",)
+    losses: tuple[str, ...] = ()  # beside what the format has no field for
     repairs: tuple[str, ...] = ()
     refusals: tuple[type, ...] = ()  # the library's errors for what it does not translate
     renamed: ClassVar[Mapping[str, str]] = {}  # options that have other names there
     missing: tuple[str, ...] = ()  # options that the library has no parameter for
     needs_tools_to_choose = False  # where the choice is a parameter of what binds tools
+    counts: tuple[str, ...] = CHAT_COUNTS  # where the library's usage has the tokens: see `end_of`
 
     def __init__(self, *, api_key: str, base_url: str | None = None, model: str | None = None) -> None:
         self.key, self.url = api_key, base_url and base_url.removesuffix(self.adds)
-        self.default = model or self.default
+        self.default = model or _MODELS[self.dialect]
+        self.capabilities = (*_CAPABILITIES, *(one for one in _OPTIONAL if one not in self.missing))
+        self.losses = ("tool_output_schema", *_WITHOUT_FIELD[self.dialect], *self.losses)
         self.model = cache(self.made)
 
     def call(self, prompt: list[dict[str, Any]], options: Mapping[str, Any]) -> AsyncIterator[Any]:
@@ -114,8 +142,12 @@ class Subject:
         raise NotImplementedError
 
     def answer(self, request: Request) -> AsyncGenerator[Any]:
-        """Texts as they come, then calls, then metadata."""
+        """Texts as they come, then the end."""
         raise NotImplementedError
+
+    def end(self, calls: Iterable[Iterable[Any]], said: Any, used: Any) -> End:
+        """The last piece of an answer: calls as (id, name, arguments), the finish reason, the library's usage."""
+        return end_of(calls, said, used, self.counts)
 
 
 def chosen(**options: Any) -> dict[str, Any]:

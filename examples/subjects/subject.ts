@@ -5,8 +5,8 @@ import { parseExactly } from "../bridges/exact.ts";
 
 export type Json = any;
 type Settings = { api_key: string; base_url: string | null; model: string | null };
-type Counts = Partial<Record<"input" | "output" | "cached" | "thinking", number>>;
 
+const TOKENS = ["input_tokens", "output_tokens", "cached_tokens", "thinking_tokens"];
 const FINISHES: Record<string, string[]> = {
   stop: ["stop", "end_turn", "stop_sequence", "STOP"],
   length: ["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"],
@@ -23,6 +23,14 @@ const MODELS: Record<string, string> = {
   "openai-responses": "gpt-4.1-mini",
   "anthropic-messages": "claude-haiku-4-5",
   "gemini-generate": "gemini-2.5-flash",
+};
+
+// What no library can send, as the format has no field for it.
+const WITHOUT_FIELD: Record<string, string[]> = {
+  "openai-chat": ["result_status"],
+  "openai-responses": ["result_status", "message_name"],
+  "anthropic-messages": ["message_name"],
+  "gemini-generate": ["message_name"],
 };
 
 export class Refusal extends Error {
@@ -44,17 +52,18 @@ export type Request = {
   streamed: boolean;
 };
 
-/** A library at one provider, after which the class is named. `answer` yields texts, then what `theEnd` returns. */
+/** A library at one provider, after which the class is named. `answer` yields texts, then what `end` returns. */
 export abstract class Subject {
   static library: string;
   static version: string;
   static dialect: string;
   static lacks: string[] = []; // capabilities
-  static losses: string[] = [];
+  static losses: string[] = []; // beside what the format has no field for
   static repairs: string[] = [];
   static adds = ""; // what the library puts behind the base URL itself
   static renamed: Record<string, string> = {}; // options that have other names there
   static missing: string[] = []; // options that the library has no parameter for
+  static counts: string[]; // where the library's usage has the tokens, in the order of `TOKENS`
   key: string;
   url: string;
   #model: string;
@@ -62,7 +71,7 @@ export abstract class Subject {
   static get declared(): Json {
     const { library, version, dialect, repairs } = this;
     const capabilities = CAPABILITIES.filter((one) => !this.lacks.includes(one));
-    const losses = ["tool_output_schema", ...this.losses];
+    const losses = ["tool_output_schema", ...WITHOUT_FIELD[dialect], ...this.losses];
     return { name: `${library}-${this.name.toLowerCase()}`, version, dialect, capabilities, losses, repairs };
   }
 
@@ -75,6 +84,19 @@ export abstract class Subject {
   abstract answer(request: Request, signal: AbortSignal): AsyncGenerator<string | Json>;
 
   abstract refuses(error: Json): boolean; // whether it is the library's error for what it does not translate
+
+  /** The last pieces of an answer: its calls, then metadata. Without a finish reason, the answer was cut off. */
+  end(calls: Json[], said: Json, used: Json): Json[] {
+    if (typeof said !== "string") throw new TypeError("the answer has no finish reason");
+    const given = calls.map(({ id, name, args }) => {
+      const text = typeof args === "string" ? args : JSON.stringify(args);
+      return { id, type: "function", function: { name, arguments: text } };
+    });
+    const find = (path: string) => path.split(".").reduce((data, name) => data?.[name], used);
+    const counts = Object.fromEntries(TOKENS.map((name, at) => [name, find(this.#about.counts[at])]));
+    const reason = Object.keys(FINISHES).find((one) => FINISHES[one].includes(said)) ?? "other";
+    return [...given, { ...counts, stop_reason: given.length && reason === "stop" ? "tool_calls" : reason }];
+  }
 
   get #about(): typeof Subject {
     return this.constructor as typeof Subject;
@@ -193,18 +215,6 @@ function read({ function: { arguments: text } }: Json): Json {
   } catch (error: Json) {
     throw new Refusal(error.message);
   }
-}
-
-/** The last pieces of an answer: its calls, then metadata. Without a finish reason, the answer was cut off. */
-export function theEnd(calls: Json[], said: Json, { input, output, cached, thinking }: Counts): Json[] {
-  if (typeof said !== "string") throw new TypeError("the answer has no finish reason");
-  const given = calls.map(({ id, name, args }) => {
-    const text = typeof args === "string" ? args : JSON.stringify(args);
-    return { id, type: "function", function: { name, arguments: text } };
-  });
-  const reason = Object.keys(FINISHES).find((one) => FINISHES[one].includes(said)) ?? "other";
-  const counts = { input_tokens: input, output_tokens: output, cached_tokens: cached, thinking_tokens: thinking };
-  return [...given, { ...counts, stop_reason: given.length && reason === "stop" ? "tool_calls" : reason }];
 }
 
 /** The error of an ERROR event, with the HTTP status where the library's exception has one. */

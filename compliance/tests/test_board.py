@@ -51,6 +51,13 @@ def test_a_subject_is_shown_with_its_versions_and_date_and_every_red_cell_leads_
     assert all(page.count(f'id="{target}"') == 1 for target in targets)
 
 
+def test_a_long_name_may_be_broken_behind_its_punctuation_and_each_version_has_its_own_line():
+    subject = replace(good_report("my_lib.over:<b>Adapter"), versions={"lib": "1.0", "google-lib": "2.1"})
+    page = render_board([subject])
+    assert "my_<wbr>lib.<wbr>over:&lt;b&gt;Adapter" in page
+    assert re.search(r'class="version"><span>lib 1\.0</span> <span>google-lib 2\.1</span>', page)
+
+
 def test_a_cause_is_shown_on_its_shortest_example():
     long = replace(EXAMPLE, prompt=[*EXAMPLE.prompt, {"role": "user", "content": "a long story " * 50}])
     examples = {"without": None, "long": long, "short": EXAMPLE}

@@ -46,8 +46,8 @@ class Column(NamedTuple):
     """In the order of `levels_of`; None for a level that the run does not have."""
     classes: tuple[int, ...]
     """The findings of each class."""
-    versions: str
-    """The versions of what the adapter is made of, as far as they are known."""
+    versions: tuple[str, ...]
+    """What the adapter is made of, each with its version, as far as they are known."""
     date: str
     suite: str
     facts: tuple[tuple[str, str], ...]
@@ -98,9 +98,9 @@ def class_totals(reports: Sequence[Report]) -> Iterator[tuple[FindingClass, str,
         yield one, name, sum(report.classes[one].findings for report in reports), len(checks)
 
 
-def _versions(report: Report) -> str:
-    known = [f"{name} {version}" for name, version in report.versions.items()]
-    return ", ".join([*([report.adapter.bridged] if report.adapter.bridged else []), *known])
+def _versions(report: Report) -> tuple[str, ...]:
+    known = (f"{name} {version}" for name, version in report.versions.items())
+    return (*([report.adapter.bridged] if report.adapter.bridged else []), *known)
 
 
 def _standing(report: Report) -> str:
@@ -129,7 +129,7 @@ def _cell(level: Level, count: LevelCount) -> LevelCell:
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     adapter = report.adapter
     if versions := _versions(report):
-        yield "versions", versions
+        yield "versions", ", ".join(versions)
     if adapter.name != adapter.title:
         yield "named", adapter.name
     if adapter.kind != ENDPOINT:

@@ -14,7 +14,10 @@ from art_compliance.quoting import escape
 
 
 def templates_in(folder: Path) -> Environment:
-    """The templates of a folder. What they show is escaped for HTML; `with_code` shows names in backticks as code."""
+    """The templates of a folder. What they show is escaped for HTML; `with_code` shows names in backticks as code.
+
+    `breakable` lets a long name be broken behind its punctuation, so that it is not broken elsewhere.
+    """
     templates = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
@@ -24,6 +27,7 @@ def templates_in(folder: Path) -> Environment:
         finalize=_finalize,
     )
     templates.filters["with_code"] = _with_code
+    templates.filters["breakable"] = _breakable
     return templates
 
 
@@ -34,3 +38,7 @@ def _finalize(value: Any) -> Any:
 
 def _with_code(text: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape_html(escape(text)))))  # noqa: S704 - it is escaped
+
+
+def _breakable(name: str) -> Markup:
+    return Markup(re.sub(r"(?<=\w)([:/_.@-]+)(?=\w)", r"\1<wbr>", str(escape_html(escape(name)))))  # noqa: S704 - it is escaped

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.answer_laws import same_arguments
+from art_compliance.dialects import DIALECTS
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 from row_tables import table
@@ -122,6 +124,24 @@ def test_arguments_that_were_cut_stay_the_text_that_came(arguments: str):
         "calls-are-whole", cut, called(calls=[call_of(arguments=arguments)], finish="length"), dialect="openai-chat"
     )
     assert len(found) == (0 if arguments == '{"at' else 2)
+
+
+@pytest.mark.parametrize(
+    ("written", "found", "is_same"),
+    [
+        ("", "", True),
+        ("", "{}", True),
+        ("", '{"at":1}', False),
+        ("{}", "", False),
+        ('{"at":1}', '{"at": 1}', True),
+        ('{"at":1}', '{"at": 2}', False),
+        ('{"at', '{"at', True),
+        ('{"at', "{}", False),
+        ("{}", {}, False),
+    ],
+)
+def test_no_arguments_may_be_an_empty_object(written: str, found: Any, is_same: bool):  # noqa: FBT001
+    assert same_arguments(DIALECTS["openai-chat"].answers, written, found) == is_same
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 from art_sdk import OpenAIAdapter
 from made_cassettes import relabel
+from trials import translating
 
 
 @pytest.mark.parametrize("payload", [{}, [], {"a": [1, 2.5, None, True, "x"]}, {"a": (1, 2)}, "x", 10**30])
@@ -91,6 +92,20 @@ def test_what_is_needed_and_not_declared_is_known(subject: Subject):
         assert trial.declared_repairs == {"joins_turns", "maps_call_ids"}
     with open_subject(Keeping, name="keeping") as keeping:
         assert Trial(keeping, needy, 1).declared_repairs == {"joins_turns"}
+
+
+class StreamsInside(OpenAIAdapter):
+    """Declares that it may ask for a stream where the caller did not."""
+
+    repairs = frozenset({*OpenAIAdapter.repairs, "streams_inside"})
+
+
+@pytest.mark.parametrize(("fields", "shown"), [({}, set()), ({"stream": True}, {"streams_inside"})])
+def test_a_stream_that_nobody_asked_for_shows_the_repair(fields: dict[str, Any], shown: set[str]):
+    with open_subject(translating(lambda payload, *_: {**payload, **fields}, StreamsInside), name="inside") as inside:
+        trial = Trial(inside, GREETING_SCENARIO, 1)
+        assert trial.comparison.differences == ()
+        assert trial.shown == shown
 
 
 def test_an_answer_is_read_or_there_is_nothing_to_judge(subject: Subject):

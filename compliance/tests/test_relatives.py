@@ -141,3 +141,19 @@ def test_ollama_takes_arguments_that_are_an_object_or_null(arguments: str, is_re
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "", "tool_calls": [call]}, result]
     found = judge_rules("openai-compatible", {"model": "m", "messages": messages}, url=OLLAMA)
     assert [one.pointer for one in found] == ["/messages/1/tool_calls/0/function/arguments"] * is_refused
+
+
+@pytest.mark.parametrize(("role", "is_refused"), [("tool", True), ("user", False), ("system", False)])
+def test_mistral_checks_the_name_of_a_result_and_of_no_other_message(role: str, is_refused: bool):  # noqa: FBT001
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": "ok"},
+    ]
+    for message in messages:
+        if message["role"] == role:
+            message["name"] = "not a name"
+    found = judge_rules("mistral-chat", {"model": "m", "messages": messages})
+    assert ["mistral.function-name" in one.message for one in found] == [True] * is_refused

@@ -251,7 +251,7 @@ def write(folder, *reports):
     ("paths", "said"),
     [
         (change_file(report_version=1), "is a report of version 1, and this suite reads version"),
-        (change_file(is_certified=True), "was edited: it does not say of over_lib:OpenAI what its results say"),
+        (change_file(is_certified=True), "was edited: its verdict of over_lib:OpenAI is not that of its results"),
         (change_file(results=[]), "was edited: its counts of over_lib:OpenAI are not those of its results"),
         (lambda at: [write(at / "a", bad_report()), write(at / "b", bad_report())], "give one report of each subject"),
         (

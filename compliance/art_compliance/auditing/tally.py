@@ -74,7 +74,7 @@ class Example(Struct, frozen=True, order=True):
 
 
 class RuleCounts(Struct):
-    """The requests of which a rule says something, by what it says; and how those were answered that it rejects."""
+    """The requests that break a rule, by what it says of them, and how the rejected ones were answered."""
 
     requests: int = 0
     reject: int = 0

@@ -69,7 +69,7 @@ def _hashable(value: Any) -> Hashable:
 
 
 def twins(dialect_of: Callable[[ScrubbedRequest], Dialect | None], requests: Iterable[ScrubbedRequest]) -> Twins:
-    """The pairs of requests that mean the same: of each one's number the first that it repeats, and its own."""
+    """The pairs of requests that mean the same, by number: the first of its kind, and one that repeats it."""
     first: dict[Hashable, int] = {}
     for at, request in enumerate(requests):
         dialect = dialect_of(request)

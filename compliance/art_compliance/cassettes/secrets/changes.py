@@ -1,4 +1,4 @@
-"""One place of a text that is to be replaced, and what doing so does to the cuts between joined pieces."""
+"""A replacement in a text, and how it moves the cuts between joined pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REDACTED: Final = "REDACTED"
 
 
 class Change(NamedTuple):
-    """What is replaced, by what, and what it looks like."""
+    """A replacement: the start and end of the text that goes, the text that takes its place, and the kind of secret."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class Joined(NamedTuple):
         return [self.text[start:end] for start, end in pairwise(edges)]
 
     def apply(self, changes: Iterable[Change]) -> Joined:
-        """The text with its changes, which come in order. What replaces a text over several pieces is in the first."""
+        """The text with these changes, in order. If a change spans several pieces, the first one gets the new text."""
         parts: list[str] = []
         cuts: list[int] = []
         waiting = list(self.cuts)

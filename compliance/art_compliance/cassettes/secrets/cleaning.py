@@ -22,12 +22,12 @@ _SHORTEST: Final = 8
 """A known secret with fewer letters is a word, such as local engines accept (`EMPTY`, `ollama`), and stays in texts."""
 
 _SHORT: Final = 48
-"""Texts up to this length come again and again: the names of fields, the ids of a stream."""
+"""Texts up to this length are often repeated, such as the names of fields and the ids of a stream."""
 
 KNOWN: Final = "the key that it was recorded with"
 
 Find = Callable[[str], Iterator[Change]]
-"""What finds all texts of some kind in a text, in order."""
+"""Finds everything of some kind in a text, in order."""
 
 
 class Cleaner:
@@ -39,9 +39,10 @@ class Cleaner:
         self._clean_short = lru_cache(maxsize=2048)(self._clean_text)
 
     def clean(self, text: str, *, is_binary: bool = False, is_flat: bool = False) -> str:
-        """The text without secrets. Of bytes (`is_binary`), each is one letter, and only texts among them count.
+        """The text without secrets.
 
-        With `is_flat`, nothing is decoded.
+        With `is_binary`, each character stands for a byte, and only text among the bytes is searched. With `is_flat`,
+        nothing is decoded.
         """
         is_short = len(text) <= _SHORT
         return (self._clean_short if is_short else self._clean_text)(text, is_binary=is_binary, is_flat=is_flat)
@@ -54,7 +55,7 @@ class Cleaner:
         return self._clean(Joined.of(pieces), _DEPTH, is_binary=False).pieces()
 
     def find(self, text: str) -> list[Change]:
-        """Every secret in the text, where it is; what is found in another one is left out."""
+        """Every secret in the text, with its place; one inside another is left out."""
         found = sorted(change for find in self._finders(text, _DEPTH, is_binary=False) for change in find(text))
         kept: list[Change] = []
         for change in found:
@@ -70,7 +71,7 @@ class Cleaner:
         return joined
 
     def _finders(self, text: str, depth: int, *, is_binary: bool) -> Iterator[Find]:
-        """The ways to look. What is encoded comes first: it may only be whole before its parts are replaced."""
+        """What to look for, in order. Encoded text comes first: once a part of it is replaced, it cannot be decoded."""
         yield self._find_known
         if depth:
             for coding in IN_BYTES if is_binary else IN_TEXTS:

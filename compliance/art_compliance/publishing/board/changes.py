@@ -26,7 +26,7 @@ class Changes(Struct, frozen=True, kw_only=True):
     """What changed since the run of `since`.
 
     `failing` fails and did not before, `worse` fails in more trials, and `fixed` failed and passes. `versions` are
-    new ones, each in words. A subject or check that the run before did not have has changed in nothing else.
+    new ones, each in words. Nothing else counts as changed in a new subject or check.
     """
 
     since: str

@@ -43,27 +43,27 @@ def _files(path: Path) -> Iterator[Path]:
     yield from inner
 
 
-class _Said(Struct, frozen=True):
+class _Claim(Struct, frozen=True):
     is_certified: bool
 
 
-class _AllSaid(Struct, frozen=True):
-    reports: tuple[_Said, ...]
+class _Claims(Struct, frozen=True):
+    reports: tuple[_Claim, ...]
 
 
 def _read(file: Path) -> Iterator[Report]:
     """The reports of a file, whose counts must be those of their results."""
     reports = read_every_report(file)
     try:
-        said = msgspec.json.decode(file.read_bytes(), type=_AllSaid).reports
+        claims = msgspec.json.decode(file.read_bytes(), type=_Claims).reports
     except (OSError, ValueError, RecursionError) as error:
         raise HarnessError(f"{file} was edited: it does not say what is certified ({error})") from error
-    for report, one in zip(reports, said, strict=True):
+    for report, one in zip(reports, claims, strict=True):
         name = report.adapter.name
         if report.classes != count_classes(report.results):
             raise HarnessError(f"{file} was edited: its counts of {name} are not those of its results")
         if one.is_certified != report.is_certified:
-            raise HarnessError(f"{file} was edited: it does not say of {name} what its results say")
+            raise HarnessError(f"{file} was edited: its verdict of {name} is not that of its results")
         if report.shard is not None:
             raise HarnessError(f"{file} is shard {report.shard} of {name}; put all of them together with art merge")
         yield report

@@ -200,13 +200,19 @@ UNUSUAL_CHECKS: Final = of_both_stages(
 )
 
 
+_CALLED: Final = WrittenAnswer(tool_calls=(_look("here"),), finish="tool_calls")
+
+
 def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """A pause, a refusal or a malformed call that looks like an answer is acted upon."""
     for value in trial.dialect.answers.bad_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
-        reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
-        if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
-            yield Problem(f"an answer that ends with {show(value)} is reported as successful: {show(reply.finish)}")
+        for answer in (PLAIN_ANSWER, _CALLED) if "tools" in trial.subject.capabilities else (PLAIN_ANSWER,):
+            reply = call_as(trial, kind, answering_with(answer, change))
+            if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
+                what = "an answer with a call" if answer.tool_calls else "an answer"
+                yield Problem(f"{what} that ends with {show(value)} is reported as successful: {show(reply.finish)}")
+                break
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))

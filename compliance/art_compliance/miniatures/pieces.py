@@ -266,3 +266,28 @@ def knows_no_citations(adapter: Any) -> None:
 def ends_lines_as_python_does(adapter: Any) -> None:
     """A line of a stream ends where `str.splitlines` ends it, inside texts, too."""
     refeed(adapter, lambda chunk: chunk.replace("\u0085".encode(), b"\n").replace("\u2028".encode(), b"\n"))
+
+
+@miniature("stream.usage-is-reported", around=("gemini",))
+def counts_the_prompt_too_early(adapter: Any) -> None:
+    """The tokens of a prompt are those that an earlier response than the last one counts."""
+    before: list[Any] = []
+
+    def change(event: Any) -> Any:
+        usage: dict[str, Any] = event.get("usageMetadata") or {}
+        if not before or not event["candidates"][0].get("finishReason"):
+            before[:] = [usage.get("promptTokenCount")]
+        return {**event, "usageMetadata": {**usage, "promptTokenCount": before[0]}}
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success")
+def takes_every_call_for_a_good_end(adapter: Any) -> None:
+    """An answer with calls ends with `tool_calls`, even if it was cut off."""
+    change_events(adapter, _ended_by_calls)
+
+
+def _ended_by_calls(events: Events) -> Events:
+    has_calls = any(event["type"] == "TOOL_CALL" for event in events)
+    return [{**event, "finish": "tool_calls"} if has_calls and "finish" in event else event for event in events]

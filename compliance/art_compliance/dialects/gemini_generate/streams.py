@@ -58,7 +58,7 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield body
         return
     usage = body.pop("usageMetadata")
-    begun = {**usage, "candidatesTokenCount": 1, "totalTokenCount": usage["promptTokenCount"] + 1}
+    begun = _counted_so_far(usage)
     candidate, last = candidates[0], {"text": ""}
     candidate.pop("finishMessage", None)
     for part in candidate["content"]["parts"]:
@@ -69,6 +69,12 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"candidates": [{"content": _content(piece), "index": 0}], "usageMetadata": begun, **body}
     ended = {**candidate, "content": _content(last)}
     yield {"candidates": [ended], "usageMetadata": usage, **body}
+
+
+def _counted_so_far(usage: dict[str, Any]) -> dict[str, Any]:
+    """What responses before the last one count: as recorded, thoughts come later, and the prompt's count grows."""
+    prompt = (usage["promptTokenCount"] + 1) // 2
+    return {"promptTokenCount": prompt, "candidatesTokenCount": 1, "totalTokenCount": prompt + 1}
 
 
 def _content(part: dict[str, Any]) -> dict[str, Any]:

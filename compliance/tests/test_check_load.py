@@ -17,6 +17,7 @@ from trials import (
     assert_each_has,
     call_of,
     failure_events,
+    findings_of,
     messages_of,
     reason_of,
     scripted,
@@ -105,6 +106,22 @@ def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten
 
 
 OTHER = {"thread_id": "thread-3", "trace_id": "trace-3", "session_id": "session-4"}
+
+
+def with_other_ids(number: int) -> list[Event] | None:
+    if number % 10 == 9 or number % 5 == 2:  # they have no text
+        return None
+    *others, end = answer_events(text_of(number))
+    return [*others, {**end, **OTHER}]
+
+
+@pytest.mark.parametrize(
+    ("give", "of"), [(with_other_ids, "contract"), (lambda number: answer_events(text_of(number + 1)), "loss")]
+)
+def test_many_wrong_calls_are_of_the_class_of_each(give: Any, of: str):
+    found = findings_of(AT_ONCE, answering(give))
+    assert found[-1].message.endswith(" of 200 concurrent calls gave a wrong answer")
+    assert {one.finding_class for one in found} == {of}
 
 
 class Cannot(Exception):

@@ -112,10 +112,6 @@ def _letters(event: Any) -> Iterator[Any]:
         yield event
 
 
-def _as_dict(event: Any) -> Iterator[Any]:
-    yield msgspec.to_builtins(event) if isinstance(event, TokenEvent) else event
-
-
 class Indents(OpenAIAdapter):
     """Its body is indented."""
 
@@ -142,6 +138,14 @@ class OnlyCalls:
         await self._own.aclose()
 
 
+class GivesDicts(OnlyCalls):
+    """Its tokens are dicts, which `complete` of an SDK's adapter would not take: it has none."""
+
+    async def call(self, prompt: Any, options: Any) -> AsyncIterator[Any]:
+        async for event in super().call(prompt, options):
+            yield msgspec.to_builtins(event) if isinstance(event, TokenEvent) else event
+
+
 RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         "texts in parts": sending(OpenAIAdapter, _with_parts),
@@ -151,7 +155,7 @@ RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "another order of fields": sending(OpenAIAdapter, _backwards),
         "an indented body": Indents,
         "one letter per token": giving(_letters),
-        "tokens as dicts": giving(_as_dict),
+        "tokens as dicts": GivesDicts,
         "call alone": OnlyCalls,
         "blocks everywhere": sending(AnthropicAdapter, _with_blocks),
         "a mark of the cache": sending(AnthropicAdapter, _marked),

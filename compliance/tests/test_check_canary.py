@@ -286,3 +286,9 @@ def test_the_end_of_the_last_text_may_be_trimmed_where_it_is_an_assistants_and_d
 ):
     adapter = translator(_trims, dialect=None, repairs=frozenset(repairs))
     assert bool(found("texts-are-whole", adapter, scenario(prompt=prompt))) == is_found
+
+
+def test_a_text_behind_a_blank_one_is_looked_for():
+    prompt = [{"role": "user", "content": " "}, {"role": "assistant", "content": "said"}]
+    (fault,) = found("texts-are-whole", translator(lambda *_: [" "], dialect=None), scenario(prompt=prompt))
+    assert "is lost" in fault[0]

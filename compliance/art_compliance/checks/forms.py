@@ -34,7 +34,9 @@ _TEXT: Final = "This answer was written, and a provider may send it in more than
 _ANSWERS: Final = (
     WrittenAnswer(content=_TEXT),
     WrittenAnswer(
-        content=_TEXT, tool_calls=(_look("one side"), _look("two sides"), _look("all sides")), finish="tool_calls"
+        content=_TEXT,
+        tool_calls=(_look("one side"), ToolCall("call_around", FunctionCall("look", "{}")), _look("all sides")),
+        finish="tool_calls",
     ),
 )
 
@@ -45,16 +47,31 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
     for variation in variations:
-        if variation.goes_back and "reasoning" not in trial.subject.capabilities:
+        if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
         for answer in _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]:
             reply = call_as(trial, kind, _varying(variation, answer))
-            faults = [*differing(trial, reply, answer)] or [*_uncounted(reply, trial.once(_COUNTED[kind]))]
+            faults = [*differing(trial, reply, _as_given(answer, variation))] or [
+                *_uncounted(reply, trial.once(_COUNTED[kind]))
+            ]
             if isinstance(reply, Answered) and not faults:
                 faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
             if faults:
                 break
+
+
+def _as_given(answer: WrittenAnswer, variation: Variation) -> WrittenAnswer:
+    """The answer as the form gives it."""
+    if not variation.empties:
+        return answer
+    calls = [
+        structs.replace(call, function=structs.replace(call.function, arguments=""))
+        if call.function.arguments == "{}"
+        else call
+        for call in answer.tool_calls
+    ]
+    return structs.replace(answer, tool_calls=tuple(calls))
 
 
 def _uncounted(reply: Reply, counted: frozenset[str]) -> Iterator[Problem]:

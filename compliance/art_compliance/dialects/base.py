@@ -196,11 +196,13 @@ class ErrorForm(Struct, frozen=True, kw_only=True):
     """Another form in which the provider answers with an error."""
 
     words: str
-    """The form, after "answered 503 with"."""
+    """The form, after "answered", the status and "with"."""
     write: Callable[[int, str], bytes]
     """Writes the body of an error answer with this status and message."""
     when_streaming: bool = False
     """Whether only requests that ask for a stream are answered so."""
+    status: int = 503
+    """The status that it comes with."""
 
 
 def _no_headers(status: int, message: str) -> tuple[tuple[str, str], ...]:

@@ -14,6 +14,7 @@ from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Access, Denial, Dialect
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
+from art_compliance.dialects.openai_chat.variations import FILTERED_LATER
 from art_compliance.dialects.openai_compatible.answers import write_xai_error
 from art_compliance.dialects.openai_compatible.services import (
     CEREBRAS,
@@ -183,9 +184,14 @@ _XAI_RESPONSES: Final = replace(
 _XAI_ACCESS: Final = replace(XAI.service.access, wrong_key=Denial(400, XAI.service.access.wrong_key.text))
 """A wrong key was recorded with status 400."""
 
+_AZURE_CHAT: Final = replace(
+    OPENAI_CHAT,
+    answers=replace(OPENAI_CHAT.answers, variations=(*OPENAI_CHAT.answers.variations, FILTERED_LATER)),
+)
+
 ENDPOINTS: Final = (
     Endpoint(
-        spoken=OPENAI_CHAT,
+        spoken=_AZURE_CHAT,
         service="azure",
         host="resource.openai.azure.com",
         base_path="/openai",
@@ -194,7 +200,7 @@ ENDPOINTS: Final = (
         source="openai 3.54, lib/azure.py; recorded at openai.azure.com",
     ),
     Endpoint(
-        spoken=OPENAI_CHAT,
+        spoken=_AZURE_CHAT,
         service="azure-v1",
         host="resource.openai.azure.com",
         base_path="/openai/v1",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from art_compliance.dialects.aws_events import is_messages, read_messages
+from art_sdk.adapters.capabilities import Capability
 
 T = TypeVar("T")
 
@@ -29,6 +30,10 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Texts of the answer that the provider wants back with the next request."""
     thoughts: tuple[str, ...] = ()
     """Texts of the answer that are its reasoning."""
+    needs: frozenset[Capability] = frozenset({"reasoning"})
+    """The capabilities of the adapters that are judged by a form with `goes_back`."""
+    empties: bool = False
+    """Whether it has an empty text for arguments that are an empty object: a reader may leave them so."""
 
 
 class SeveralAnswers(Struct, frozen=True, kw_only=True):

@@ -73,16 +73,16 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
 
 def _misread(trial: Trial, form: ErrorForm) -> Iterator[Problem]:
     """What is wrong with the reply to an error in another form."""
-    words = f"written error {_BUSY}"
+    words = f"written error {form.status}"
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         if form.when_streaming and not streamed:
             continue
-        response = Response(_BUSY, form.write(_BUSY, words))
+        response = Response(form.status, form.write(form.status, words))
         reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(response))
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
-            faults += wrong_status_error(reply.error or {}, _BUSY, words=words, retry_after=_WAIT)
-        yield from (fault.after(f"answered {_BUSY} with {form.words}: ") for fault in faults)
+            faults += wrong_status_error(reply.error or {}, form.status, words=words, retry_after=_WAIT)
+        yield from (fault.after(f"answered {form.status} with {form.words}: ") for fault in faults)
 
 
 def _wrong_advice(error: dict[str, Any], status: int) -> Iterator[Problem]:

@@ -60,7 +60,9 @@ def _events(body: dict[str, Any], all_arguments: list[str]) -> Iterator[dict[str
     yield {"type": "ping"}
     arguments = iter(all_arguments)
     for index, block in enumerate(blocks):
-        empty, deltas = _streamed(block, next(arguments) if block["type"] == "tool_use" else "")
+        empty, deltas = _streamed(
+            block, next(arguments) if block["type"] == "tool_use" else to_json(block.get("input"))
+        )
         yield {"type": "content_block_start", "index": index, "content_block": empty}
         yield from ({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas)
         yield {"type": "content_block_stop", "index": index}
@@ -78,7 +80,7 @@ def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], li
             deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block["thinking"])]
             signature = {"type": "signature_delta", "signature": block["signature"]}
             return {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signature]
-        case "redacted_thinking":
+        case "redacted_thinking" | "web_search_tool_result":
             return block, []
         case _:
             parts = ("", *pieces(arguments))

@@ -16,6 +16,8 @@ from art_compliance.dialects.variations import Events, Variation, in_halves, rea
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
 _SECOND: Final = "c2Vjb25kIHNpZ25hdHVyZQ=="
+_SEARCH: Final = "srvtoolu_01written"
+_FOUND: Final = "d2hhdCB3YXMgZm91bmQ="
 
 
 def _two_texts(body: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +34,20 @@ def _text_last(body: dict[str, Any]) -> dict[str, Any]:
 
 def _redacted(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "content": [{"type": "redacted_thinking", "data": _REDACTED}, *body["content"]]}
+
+
+def _searched(body: dict[str, Any]) -> dict[str, Any]:
+    """A search by Anthropic's own tool, which goes back whole: can1357/oh-my-pi#6495, agno-agi/agno#7766."""
+    call = {"type": "server_tool_use", "id": _SEARCH, "name": "web_search", "input": {"query": "what was asked"}}
+    found = {
+        "type": "web_search_result",
+        "title": "A page",
+        "url": "https://example.com/page",
+        "encrypted_content": _FOUND,
+        "page_age": None,
+    }
+    result = {"type": "web_search_tool_result", "tool_use_id": _SEARCH, "content": [found]}
+    return {**body, "content": [call, result, *body["content"]]}
 
 
 def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +141,12 @@ VARIATIONS: Final = (
     Variation(words="whole calls in the events that begin them", events=_begun_with_input),
     Variation(words="an empty piece before each", events=_empty_first),
     Variation(words="a citation of a document", whole=_cited, events=_cited_in_pieces),
+    Variation(
+        words="a search by the provider's own tool",
+        whole=_searched,
+        goes_back=(_SEARCH, _FOUND),
+        needs=frozenset({"reasoning", "provider_fields"}),  # nobody else can ask for one, or send its blocks back
+    ),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
 )

@@ -53,6 +53,11 @@ def _two_thoughts(blocks: _Blocks) -> _Blocks:
     return [*({"reasoningContent": thought} for thought in thoughts), *blocks]
 
 
+def _signed_alone(blocks: _Blocks) -> _Blocks:
+    """A signature without its thought, as adaptive thinking leaves it: 0xPlaygrounds/rig#1684."""
+    return [{"reasoningContent": {"reasoningText": {"text": "", "signature": _FIRST}}}, *blocks]
+
+
 def _cited(blocks: _Blocks) -> _Blocks:
     return [_with_citation(block) if "text" in block else block for block in blocks]
 
@@ -69,4 +74,5 @@ VARIATIONS: Final = (
     Variation(
         words="two thoughts, each with a signature", whole=_rewriting(_two_thoughts), goes_back=(_FIRST, _SECOND)
     ),
+    Variation(words="a signature without its thought", whole=_rewriting(_signed_alone), goes_back=(_FIRST,)),
 )

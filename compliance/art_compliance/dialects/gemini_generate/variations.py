@@ -69,6 +69,16 @@ def _in_one(events: Events) -> Events:
     return (data_frame(_with_parts(chunks[-1], parts), newline="\r\n"),)
 
 
+def _finished_apart(events: Events) -> Events:
+    """A last response without content has the finish reason: pydantic/pydantic-ai#2631, agentjido/req_llm#638."""
+    *chunks, last = [data for event in events if (data := read_data(event)) is not None]
+    (candidate,) = last["candidates"]
+    speaking = {name: value for name, value in candidate.items() if name != "finishReason"}
+    finish = {name: value for name, value in candidate.items() if name != "content"}
+    parts = [{**last, "candidates": [speaking]}, {**last, "candidates": [finish]}]
+    return tuple(data_frame(chunk, newline="\r\n") for chunk in (*chunks, *parts))
+
+
 def _both_candidates(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {**first, "candidates": [*first["candidates"], *_numbered(second)["candidates"]]}
 
@@ -97,4 +107,5 @@ VARIATIONS: Final = (
     Variation(words="a signature in an empty text at the end", whole=_signed_at_the_end, goes_back=_SIGNATURES[:1]),
     Variation(words="the tokens of Google's own tools counted apart", whole=_tools_counted_apart),
     Variation(words="all of its parts in one response", events=_in_one),
+    Variation(words="its finish reason in a response without content", events=_finished_apart),
 )

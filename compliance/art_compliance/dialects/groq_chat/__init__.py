@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.groq_chat.answers import (
+    CALL_FAILED,
     dress_chunks,
     reasoning,
     write_error,
@@ -30,6 +31,7 @@ GROQ_CHAT: Final = ChatForm(
     has_thinking=True,
     write=write_response,
     write_error=write_error,
+    error_forms=(CALL_FAILED,),
     write_stream_error=write_stream_error,
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905"),

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from art_compliance.dialects.base import Reasoning
+from art_compliance.dialects.base import ErrorForm, Reasoning
 from art_compliance.dialects.framing import data_frame
 from art_compliance.dialects.openai_chat.answers import WRITTEN_AT, calls_of, finish_of, refuse_refusal
 from art_compliance.dialects.writing import CannotWrite
@@ -102,6 +102,17 @@ _TYPES: Final = {
 def write_error(status: int, message: str) -> bytes:
     """An error answer, in the form of recorded ones. Most refusals of a request have no code."""
     return json.dumps({"error": _error(status, message)}).encode()
+
+
+def _write_failed_call(status: int, message: str) -> bytes:
+    error = {**_error(status, message), "code": "tool_use_failed", "failed_generation": '<function=look{"at": 1}'}
+    return json.dumps({"error": error}).encode()
+
+
+CALL_FAILED: Final = ErrorForm(
+    words="what the model wrote in place of a call of a tool", write=_write_failed_call, status=400
+)
+"""As quoted: https://github.com/groq/groq-typescript/issues/28. It is no answer: the call cannot be made."""
 
 
 def write_stream_error(status: int, message: str) -> bytes:

@@ -240,6 +240,34 @@ PROBABILITIES: Final = Variation(
 )
 """Source: `ChoiceLogprobs` in openai 3.54, for requests with `logprobs`."""
 
+
+def _with_verdicts(events: Events) -> Events:
+    """After the first piece and after the finish, a chunk with a verdict, whose choice has no delta."""
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    speaking = [chunk for chunk in chunks if chunk.get("choices")]
+    others = [chunk for chunk in chunks if not chunk.get("choices")]
+    return (*map(data_frame, (*speaking[:2], _VERDICT, *speaking[2:], _VERDICT, *others)), DONE)
+
+
+_VERDICT: Final = {
+    "id": "",
+    "object": "",
+    "created": 0,
+    "model": "",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": None,
+            "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}},
+            "content_filter_offsets": {"check_offset": 44, "start_offset": 44, "end_offset": 198},
+        }
+    ],
+    "usage": None,
+}
+
+FILTERED_LATER: Final = Variation(words="the verdicts of a filter in choices without a delta", events=_with_verdicts)
+"""As Azure's asynchronous filter sends them: langchain-ai/langchain#18977, openai/openai-python#1677."""
+
 WITHOUT_END_MARK: Final = Variation(
     words="no [DONE] after the finish", events=lambda events: tuple(one for one in events if one != DONE)
 )

@@ -41,6 +41,47 @@ def _with_empty_id(_: Entry, entry: Entry) -> Entry:
     return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
 
 
+def _begun_without_arguments(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first piece of a call names it, and has no arguments yet."""
+    return [_with_entries(chunk, _without_empty_arguments) for chunk in chunks]
+
+
+def _without_empty_arguments(entry: Entry) -> Entry:
+    function = {name: value for name, value in entry.get("function", {}).items() if (name, value) != ("arguments", "")}
+    return {**entry, "function": function} if entry.get("id") else entry
+
+
+def _with_entries(chunk: dict[str, Any], change: Callable[[Entry], Entry]) -> dict[str, Any]:
+    (choice,) = chunk["choices"]
+    entries = _entries(chunk)
+    if not entries:
+        return chunk
+    return {**chunk, "choices": [{**choice, "delta": {**choice["delta"], "tool_calls": [*map(change, entries)]}}]}
+
+
+def _without_braces(body: dict[str, Any]) -> dict[str, Any]:
+    """A call whose arguments are an empty object has an empty text for them."""
+    for choice in body["choices"]:
+        for call in choice["message"].get("tool_calls") or ():
+            if call["function"]["arguments"] == "{}":
+                call["function"]["arguments"] = ""
+    return body
+
+
+def _streamed_without_braces(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    texts: dict[int, str] = {}
+    for entry in (entry for chunk in chunks for entry in _entries(chunk)):
+        texts[entry["index"]] = texts.get(entry["index"], "") + entry["function"].get("arguments", "")
+    empty = {index for index, text in texts.items() if text == "{}"}
+    return [
+        _with_entries(chunk, lambda entry: _emptied(entry) if entry["index"] in empty else entry) for chunk in chunks
+    ]
+
+
+def _emptied(entry: Entry) -> Entry:
+    return {**entry, "function": {**entry["function"], "arguments": ""}}
+
+
 def _at_one_index(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each call whole, in a chunk of its own, where its first piece was; all of them have the index 0."""
     pieces = [entry for chunk in chunks for entry in _entries(chunk)]
@@ -74,6 +115,14 @@ VARIATIONS: Final = (
     Variation(words="a call's name in each of its pieces", events=_later_pieces(_named_again)),
     Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
     Variation(words="the same index for each of its calls", events=regrouped(_at_one_index)),
+    Variation(words="no arguments in the first piece of a call", events=regrouped(_begun_without_arguments)),
+    Variation(
+        words="an empty text for a call's empty arguments",
+        whole=_without_braces,
+        events=regrouped(_streamed_without_braces),
+        empties=True,
+    ),
 )
 """As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), as Alibaba serves Qwen
-(https://github.com/symfony/ai/pull/2220), and as Ollama does (https://github.com/ollama/ollama/issues/15457)."""
+(https://github.com/symfony/ai/pull/2220), as Ollama does (https://github.com/ollama/ollama/issues/15457), as vLLM does
+(https://github.com/ogx-ai/ogx/pull/5462), and as llama-server does (https://github.com/QwenLM/qwen-code/pull/6250)."""

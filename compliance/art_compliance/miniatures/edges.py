@@ -1,0 +1,120 @@
+"""Adapters that read what providers usually send, but not what stands at its edges."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from art_compliance.dialects.framing import change_data
+from art_compliance.dialects.variations import read_data
+from art_compliance.miniatures.base import Events, change_payload, miniature
+from art_compliance.miniatures.streams import change_streams, refeed
+
+
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def begins_arguments_with_an_object(adapter: Any) -> None:
+    """The arguments of a call that begins without any begin with `{}`, and the pieces are added to that."""
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                if piece.get("id"):
+                    piece["function"].setdefault("arguments", "{}")
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def drops_calls_with_empty_arguments(adapter: Any) -> None:
+    """A call in a stream whose arguments are an empty text is lost."""
+    texts: dict[int, str] = {}
+
+    def note(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                before = "" if piece.get("id") else texts.get(piece["index"], "")
+                texts[piece["index"]] = before + (piece["function"].get("arguments") or "")
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, note))
+    change_streams(adapter, lambda events: _without_calls(events, [at for at, text in texts.items() if not text]))
+
+
+def _without_calls(events: Events, places: list[int]) -> Events:
+    """The events without the calls at these places; the message has them."""
+    numbers = [at for at, event in enumerate(events) if event["type"] == "TOOL_CALL"]
+    dropped = {numbers[place] for place in places if place < len(numbers)}
+    return [event for at, event in enumerate(events) if at not in dropped]
+
+
+@miniature("stream.other-forms-are-read", around=("azure",))
+def needs_a_delta_in_each_choice(adapter: Any) -> None:
+    """A choice without a delta in a stream breaks it."""
+    refeed(adapter, lambda chunk: b"data: {\n\n" if _lacks_delta(chunk) else chunk)
+
+
+def _lacks_delta(chunk: bytes) -> bool:
+    read = [read_data(line) or {} for line in chunk.splitlines()]
+    return any("delta" not in choice for data in read for choice in data.get("choices") or ())
+
+
+@miniature("stream.other-forms-are-read", around=("gemini",))
+def reads_the_finish_beside_parts(adapter: Any) -> None:
+    """A finish reason in a response without parts is not read."""
+
+    def change(event: Any) -> Any:
+        for candidate in event.get("candidates") or ():
+            if not candidate.get("content", {}).get("parts"):
+                candidate.pop("finishReason", None)
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("stream.other-forms-are-read", around=("bedrock",))
+def drops_signatures_without_thoughts(adapter: Any) -> None:
+    """Reasoning of a stream that has a signature and no text is not kept."""
+    change_streams(adapter, lambda events: [_with_readable_thoughts(event) for event in events])
+
+
+def _with_readable_thoughts(event: dict[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = event.get("message") or {}
+    extensions: dict[str, Any] = message.get("extensions") or {}
+    kept: list[dict[str, Any]] = extensions.get("bedrock-converse", {}).get("blocks", [])
+    if not kept:
+        return event
+    blocks = [one for one in kept if not _is_signed_alone(one["block"])]
+    return {**event, "message": {**message, "extensions": {"bedrock-converse": {"blocks": blocks}}}}
+
+
+def _is_signed_alone(block: dict[str, Any]) -> bool:
+    thought: dict[str, Any] = block.get("reasoningContent", {}).get("reasoningText", {})
+    return thought.get("text") == ""
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("anthropic",))
+def sends_back_thoughts_alone(adapter: Any) -> None:
+    """Of an answer's blocks besides text and calls, those of the provider's own tools do not go back."""
+
+    def change(payload: Any) -> Any:
+        for message in payload["messages"]:
+            if not isinstance(message["content"], str):
+                message["content"] = [one for one in message["content"] if one["type"] not in _OF_SERVERS]
+        return payload
+
+    change_payload(adapter, change)
+
+
+_OF_SERVERS: Final = frozenset({"server_tool_use", "web_search_tool_result"})
+
+
+@miniature("response.error-answer-is-an-error", around=("groq",))
+def takes_a_failed_call_for_an_answer(adapter: Any) -> None:
+    """What the model wrote in place of a call is given as an answer, without the error that it came with."""
+    own = adapter.read_response
+
+    def read_response(head: Any, body: bytes, info: Any) -> Any:
+        events = own(head, body, info)
+        return (event for event in events if b"failed_generation" not in body or event.type == "END")
+
+    adapter.read_response = read_response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
@@ -108,6 +109,21 @@ def sends_back_thoughts_alone(adapter: Any) -> None:
 _OF_SERVERS: Final = frozenset({"server_tool_use", "web_search_tool_result"})
 
 
+@miniature("faults.become-errors", around=("openai",))
+def expects_the_providers_own_errors(adapter: Any) -> None:
+    """An error answer whose JSON is of another form raises an exception out of the call."""
+    own = adapter.read_error
+
+    def read_error(head: Any, body: bytes) -> Any:
+        try:
+            said = json.loads(body)
+        except ValueError:
+            return own(head, body)
+        return own(head, body) if said["error"] else None
+
+    adapter.read_error = read_error
+
+
 @miniature("response.error-answer-is-an-error", around=("groq",))
 def takes_a_failed_call_for_an_answer(adapter: Any) -> None:
     """What the model wrote in place of a call is given as an answer, without the error that it came with."""
@@ -118,3 +134,29 @@ def takes_a_failed_call_for_an_answer(adapter: Any) -> None:
         return (event for event in events if b"failed_generation" not in body or event.type == "END")
 
     adapter.read_response = read_response
+
+
+@miniature("faults.benign-faults-change-nothing", around=("openai", "deepseek"))
+def reads_json_from_the_first_byte(adapter: Any) -> None:
+    """A whole answer that begins with a blank line is an error."""
+    own = adapter.parse_answer
+
+    def parse_answer(head: Any, body: bytes, info: Any) -> Any:
+        if not body.startswith(b"{"):
+            raise ValueError("it is not an object")
+        return own(head, body, info)
+
+    adapter.parse_answer = parse_answer
+
+
+@miniature("faults.benign-faults-change-nothing", around=("ollama-chat",))
+def needs_a_line_end_at_the_end(adapter: Any) -> None:
+    """The last line of a stream is not read if no line end follows it."""
+    own = adapter.stream_frames
+
+    def stream_frames() -> Any:
+        frames = own()
+        frames.finish = list
+        return frames
+
+    adapter.stream_frames = stream_frames

@@ -28,6 +28,11 @@ def refuse(status: int, good: Good) -> Response:
     )
 
 
+def fail_in_front(status: int, body: bytes, _: Good) -> Response:
+    """JSON of a server in front of the provider, whose errors have a form of their own."""
+    return Response(status, body)
+
+
 def page(status: int, size: int, _: Good) -> Response:
     """A page of HTML with at least this many bytes."""
     return Response(status, (_PAGE * (size // len(_PAGE) + 1))[: max(size, len(_PAGE))], "text/html")

@@ -14,6 +14,7 @@ from art_compliance.provider.faults.bodies import (
     LONG,
     RETRY_AFTER,
     break_utf8,
+    fail_in_front,
     lengthen,
     name_charset,
     other_json,
@@ -46,6 +47,8 @@ from art_compliance.provider.faults.timing import (
 )
 from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start
 
+_LINES: Final = "application/x-ndjson"
+
 _STATUSES: Final = {
     400: "the request is rejected",
     401: "the key is unknown",
@@ -77,6 +80,18 @@ _TABLE: Final = (
     Fault(id="empty-body", words="status 200 with an empty body", spoil=lambda good: good.script()),
     Fault(id="html-page", words="status 200 with a page of HTML", spoil=partial(page, 200, 0)),
     Fault(id="html-page-502", words="status 502 with a page of HTML", spoil=partial(page, 502, 0), status=502),
+    Fault(
+        id="gateways-json-502",
+        words="status 502 with the JSON of a gateway in front of the provider",
+        spoil=partial(fail_in_front, 502, b'{"message": "the upstream server failed"}'),
+        status=502,
+    ),
+    Fault(
+        id="word-in-json-504",
+        words="status 504 with a JSON string",
+        spoil=partial(fail_in_front, 504, b'"Gateway Timeout"'),
+        status=504,
+    ),
     _long("long-page", "status 200 with 10 MB of HTML", partial(page, 200)),
     _long("long-page-502", "status 502 with 10 MB of HTML", partial(page, 502), status=502),
     Fault(
@@ -283,6 +298,21 @@ _TABLE: Final = (
         spoil=name_charset,
         expects="whole",
         is_of_text=True,
+    ),
+    Fault(
+        id="no-last-line-end",
+        words="no line end after the last line",
+        spoil=lambda good: good.script(Send(good.body.rstrip(b"\n"))),
+        expects="whole",
+        on=STREAMED,
+        within=_LINES,
+    ),
+    Fault(
+        id="blank-lines-first",
+        words="blank lines before the JSON, which keep a slow connection open",
+        spoil=lambda good: good.script(Send(b"\n\n"), Pause(0.02), Send(b"\n" + good.body)),
+        expects="whole",
+        on=UNSTREAMED,
     ),
     Fault(
         id="marked-body",

@@ -109,6 +109,19 @@ def sends_back_thoughts_alone(adapter: Any) -> None:
 _OF_SERVERS: Final = frozenset({"server_tool_use", "web_search_tool_result"})
 
 
+@miniature("wire.no-rule-is-broken", around=("openai",))
+def names_the_schema_by_its_title(adapter: Any) -> None:
+    """The response schema's title is sent as its name, which takes no blanks."""
+
+    def change(payload: Any) -> Any:
+        written = payload.get("response_format", {}).get("json_schema")
+        if written is not None:
+            written["name"] = written["schema"].get("title", written["name"])
+        return payload
+
+    change_payload(adapter, change)
+
+
 @miniature("faults.become-errors", around=("openai",))
 def expects_the_providers_own_errors(adapter: Any) -> None:
     """An error answer whose JSON is of another form raises an exception out of the call."""

@@ -44,12 +44,11 @@ ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-distinct"
 ONE_ANSWER = {"response.several-answers-do-not-mix", "stream.several-answers-do-not-mix"}
 NO_NAME_RULE = {"translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"}
-UNSIGNED = "response.signatures-go-back"
 NOT_DRAWN = "properties.result-order-does-not-matter"
 SILENT = {
     "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE},
     "bedrock": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE},
-    "cohere": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING, UNSIGNED},
+    "cohere": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "deepseek": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
     "groq": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
@@ -61,7 +60,6 @@ SILENT = {
         *NO_NAME_RULE,
         ONE_BY_ONE,
         NO_MAPPING,
-        UNSIGNED,
         NOT_DRAWN,
     },
     "openai-responses": {*NOT_DECLARED, *ONE_ANSWER},
@@ -71,7 +69,7 @@ SILENT = {
 Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion of Groq's and Mistral's
 has one form. OpenAI, Mistral and Gemini alone give
 several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name,
-signs nothing, and of the few prompts of the quick profile none has a turn with several results that it takes."""
+and of the few prompts of the quick profile none has a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""

@@ -72,9 +72,15 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _counted_so_far(usage: dict[str, Any]) -> dict[str, Any]:
-    """What responses before the last one count: as recorded, thoughts come later, and the prompt's count grows."""
+    """What responses before the last one count: as recorded, the counts of prompt and answer grow."""
     prompt = (usage["promptTokenCount"] + 1) // 2
-    return {"promptTokenCount": prompt, "candidatesTokenCount": 1, "totalTokenCount": prompt + 1}
+    counts = {
+        "promptTokenCount": prompt,
+        "candidatesTokenCount": 1,
+        "totalTokenCount": prompt + 1 + usage.get("thoughtsTokenCount", 0),
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
+    }
+    return {**usage, **counts}
 
 
 def _content(part: dict[str, Any]) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def test_the_official_client_reads_the_answer_despite_a_benign_fault(make: Any, 
         with using(make, provider.url) as client:
             assert client.ask() == client.expected(said)
             assert reads(client, said) is (name not in DIALECTS[make.dialect].streams.client_failures)
-        assert provider.seen()[-1].fault == name
+        assert name in {exchange.fault for exchange in provider.seen()}
 
 
 def reads(client: Any, said: WrittenAnswer) -> bool:

@@ -13,11 +13,16 @@ LOOKED_AT: Final = 256
 """How many letters decide, so that a long run of letters is not read again and again."""
 
 _LONGEST_WORD: Final = 20
+_SHORTEST_MIXTURE: Final = 24
 
 
 def looks_random(text: str) -> bool:
-    """Whether any part between punctuation looks generated. Masked letters (`***`) count as generated ones."""
-    return any(_is_random(part) for part in _PARTS.findall(text[:LOOKED_AT]))
+    """Whether any part between punctuation looks generated, or all of them together do.
+
+    Masked letters (`***`) count as generated ones.
+    """
+    parts = _PARTS.findall(text[:LOOKED_AT])
+    return any(map(_is_random, parts)) or _is_mixed(parts)
 
 
 def _is_random(part: str) -> bool:
@@ -29,3 +34,11 @@ def _is_random(part: str) -> bool:
     if switches >= 3 and len(part) >= 8:
         return True
     return len(part) >= 12 and (switches >= 2 or len(_CASES_MEET.findall(part)) * 2 >= len(part))
+
+
+def _is_mixed(parts: list[str]) -> bool:
+    """Whether short parts mix cases and digits: a generated key may have punctuation in several places."""
+    letters = sum(map(len, parts))
+    has_digits = any(map(_DIGITS_MEET_LETTERS.search, parts))
+    mixed = sum(len(_CASES_MEET.findall(part)) for part in parts)
+    return letters >= _SHORTEST_MIXTURE and mixed >= letters * (0.3 if has_digits else 0.45)

@@ -36,11 +36,14 @@ def grow(
         if size >= longest:
             return reply, None
         grown = size * math.sqrt(_SECONDS / max(seconds, 1e-6))
-        if grown < 2 * size:
+        if grown < min(2 * size, longest):
             return reply, Shortened(size, seconds)
-        size = longest if grown >= longest / 2 else int(grown)
+        size = min(int(grown), _FACTOR * size, longest)
 
 
 _PARTS: Final = 32
-_SECONDS: Final = 5.0
+_FACTOR: Final = 8
+"""How much longer the next body is at most: what a short one costs says little about a long one."""
+
+_SECONDS: Final = 4.0
 """How long a call with a longer body may be expected to take."""

@@ -6,6 +6,7 @@ from typing import Any
 from answering import listen
 from anthropic import AsyncAnthropic
 from google.genai import Client
+from google.genai.types import HttpOptions, HttpRetryOptions
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, ImageContent, ToolCall
 from haystack.tools import Tool
@@ -88,5 +89,6 @@ class Gemini(Haystack):
 
     def made(self, model: str) -> Any:
         generator = GoogleGenAIChatGenerator(api_key=Secret.from_token(self.key), model=model)
-        generator._async_client = Client(api_key=self.key, http_options={"base_url": self.url}).aio  # noqa: SLF001
+        options = HttpOptions(base_url=self.url, retry_options=HttpRetryOptions(attempts=1))
+        generator._async_client = Client(api_key=self.key, http_options=options).aio  # noqa: SLF001
         return generator

@@ -275,6 +275,12 @@ def test_a_tool_is_compared_field_by_field(found: Any, slot: str, loss: str | No
         ({"stop": ("a",)}, {}, True),
         ({"temperature": 0}, {}, True),
         ({}, {"temperature": 0.5}, False),
+        ({"parallel_tool_calls": True}, {}, False),
+        ({"parallel_tool_calls": True}, {"parallel_tool_calls": False}, True),
+        ({"parallel_tool_calls": False}, {}, True),
+        ({"parallel_tool_calls": False, "tool_choice": "none"}, {"tool_choice": "none"}, False),
+        ({"parallel_tool_calls": False, "tool_choice": "none"}, {}, True),
+        ({"parallel_tool_calls": False, "tool_choice": "auto"}, {"tool_choice": "auto"}, True),
     ],
 )
 def test_a_lost_or_changed_option_is_a_difference(wanted: Any, sent: Any, is_lost: Any):

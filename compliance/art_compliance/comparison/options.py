@@ -50,6 +50,8 @@ def compare_options(expected: Expected, decoded: Decoded, names: ToolNames) -> C
     differences: list[Difference] = []
     repairs: frozenset[Repair] = frozenset()
     for name, given in expected.options.items():
+        if name not in decoded.options and _says_nothing(name, given, expected.options):
+            continue
         path, pointer = f"options.{name}", decoded.places.get(f"options/{name}")
         value = names.sent(given) if name == "tool_choice" else given
         sent = decoded.options.get(name)
@@ -68,6 +70,16 @@ def compare_options(expected: Expected, decoded: Decoded, names: ToolNames) -> C
                 loss = change.loss if change else None
                 differences.append(Difference(slot="option", message=text, path=path, pointer=pointer, loss=loss))
     return Comparison(tuple(differences), repairs)
+
+
+_DEFAULTS: Final[dict[str, Any]] = {"parallel_tool_calls": True}
+"""What every provider with such an option does without it: `true` in OpenAI's specification (`openapi.yaml`,
+`ParallelToolCalls`); `disable_parallel_tool_use` is false (`anthropic.types.ToolChoiceAutoParam`)."""
+
+
+def _says_nothing(name: str, given: Any, options: dict[str, Any]) -> bool:
+    """Whether the request means the same without the option: it is the default, or about calls that are forbidden."""
+    return _DEFAULTS.get(name, ...) == given or (name == "parallel_tool_calls" and options.get("tool_choice") == "none")
 
 
 def _is_same(name: str, value: Any, sent: Any) -> bool:

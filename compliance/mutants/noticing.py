@@ -44,15 +44,15 @@ def tests_for(module: str) -> list[str]:
         found = _of_dialects(path)
     if not found:
         raise LookupError(f"no test is known to notice a change of {module}; name one in targets.toml")
-    return _with_those_for_all(found)
+    always = [_table()["always"], *([_table()["kept"]] if CHECKS in path.parents else ())]
+    return _with_those_for_all(found, [TESTS / name for name in always])
 
 
-def _with_those_for_all(arguments: list[str]) -> list[str]:
+def _with_those_for_all(arguments: list[str], files: list[Path]) -> list[str]:
     """Adds the tests for every module. A `-k` expression filters all files, so it must let them through."""
-    file = TESTS / _table()["always"]
-    name = file.stem.removeprefix("test_")
+    names = " or ".join(file.stem.removeprefix("test_") for file in files)
     pairs = pairwise(("", *arguments))
-    return [str(file), *(f"({word}) or {name}" if before == "-k" else word for before, word in pairs)]
+    return [*map(str, files), *(f"({word}) or {names}" if before == "-k" else word for before, word in pairs)]
 
 
 def _of_dialects(path: Path) -> list[str]:

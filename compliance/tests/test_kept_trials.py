@@ -1,0 +1,31 @@
+"""Each check asks an adapter the same as before, answers it the same, and says the same of it.
+
+Other tests say what a check must see; this one shows what a change of one check, or of what they share, changes in any
+other. Kept by syrupy, as digests. To see what has changed, compare the output of `kept_trials.py` with that of the
+commit before. If all of it is intended: `pytest compliance/tests/test_kept_trials.py --snapshot-update`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from kept_trials import ADAPTERS, trials_of
+from test_kept_variations import digest
+
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_check_asks_answers_and_says_the_same_as_before(adapter: str, snapshot: SnapshotAssertion):
+    trials: dict[str, list[Any]] = defaultdict(list)
+    for check, *trial in trials_of(ADAPTERS[adapter]):
+        trials[check].append(trial)
+    kept = {check: digest(found) for check, found in trials.items()}
+    assert kept == snapshot(extension_class=JSONSnapshotExtension)

@@ -116,7 +116,6 @@ def test_first_calls_from_many_threads_share_one_client(server: ScriptServer, mo
     assert len(made) == 1
 
 
-@pytest.mark.unmeasured  # CPython 3.11 may refuse to trace one of so many threads that start at once
 def test_a_call_does_not_wait_until_many_others_have_ended(serve: Serve) -> None:
     adapter = adapter_to(serve(Crowd(150)).url, timeouts={"connect": 60.0, "first_byte": 60.0})
 

@@ -7,6 +7,7 @@ import logging
 import os
 import random
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -121,3 +122,33 @@ def test_the_adapters_stay_at_home(check: str, make: Any):
 
 def test_an_adapter_without_a_call_goes_nowhere():
     assert "no call" in reason_of(STATE, translator(lambda *_: {}, capabilities={"tools"}))
+
+
+TRACING = """
+import sys, threading
+from art_compliance.subject.host.surroundings import deeds
+deeds().watch()
+deeds().stop()
+sys.setswitchinterval(1e-6)
+refused = []
+
+def trace():
+    for _ in range(20_000):
+        try:
+            sys.settrace(print)
+            sys.settrace(None)
+        except RuntimeError as error:
+            refused.append(error)
+
+threads = [threading.Thread(target=trace) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+sys.exit(str(refused[0]) if refused else 0)
+"""
+
+
+@pytest.mark.once
+def test_threads_may_be_traced_while_nothing_is_watched():
+    """CPython 3.11 refuses to trace a thread while an audit hook in Python runs for another one."""
+    done = subprocess.run([sys.executable, "-c", TRACING], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -17,9 +17,9 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -111,32 +111,44 @@ def from_seed(seed: int) -> Generator[None]:
 
 
 class Deeds:
-    """What code of this process does, from Python's audit events (PEP 578), while `is_watched`.
+    """What code of this process does, from Python's audit events (PEP 578), between `watch` and `stop`.
 
-    A hook cannot be removed, so there is one for the whole process.
+    A hook cannot be removed, so there is one for the whole process. While nothing is watched it runs no Python code:
+    CPython 3.11 would let another thread run in the middle of `sys.settrace` then, and refuse to trace that one
+    ("Cannot install a trace function while another trace function is being installed").
     """
 
     def __init__(self) -> None:
-        self.is_watched = False
         self.connected: set[str] = set()
         self.written: set[str] = set()
+        self.hook: Final[Any] = partial(_IGNORE)
 
     def watch(self) -> None:
         """Begins anew."""
         self.connected.clear()
         self.written.clear()
-        self.is_watched = True
+        self._call(self._hear)
 
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """The audit hook."""
-        if not self.is_watched:
-            return
+    def stop(self) -> None:
+        """Ends what `watch` began."""
+        self._call(_IGNORE)
+
+    def _call(self, function: Callable[[str, tuple[Any, ...]], object]) -> None:
+        """Makes the hook call this function from now on, as if it had been unpickled with it."""
+        self.hook.__setstate__((function, (), {}, {}))
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """What the hook calls while something is watched."""
         if event == "socket.connect":
             self.connected.add(_name_of(arguments[1]))
         elif event == "open":
             path, flags = _path_of(arguments[0]), arguments[2]
             if path is not None and flags & _WRITING and not _is_harmless(path):
                 self.written.add(path)
+
+
+_IGNORE: Final[Callable[[str, tuple[Any, ...]], object]] = dict[str, object]().get
+"""A function of two arguments that does nothing, and is not written in Python."""
 
 
 def _name_of(address: Any) -> str:
@@ -163,5 +175,5 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT
 def deeds() -> Deeds:
     """Those of this process."""
     found = Deeds()
-    sys.addaudithook(found.hear)
+    sys.addaudithook(found.hook)
     return found

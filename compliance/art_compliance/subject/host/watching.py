@@ -80,7 +80,7 @@ class Watch:
     def watched(self) -> dict[str, list[str]]:
         """The addresses that were connected to, and the files that were opened for writing."""
         seen = deeds()
-        seen.is_watched = False
+        seen.stop()
         return {"connected": sorted(seen.connected), "written": sorted(seen.written)}
 
 

@@ -13,6 +13,7 @@ AT_LENGTH: Final = 600
 
 _WINDOW: Final = 60
 _BEFORE: Final = 20
+_LONG: Final = (str, list, dict)
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
@@ -83,7 +84,12 @@ def _window(text: str, at: int) -> str:
 
 
 def describe_change(wanted: object, found: object) -> str:
-    """Two texts, or two values in JSON notation, where they first differ; short enough to read."""
+    """Two texts, or two values in JSON notation, where they first differ; short enough to read.
+
+    A number, true, false or null has no place where it begins to differ.
+    """
+    if not (isinstance(wanted, _LONG) and isinstance(found, _LONG)):
+        return f"expected {show(wanted)}, found {show(found)}"
     if not (isinstance(wanted, str) and isinstance(found, str)):
         return describe_json_change(as_json(wanted), as_json(found))
     at, one, other = quote_difference(wanted, found)

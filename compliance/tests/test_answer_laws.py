@@ -187,9 +187,9 @@ TOKEN, METADATA, END = read()
     ("events", "fragments"),
     [
         ([TOKEN, {"type": "TOOL_CALL", "call": CALL}, TOKEN, METADATA, END], []),
-        ([TOKEN, METADATA, END, END], ["event 3 is END"]),
-        ([METADATA, TOKEN, END], ["METADATA, TOKEN, END"]),
-        ([{"type": "POEM"}], ["event 0 is POEM"]),
+        ([TOKEN, METADATA, END, END], ["event 3 is END; nothing may follow END"]),
+        ([METADATA, TOKEN, END], ["event 1 is TOKEN; expected END: METADATA, TOKEN, END"]),
+        ([{"type": "POEM"}], ["event 0 is POEM; expected TOKEN or TOOL_CALL or METADATA or ERROR: POEM"]),
         ([TOKEN], ["before END: TOKEN"]),
         ([], ["before END: no events"]),
     ],

@@ -191,7 +191,7 @@ REFUSED = "refused:PROMPT_TRANSLATION_FAILED"
         (Hoists, LATE, HOIST, ("exact",), []),
         (Hoists, LATE, HOIST, ("refused:X",), ["repair:hoists_late_system; expected refused:X"]),
         (translator(decline), [USER], {}, ("exact", REFUSED), []),
-        (translator(decline), [USER], {}, ("exact",), [f"{REFUSED}; expected exact: why"]),
+        (translator(decline), [USER], {}, ("exact",), [f"{REFUSED} (why); expected exact"]),
     ],
 )
 def test_an_outcome_is_right(make: Any, prompt: list[Event], options: Any, right: Any, fragments: list[str]):

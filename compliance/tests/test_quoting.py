@@ -50,6 +50,19 @@ def test_a_change_shows_both_texts():
     assert text == f'expected "…{"x" * 20}one", found "…{"x" * 20}two", from character 100 on'
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found", "text"),
+    [
+        (0.1, 0.2, "expected 0.1, found 0.2"),
+        (True, None, "expected true, found null"),
+        (1, "1", 'expected 1, found "1"'),
+        ({"a": 1}, {"a": 2}, 'expected {"a": 1}, found {"a": 2}, from character 6 on'),
+    ],
+)
+def test_a_number_is_shown_without_the_place_where_it_differs(wanted: object, found: object, text: str):
+    assert describe_change(wanted, found) == text
+
+
 def test_two_long_values_that_begin_alike_are_shown_from_where_they_differ():
     first, second = show_both(["x" * 200, 1], ["x" * 200, 2])
     assert (first, second) == ("…" + "x" * 17 + '", 1]', "…" + "x" * 17 + '", 2]')

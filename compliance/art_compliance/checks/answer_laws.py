@@ -80,13 +80,19 @@ def events_keep_their_order(reading: Reading) -> Iterator[Problem]:
     return wrong_order(reading.answered)
 
 
+def _due(state: State) -> str:
+    """Which events may come in this state, for a sentence."""
+    due = [kind for kind, event in _KINDS.items() if (state, event) in AFTER]
+    return f"expected {' or '.join(due)}" if due else "nothing may follow END"
+
+
 def wrong_order(answered: Answered) -> Iterator[Problem]:
     """What is wrong with the order of the events."""
     state: State = "answering"
     for number, kind in enumerate(answered.kinds):
         after = AFTER.get((state, _KINDS[kind])) if kind in _KINDS else None
         if after is None:
-            text = f"event {number} is {kind}, which must not come in the state {state!r}: {', '.join(answered.kinds)}"
+            text = f"event {number} is {kind}; {_due(state)}: {', '.join(answered.kinds)}"
             yield Problem(text, finding_class="contract")
             return
         state = after

@@ -134,8 +134,13 @@ def _describe_generated(report: Report) -> Iterator[str]:
         if result.judged is not None:
             most[result.scenario] = max(most.get(result.scenario, 0), result.judged)
     if most:
-        counts = (f"{count} {family.removeprefix('generated-').replace('-', ' ')}" for family, count in most.items())
+        counts = (counted(count, _noun_of(family)) for family, count in most.items())
         yield f"  generated and judged: {', '.join(counts)}"
+
+
+def _noun_of(family: str) -> str:
+    """What one request of the family is: `broken conversation` for `generated-broken-conversations`."""
+    return family.removeprefix("generated-").replace("-", " ").removesuffix("s")
 
 
 def _describe_recordings(report: Report) -> Iterator[str]:

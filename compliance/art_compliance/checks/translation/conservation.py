@@ -56,13 +56,13 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
     if isinstance(seen, Refused):
         came = {f"refused:{seen.code}"}
-        why = f": {seen.message}"
+        why = f" ({seen.message})"
     else:
         came = {f"repair:{repair}" for repair in trial.comparison.repairs} or {"exact"}
         why = ""
     wrong = sorted(came - set(right) - _allowed_instead(trial, right, came))
     if wrong:
-        text = f"the outcome is {', '.join(wrong)}; expected {' or '.join(right)}{why}"
+        text = f"the outcome is {', '.join(wrong)}{why}; expected {' or '.join(right)}"
         yield Problem(text, finding_class=_class_of_outcome(trial, right))
 
 

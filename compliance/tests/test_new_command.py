@@ -79,7 +79,7 @@ def test_the_project_has_settings_a_baseline_a_test_and_ci(art, tmp_path: Path):
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["art_sdk.adapters"] == {"provider_x": "provider_x:ProviderX"}
     assert "cd provider_x && art certify --profile quick" in result.output
-    assert "change what the lines with CHANGE say" in result.output
+    assert "edit the lines marked CHANGE in provider_x/provider_x.py" in result.output
 
 
 def test_the_written_test_runs_the_checks(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
@@ -102,10 +102,14 @@ def test_the_written_test_runs_the_checks(pytester: pytest.Pytester, monkeypatch
         (("class",), "'class' is a keyword of Python; choose another name, such as class_provider"),
         (("json",), "'json' is the name of another module or adapter; choose another name, such as my_json"),
         (("openai",), "'openai' is the name of another module or adapter"),
+        (("msgspec",), "'msgspec' is the name of another module or adapter; choose another name, such as my_msgspec"),
         (("there",), "there already exists; choose another name, or remove it"),
         (("a_file",), "a_file already exists"),
         (("provider_x", "--dialect", "klingon"), "unknown dialect 'klingon'; known: anthropic-messages"),
-        (("provider_x", "--dialect", "gemini-generate", "--plain"), "--plain has no example for gemini-generate"),
+        (
+            ("provider_x", "--dialect", "gemini-generate", "--plain"),
+            "--plain has no example for gemini-generate, only for anthropic-",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_and_writes_nothing(art, tmp_path: Path, arguments, message):

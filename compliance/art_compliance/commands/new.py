@@ -15,9 +15,9 @@ from art_compliance.dialects import find_dialect
 def new_command(
     name: Annotated[str, typer.Argument(help="The name of the module, such as my_provider.")],
     dialect: Annotated[str, typer.Option(help="The wire format that the provider speaks.")] = "openai-compatible",
-    plain: Annotated[bool, typer.Option("--plain", help="Write an object that needs no class of art_sdk.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Write a class that does not use art_sdk.")] = False,
 ) -> None:
-    """Write a new project into the folder <name>: an adapter that can be called, and everything that certifies it."""
+    """Create a project in the folder <name>: a working adapter, its test, its settings and its CI."""
     folder = Path(name)
     require_new(name, folder)
     files = files_of(name, find_dialect(dialect), plain=plain)
@@ -26,8 +26,8 @@ def new_command(
         say(f"written  {folder / path}")
     say("")
     say("To do:")
-    say(f"  in {folder / name}.py, change what the lines with CHANGE say")
+    say(f"  edit the lines marked CHANGE in {folder / name}.py")
     if plain:
-        say("  declare and write what it refuses so far: systems, tools, options, images, streams")
+        say("  add what it still refuses: system messages, tools, options, images, streaming")
     say(f"  cd {name} && art certify --profile quick")
-    say(f"  read what it reports about {class_name(name)}, and fix it")
+    say(f"  fix what it reports about {class_name(name)}")

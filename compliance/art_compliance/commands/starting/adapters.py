@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from art_compliance.dialects import Dialect
+from art_compliance.dialects import DIALECTS, Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.factories import Factory, find_factory
 from art_sdk import BUILT_IN
@@ -26,8 +26,16 @@ def plain_adapter(names: Mapping[str, str], dialect: Dialect) -> str:
     """The source of an adapter that does not import art_sdk. Raises HarnessError for a dialect without one."""
     form = _FORMS.get(dialect.name) or (_CHAT if dialect.service.endings == ("/chat/completions",) else None)
     if form is None:
-        raise HarnessError(f"--plain has no example for {dialect.name}; leave it out to derive from a class of art_sdk")
+        raise HarnessError(
+            f"--plain has no example for {dialect.name}, only for {', '.join(sorted(_dialects()))}; "
+            f"leave it out to derive from a class of art_sdk"
+        )
     return _PLAIN.substitute(names, **msgspec.structs.asdict(form))
+
+
+def _dialects() -> set[str]:
+    """The dialects that there is an example for."""
+    return {*_FORMS, *(name for name, one in DIALECTS.items() if one.service.endings == ("/chat/completions",))}
 
 
 def _class_for(dialect: Dialect) -> str:
@@ -49,7 +57,7 @@ def _calls(make: Factory, dialect: Dialect) -> bool:
 
 
 _FAMILY: Final = Template('''\
-"""$title speaks chat completions, as most providers do. What is special about it is data in this class."""
+"""$title speaks chat completions, as most providers do. This class states as data where it differs from OpenAI."""
 
 from art_sdk import CAPABILITIES, ChatCompletionsAdapter, ChatProvider
 
@@ -60,16 +68,16 @@ class $cls(ChatCompletionsAdapter):
     provider_name = "$name"
     dialect = "$dialect"
     default_base_url = "https://api.example.com$base_path"  # CHANGE: the provider's URL, version path included
-    default_model = "example-model"  # CHANGE: the model of calls that name none
-    capabilities = CAPABILITIES - {"reasoning"}  # CHANGE: take out what the provider cannot do
-    image_types = frozenset({"image/png", "image/jpeg"})  # CHANGE: those that it takes
+    default_model = "example-model"  # CHANGE: the model to use if a call names none
+    capabilities = CAPABILITIES - {"reasoning"}  # CHANGE: remove what the provider cannot do
+    image_types = frozenset({"image/png", "image/jpeg"})  # CHANGE: the types that it accepts
     provider = ChatProvider(
-        max_tokens_field="max_tokens",  # CHANGE: some say max_completion_tokens
+        max_tokens_field="max_tokens",  # CHANGE: some providers call it max_completion_tokens
     )
 ''')
 
 _DERIVED: Final = Template('''\
-"""$title speaks $dialect. What it does differently overrides what this class inherits."""
+"""$title speaks $dialect. Override here what it does differently."""
 
 from art_sdk import $base
 
@@ -79,7 +87,7 @@ class $cls($base):
 
     provider_name = "$name"
     default_base_url = "https://api.example.com$base_path"  # CHANGE: the provider's URL, version path included
-    default_model = "example-model"  # CHANGE: the model of calls that name none
+    default_model = "example-model"  # CHANGE: the model to use if a call names none
 ''')
 
 
@@ -159,7 +167,7 @@ _FORMS: Final[Mapping[str, _Form]] = {
 }
 
 _PLAIN: Final = Template('''\
-"""$title, without a class of art_sdk: JSON data in, JSON data out, and the standard library between them."""
+"""An adapter for $title that needs only the standard library: JSON data in, JSON data out."""
 
 import http.client
 import json
@@ -168,11 +176,11 @@ import urllib.request
 import uuid
 
 FINISHES = $finishes
-RETRYABLE = {408, 409, 429, 500, 502, 503, 504, 529}
+RETRYABLE = {408, 409, 429, *range(500, 600)}
 
 
 class Refused(Exception):
-    """What this adapter cannot do. The suite knows a refusal by its code."""
+    """Raised for a prompt that this adapter does not support. The suite recognises it by its code."""
 
     code = "PROMPT_TRANSLATION_FAILED"
 
@@ -185,21 +193,21 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class $cls:
-    """Translates conversations of texts. It refuses everything else, which is what is left to do."""
+    """Translates conversations of plain text, and refuses everything else for now."""
 
     provider_name = "$name"
     dialect = "$dialect"
     capabilities = ()  # NEXT: declare what you support, such as "system", "tools" or "streaming"
-    losses = ()  # what the provider has no field for, and you drop
+    losses = ()  # what you leave out because the provider has no field for it
     repairs = ()  # what you change so that the provider accepts it
 
     def __init__(self, *, api_key, base_url=None, model=None):
         self.api_key = api_key
         self.base_url = base_url or "https://api.example.com$base_path"  # CHANGE: the provider's URL
-        self.model = model or "example-model"  # CHANGE: the model of calls that name none
+        self.model = model or "example-model"  # CHANGE: the model to use if a call names none
 
     def translate(self, prompt, options):
-        """The request body. Whatever is not in it was refused: nothing is dropped without a word."""
+        """The request body. What it cannot express is refused; nothing is dropped silently."""
         known = {"thread_id", "trace_id", "session_id", "user_id", "call_context", "late_system", "model"}
         for name, value in options.items():
             is_given = value is not None and value != [] and value != {} and (name, value) != ("stream", False)
@@ -218,7 +226,7 @@ class $cls:
         return $body
 
     def call(self, prompt, options):
-        """The events of one call. What the provider does wrong is an ERROR event."""
+        """The events of one call. A failure of the provider becomes an ERROR event."""
         body = json.dumps(self.translate(prompt, options)).encode()
         headers = {"content-type": "application/json", **$headers}
         request = urllib.request.Request(self.base_url + $path, body, headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import sys
 from collections.abc import Mapping
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -21,10 +22,15 @@ def require_new(name: str, folder: Path) -> None:
         raise HarnessError(f"{name!r} cannot be the name of a module: use letters, digits and _, such as my_provider")
     if keyword.iskeyword(name):
         raise HarnessError(f"{name!r} is a keyword of Python; choose another name, such as {name}_provider")
-    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"}:
+    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"} or _is_installed(name):
         raise HarnessError(f"{name!r} is the name of another module or adapter; choose another name, such as my_{name}")
     if folder.exists() or folder.is_symlink():
         raise HarnessError(f"{folder} already exists; choose another name, or remove it")
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a package of this environment has the name: the new module would hide it from whatever imports it."""
+    return name in packages_distributions()
 
 
 def class_name(name: str) -> str:
@@ -63,7 +69,7 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 
 _FILES: Final[Mapping[str, Template]] = {
     "test_{name}.py": Template('''\
-"""Every check is a test: run pytest. The adapter is the one that pyproject.toml names."""
+"""Run pytest: each check is a test. [tool.art] in pyproject.toml names the adapter."""
 
 from art_compliance.suite import *  # noqa: F403
 '''),
@@ -92,8 +98,8 @@ adapters = ["$name:$cls"]
 baseline = "art-baseline.toml"
 """),
     "art-baseline.toml": Template("""\
-# Failures that you know of, and that do not fail a run: art certify --baseline-write adds those of today.
-# Give each a reason. An entry whose check passes again fails the run, so that this file only gets shorter.
+# Known failures, which do not fail a run: art certify --baseline-write adds those of a run.
+# Give each a reason. An entry whose check passes fails the run, so remove it when you fix the failure.
 """),
     ".github/workflows/conformance.yml": Template("""\
 name: conformance

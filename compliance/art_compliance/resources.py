@@ -23,3 +23,11 @@ def data_folder(name: str) -> Path:
     raise HarnessError(
         f"the folder {name!r} is missing: neither {installed} nor {beside} exists; reinstall art-adapter-sdk"
     )
+
+
+def folder_to_write(name: str) -> Path:
+    """The folder of a checkout, for commands that write into it. Raises HarnessError in an installed package."""
+    found = data_folder(name)
+    if found.is_relative_to(PACKAGE):
+        raise HarnessError(f"this writes into {name}/ of a checkout, but art_compliance is installed at {PACKAGE}")
+    return found

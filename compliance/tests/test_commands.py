@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from art_compliance import resources
 from art_compliance.cli import explaining_missing
 from art_compliance.commands import app
 from art_compliance.resources import data_folder
@@ -121,6 +122,8 @@ def test_an_authors_own_scenarios_run_as_well(art, tmp_path: Path):
             ("certify", "openai", "--in-process", "--scenario", "one-question", "--report", "/dev/null/x"),
             "cannot write into the folder /dev/null/x",
         ),
+        (("certify", "openai", "--shard", "4/3"), "'4/3' is not a shard; write the second of three as 2/3"),
+        (("certify", "openai", "--time-limit", "-1"), "Invalid value for '--time-limit'"),
         (
             ("schema", "poem"),
             "there is no schema 'poem'; known: prompt, options, scenario, agent, contributors, bridge, report",
@@ -164,6 +167,24 @@ def test_rules_are_listed_and_an_unknown_one_gets_suggestions(art):
     assert result.exit_code == 2
     assert "unknown rule 'openai.tools-empty'; did you mean openai.tools-nonempty" in result.output
     assert art("explain", "?").exit_code == 2
+
+
+def test_a_check_is_explained_with_its_law(art):
+    result = art("explain", "translation.user-text-survives")
+    assert result.exit_code == 0
+    for part in (
+        "Every user text is in the request once",
+        "loss or corruption",
+        "--check translation.user-text-survives",
+    ):
+        assert part in result.output
+
+
+def test_an_installed_package_is_not_written_into(art, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(resources, "PACKAGE", resources.CHECKOUT)
+    for command in (("requirements", "--write"), ("wire", "rebuild")):
+        result = art(*command)
+        assert (result.exit_code, "writes into fixtures/ of a checkout, but" in result.stderr) == (2, True), command
 
 
 def test_the_page_of_rules_is_printed(art):

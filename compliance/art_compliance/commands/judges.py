@@ -12,6 +12,7 @@ from art_compliance.commands.judgements import as_json_text, describe_judgements
 from art_compliance.findings import HarnessError
 from art_compliance.judging import exam
 from art_compliance.judging.wire import schema_names
+from art_compliance.resources import folder_to_write
 from art_compliance.traffic import Given, judge_all, read_source
 from art_compliance.traffic.found import Unread
 
@@ -67,6 +68,8 @@ def rebuild_command(
     """Rebuild the schemas from the installed SDKs of the extra `judges`, and print what changed."""
     from art_compliance.judging.wire import rebuild, sources  # noqa: PLC0415 - the SDKs' models take a second to import
 
+    if not check:
+        folder_to_write("fixtures")
     changed = False
     for one in [name] if name else sources.SOURCES:
         made = rebuild.rebuild(one)

@@ -28,8 +28,8 @@ def explain(name: str) -> Iterator[str]:
     """Everything known about a rule, line by line. Raises HarnessError with similar ids for an unknown one."""
     found = [(dialect, rule) for dialect in DIALECTS for rule in load_rules(dialect) if rule.id == name]
     if not found:
-        near = get_close_matches(name, rule_ids(), n=3, cutoff=0.4)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `art explain` lists them"
+        near = get_close_matches(name, rule_ids(), n=3, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; art explain lists rules, art checks checks"
         raise HarnessError(f"unknown rule {name!r}{hint}")
     for dialect, rule in found:
         yield from _lines(dialect, rule, load_examples(dialect).get(rule.id))

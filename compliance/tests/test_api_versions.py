@@ -50,7 +50,7 @@ def test_where_the_body_names_the_version_it_is_read_there():
     ("dialect", "version", "words"),
     [
         ("anthropic-messages", "2027-02-03", "known: 2023-06-01, 2026-10-21, 2023-01-01"),
-        ("openai-chat", "2027-02-03", "the provider has no versions that a header names"),
+        ("openai-chat", "2027-02-03", "this provider does not name versions in a header"),
         ("anthropic-messages", OLD, None),
         ("openai-chat", None, None),
     ],

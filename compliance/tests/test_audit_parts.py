@@ -177,7 +177,10 @@ def test_an_unwritable_folder_is_said_before_anything_is_read(tmp_path: Path, mo
     monkeypatch.delattr("art_compliance.commands.audits.read_here")
     (tmp_path / "out").write_text("a file")
     result = audit_command(tmp_path, write_lines(tmp_path / "a.jsonl", GOOD_LINE))
-    assert (result.exit_code, f"cannot write to {tmp_path / 'out'}: File exists" in result.stderr) == (2, True)
+    assert (
+        result.exit_code,
+        f"cannot write into {tmp_path / 'out'}: it is a file, and must be a folder" in result.stderr,
+    ) == (2, True)
 
 
 def test_a_state_that_is_cut_off_is_said_and_not_used(tmp_path: Path):

@@ -147,7 +147,8 @@ def certify_command(*options: str) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--speaks", "openai-chat"), "--speaks goes with --gateway URL"),
+        (("--speaks", "openai-chat"), "--speaks needs --gateway or --endpoint URL"),
+        (("--to", "openai-chat"), "--to needs --gateway URL"),
         (("--gateway", "http://a/v1", "--to", "openai-chat"), "--gateway needs --speaks FORMAT"),
         (("--gateway", "a:4000", "--speaks", "openai-chat", "--to", "openai-chat"), "give a URL such as"),
         (("--gateway", "http://a", "--speaks", "chat", "--to", "openai-chat"), "unknown dialect 'chat'"),

@@ -33,7 +33,7 @@ def test_a_missing_fixture_is_reported(run, pytester):
     ("files", "arguments", "message"),
     [
         ({}, ("--art-adapter", "nowhere:X"), "there is no module 'nowhere'"),
-        ({}, ("--art-adapter", "openia"), "'openia' is neither module:attribute nor the name of an installed adapter"),
+        ({}, ("--art-adapter", "openia"), "there is no adapter 'openia'"),
         ({"m": "1/0"}, ("--art-adapter", "m:X"), "importing 'm' failed: ZeroDivisionError: division by zero"),
         ({"m": "X = 5"}, ("--art-adapter", "m:Y"), "'m' has no attribute 'Y'"),
         ({"m": "X = 5"}, ("--art-adapter", "m:X"), "'X' is an int, not a factory"),

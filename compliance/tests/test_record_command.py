@@ -93,7 +93,7 @@ def test_pytest_records_with_a_key_and_replays_the_cassette(
     plain += ("--art-cassettes", "new/ones")
     run = partial(pytester.runpytest_inprocess, no_reraise_ctrlc=True)
     missing = run(*plain)
-    assert "there is no folder of cassettes new/ones" in missing.stdout.str() + missing.stderr.str()
+    assert "there is no cassette folder new/ones" in missing.stdout.str() + missing.stderr.str()
     lost = run(*plain, "--art-base-url", "http://127.0.0.1:9/v1")
     assert lost.ret == 2
     assert "--art-base-url needs --art-record" in lost.stdout.str() + lost.stderr.str()

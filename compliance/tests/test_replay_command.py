@@ -67,7 +67,7 @@ def test_an_adapter_that_cannot_even_say_hello_ends_with_2(tmp_path: Path, monke
 NOT_REPLAYED = {
     "no adapter": ((), "name an adapter"),
     "no such scenario": (("openai", "--scenarios", "nope"), "there is no scenario 'nope'"),
-    "no such folder": (("openai", "--cassettes", "nope"), "there is no folder of cassettes nope"),
+    "no such folder": (("openai", "--cassettes", "nope"), "there is no cassette folder nope"),
     "nothing kept": (("openai", "--scenarios", "one-letter-texts"), "its provider has no cassette of these scenarios"),
 }
 

@@ -125,7 +125,7 @@ def test_a_folder_of_cassettes_that_is_set_must_exist(art, tmp_path: Path, comma
     (tmp_path / "pyproject.toml").write_text(WHOLE)
     result = art(command)
     assert result.exit_code == 2
-    assert "there is no folder of cassettes recorded" in result.output
+    assert "there is no cassette folder recorded" in result.output
 
 
 @pytest.mark.parametrize("command", ["certify", "replay", "record"])

@@ -51,7 +51,7 @@ NAMES = [
     ("mine:instance", "'instance' is a Good, not a factory; give the adapter's class or a function"),
     (
         "openia",
-        "'openia' is neither module:attribute nor the name of an installed adapter*; installed: anthropic",
+        "there is no adapter 'openia'; did you mean openai?; give module:Class, *or an installed adapter: anthropic",
     ),
 ]
 

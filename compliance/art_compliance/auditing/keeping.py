@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from msgspec import Struct
 from art_compliance.auditing.plan import Plan
 from art_compliance.auditing.tally import TallyData
 from art_compliance.auditing.totals import Ending
-from art_compliance.findings import HarnessError
+from art_compliance.run.beforehand import require_writable
 from art_compliance.run.writing import writing
 
 NAME: Final = "audit.state"
@@ -43,11 +42,7 @@ class Keeper:
     def prepare(self) -> None:
         """Makes the folder. Raises HarnessError if it cannot be written, before hours of work are lost to that."""
         folder = self.path.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            TemporaryFile(dir=folder).close()
-        except OSError as error:
-            raise HarnessError(f"cannot write to {folder}: {error.strerror}") from error
+        require_writable(folder)
 
     def save(self, kept: Kept) -> None:
         """Replaces the file at once, so that a kill leaves the old one or the new one. Raises HarnessError."""

@@ -51,6 +51,8 @@ def load_prices(path: Path) -> Prices:
         return Prices(found.currency, {name: _price(name, row) for name, row in found.models.items()})
     except OSError as error:
         raise HarnessError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path} is not UTF-8 text (byte {error.start})") from error
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"{path}: {error}") from error
 

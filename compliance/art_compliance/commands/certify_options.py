@@ -70,7 +70,9 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     jobs: Annotated[
         int | None, typer.Option(min=1, help="How many adapters to certify, or requests to send to a server, at once.")
     ] = None
-    time_limit: Annotated[float, typer.Option(help="The seconds that one adapter or server may take.")] = MOST_SECONDS
+    time_limit: Annotated[float, typer.Option(min=0, help="The seconds that one adapter or server may take.")] = (
+        MOST_SECONDS
+    )
 
     gateway: Annotated[str | None, _gateway(help="Certify the gateway at this URL, with --speaks and --to.")] = None
     endpoint: Annotated[str | None, _gateway(help="Examine the server at this URL, with --speaks.")] = None
@@ -119,7 +121,7 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     ] = None
 
     baseline: Annotated[Path | None, _known(help="The known failures; ./art-baseline.toml if it exists.")] = None
-    no_baseline: Annotated[bool, _known("--no-baseline", help="Count known failures, too.")] = False
+    no_baseline: Annotated[bool, _known("--no-baseline", help="Ignore the baseline: its failures count.")] = False
     baseline_write: Annotated[
         bool, _known("--baseline-write", help="Write the failures of this run into the baseline.")
     ] = False

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.gateways import make_gateway
+
+_OF_BOTH: Final = {"speaks", "without", "header"}
+"""Options that `--endpoint` has, too."""
 
 
 class AskedGateway(NamedTuple):
@@ -25,7 +28,8 @@ class AskedGateway(NamedTuple):
         if self.url is None:
             for option in ("speaks", "to", "provider_port", "allow", "without", "header"):
                 if getattr(self, option) is not None:
-                    raise HarnessError(f"--{option.replace('_', '-')} goes with --gateway URL")
+                    flags = "--gateway or --endpoint" if option in _OF_BOTH else "--gateway"
+                    raise HarnessError(f"--{option.replace('_', '-')} needs {flags} URL")
             return
         for option in ("speaks", "to"):
             if getattr(self, option) is None:

@@ -17,6 +17,6 @@ def judge_version(dialect: str, version: str | None) -> Iterator[Finding]:
     access = find_dialect(dialect).service.access
     known = access.known_values.get(access.version_header or "", ())
     if version is not None and version not in known:
-        names = f"known: {', '.join(known)}" if known else "the provider has no versions that a header names"
-        message = f"the version {show(version)} of the API is not known here; {names}"
+        names = f"known: {', '.join(known)}" if known else "this provider does not name versions in a header"
+        message = f"unknown API version {show(version)}; {names}"
         yield Finding(check=CHECK, finding_class="refused", message=message, severity="note")

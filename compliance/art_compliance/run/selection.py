@@ -160,7 +160,7 @@ def with_own_cassettes(selection: Selection, factory_name: str) -> Selection:
 def find_cassettes(requested: Path | None) -> Path | None:
     """The requested folder of cassettes, or the usual one if it exists. Raises HarnessError."""
     if requested is not None and not requested.is_dir():
-        raise HarnessError(f"there is no folder of cassettes {requested}")
+        raise HarnessError(f"there is no cassette folder {requested}")
     return requested if requested is not None else FOLDER if FOLDER.is_dir() else None
 
 

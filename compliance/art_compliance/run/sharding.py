@@ -51,7 +51,7 @@ def read_shard(text: str | None) -> Shard | None:
         return None
     found = _FORM.fullmatch(text.strip())
     if found is None or int(found[1]) > int(found[2]):
-        raise HarnessError(f"there is no shard {text!r}; 2/3 is the second of three")
+        raise HarnessError(f"{text!r} is not a shard; write the second of three as 2/3")
     return Shard(int(found[1]), int(found[2]))
 
 

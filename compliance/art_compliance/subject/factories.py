@@ -14,7 +14,7 @@ from msgspec import Struct
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.bridged import Bridge
 from art_compliance.subject.gateways import Gateway, is_gateway, read_gateway
-from art_compliance.subject.imports import explain_import, hint_at_attribute, hint_at_name
+from art_compliance.subject.imports import explain_import, hint_at_attribute, hint_at_known, hint_at_name
 from art_compliance.subject.places import describe_error
 from art_sdk import BUILT_IN
 from art_sdk.adapters import ENTRY_POINT_GROUP
@@ -47,10 +47,10 @@ def find_factory(name: str) -> Factory:
     target = place_of(name)
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
-        known = ", ".join(sorted({*BUILT_IN, *_installed()}))
+        known = sorted({*BUILT_IN, *_installed()})
         raise HarnessError(
-            f"{name!r} is neither module:attribute nor the name of an installed adapter, nor a bridge's command, "
-            f"which has a space or a slash{hint_at_name(name)}; installed: {known}"
+            f"there is no adapter {name!r}{hint_at_name(name) or hint_at_known(name, known)}; "
+            f"give module:Class, the command of a bridge, or an installed adapter: {', '.join(known)}"
         )
     found: Any = _import(name, module_name)
     for step in attribute.split("."):

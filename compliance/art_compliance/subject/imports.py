@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,6 +36,12 @@ def hint_at_name(name: str) -> str:
         return f"; to take an adapter from this module, write {module}:MyAdapter"
     package, _, attribute = module.rpartition(".")
     return f"; did you mean {package}:{attribute}?" if package and _is_importable(package) else ""
+
+
+def hint_at_known(name: str, known: Sequence[str]) -> str:
+    """The installed adapter of a similar name, if there is one."""
+    near = get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def hint_at_attribute(owner: object, attribute: str) -> str:

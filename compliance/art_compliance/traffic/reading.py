@@ -39,8 +39,8 @@ def read_source(source: str) -> Iterator[Item]:
         raise HarnessError(f"cannot read {where}: {getattr(error, 'strerror', None) or error}") from error
     try:
         text = raw.decode("utf-8-sig")
-    except ValueError as error:
-        return iter([Unread(where=where, why=f"{where} is not JSON: {error}")])
+    except UnicodeDecodeError as error:
+        return iter([Unread(where=where, why=f"{where} is not UTF-8 text (byte {error.start})")])
     return read_text(text, where, path)
 
 
@@ -74,7 +74,13 @@ def _read_other(text: str, where: str, path: Path | None, error: Exception) -> I
     is_named = path is not None and path.suffix.lower() in {".jsonl", ".ndjson"}
     if is_named or (len(lines) > 1 and _is_json(lines[0][1])):
         return (item for number, line in lines for item in read_line(line, f"{where}:{number}"))
-    return iter([Unread(where=where, why=f"{where} is not JSON: {error}")])
+    why = "is empty" if not lines else f"is not JSON: {_reason(error)}"
+    return iter([Unread(where=where, why=f"{where} {why}")])
+
+
+def _reason(error: Exception) -> str:
+    """What the reader of JSON says; of Python's own limit, what it means for the text."""
+    return "it is nested too deep" if isinstance(error, RecursionError) else str(error)
 
 
 _CASSETTE: Final = re.compile(r"^(interactions|requests):", re.MULTILINE)

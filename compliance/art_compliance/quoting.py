@@ -13,7 +13,6 @@ AT_LENGTH: Final = 600
 
 _WINDOW: Final = 60
 _BEFORE: Final = 20
-_LONG: Final = (str, list, dict)
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
@@ -88,12 +87,16 @@ def describe_change(wanted: object, found: object) -> str:
 
     A number, true, false or null has no place where it begins to differ.
     """
-    if not (isinstance(wanted, _LONG) and isinstance(found, _LONG)):
+    if not (_has_places(wanted) and _has_places(found)):
         return f"expected {show(wanted)}, found {show(found)}"
     if not (isinstance(wanted, str) and isinstance(found, str)):
         return describe_json_change(as_json(wanted), as_json(found))
     at, one, other = quote_difference(wanted, found)
     return f"expected {one}, found {other}, from character {at} on"
+
+
+def _has_places(value: object) -> bool:
+    return isinstance(value, (str, list, dict))
 
 
 def describe_json_change(wanted: str, found: str) -> str:

@@ -64,6 +64,15 @@ def test_another_host_s_stream_that_is_cut_or_out_of_order_is_an_error(frames: t
     assert any(isinstance(event, ErrorEvent) for event in read(OTHERS[0], *frames))
 
 
+@pytest.mark.parametrize("other", [{"custom": {}}, {"custom": None}, {"custom": {"name": "", "input": ""}}])
+def test_an_empty_object_of_another_kind_of_call_changes_nothing(other: dict[str, Any]) -> None:
+    begun = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"a": '}, **other}
+    more = {"index": 0, "function": {"arguments": "1}"}, **other}
+    pieces = [chunk({"tool_calls": [piece]}) for piece in (begun, more)]
+    answer = fold(read(OTHERS[0], *pieces, chunk({}, "tool_calls"), "[DONE]"))
+    assert [(call.id, call.function.arguments) for call in answer.message.tool_calls] == [("a", '{"a": 1}')]
+
+
 @pytest.mark.parametrize("twice", ["{}", '{"a": 1}'])
 def test_a_call_that_comes_twice_is_an_error(twice: str) -> None:
     one = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": twice}}]})

@@ -133,7 +133,8 @@ class JoinedCalls:
             raise ValueError("a piece of a call with an unexpected index")
         if not name:
             raise ValueError(f"a piece of the call {index}, which has no name")
-        call = _OpenCall(index, piece.id, name, is_custom=piece.custom is not None)
+        is_custom = piece.function is None or not piece.function.name  # some servers send both, one of them empty
+        call = _OpenCall(index, piece.id, name, is_custom=is_custom)
         self._calls.append(call)
         return call
 

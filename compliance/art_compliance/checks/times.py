@@ -30,7 +30,7 @@ def _times_check(stage: str, *, streamed: bool) -> Check:
     def times_are_plausible(trial: Trial) -> Iterator[Problem]:
         """People compare providers by them."""
         reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), _pausing)
-        yield from _wrong_times(require_read(reply))
+        yield from _wrong_times(require_read(reply), _PAUSE * 1000 * _SHARE if streamed else 0)
 
     return times_are_plausible
 
@@ -42,14 +42,14 @@ def _pausing(asked: Asked) -> Response:
     return Response(200, content_type=response.content_type, steps=(Pause(_PAUSE), *steps))
 
 
-def _wrong_times(answered: Answered) -> Iterator[Problem]:
+def _wrong_times(answered: Answered, least_to_first: float) -> Iterator[Problem]:
     total, first = (answered.metadata.get(name) for name in ("total_generation_time_ms", "time_to_first_token_ms"))
     if total is None and first is None:
         raise NotApplicable("METADATA has no times")
     most = _LENIENCE * answered.at[-1] * 1000
     for name, value, least in (
         ("total_generation_time_ms", total, _PAUSE * 1000 * _SHARE),
-        ("time_to_first_token_ms", first, 0),
+        ("time_to_first_token_ms", first, least_to_first),
     ):
         if value is not None and not (_is_number(value) and least <= value <= most):
             took = f"the answer came after {_PAUSE * 1000:g} ms, and its end after {answered.at[-1] * 1000:.0f} ms"

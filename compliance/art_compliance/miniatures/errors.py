@@ -7,7 +7,8 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from art_compliance.miniatures.base import miniature
+from art_compliance.miniatures.base import change_events, miniature
+from art_compliance.miniatures.streams import each_event
 
 
 @miniature("response.error-answer-is-an-error", around=("gemini", "openai-compatible"))
@@ -60,6 +61,28 @@ def takes_dates_for_local_time(adapter: Any) -> None:
         return {"retry_after": max(0.0, (there - datetime.now()).total_seconds())}  # noqa: DTZ005 - the fault itself
 
     change_errors(adapter, change)
+
+
+@miniature("response.retry-after-is-read", around=("openai", "bedrock"))
+def reads_milliseconds_or_nothing(adapter: Any) -> None:
+    """A retry-after-ms that is no number hides the Retry-After beside it."""
+
+    def change(_: Any, head: Any) -> dict[str, Any]:
+        given = head.headers.get("retry-after-ms", "0")
+        return {} if given.replace(".", "").isdigit() else {"retry_after": None}
+
+    change_errors(adapter, change)
+
+
+@miniature("faults.become-errors", around=("openai", "gemini"))
+def gives_up_without_an_answer(adapter: Any) -> None:
+    """Where no answer came, trying again is said not to help."""
+    change_events(adapter, each_event(_final_without_status))
+
+
+def _final_without_status(event: dict[str, Any]) -> dict[str, Any]:
+    error: dict[str, Any] = event.get("error") or {}
+    return {**event, "error": {**error, "is_retryable": False}} if error and not error.get("status") else event
 
 
 def change_errors(adapter: Any, change: Callable[[Any, Any], dict[str, Any]]) -> None:

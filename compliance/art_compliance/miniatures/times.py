@@ -45,3 +45,9 @@ def ends_before_it_began(adapter: Any) -> None:
 def gives_its_first_token_last(adapter: Any) -> None:
     """The first token comes later than the end."""
     retime(adapter, lambda value: value * 3, _FIRST)
+
+
+@miniature("stream.times-are-plausible", around=("openai", "gemini"))
+def tells_seconds_to_the_first_token(adapter: Any) -> None:
+    """The time to the first token is in seconds, the whole one in milliseconds."""
+    retime(adapter, lambda value: value / 1000, _FIRST)

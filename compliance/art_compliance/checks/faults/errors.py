@@ -18,7 +18,7 @@ from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Response
 from art_compliance.provider.faults import LONG, RETRY_AFTER
-from art_compliance.quoting import shorten
+from art_compliance.quoting import shorten, show
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -74,12 +74,18 @@ def become_errors(trial: Trial) -> Iterator[Problem]:
 
 
 def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
-    """What is missing from the ERROR of a fault with a status."""
+    """What is missing from the ERROR of a fault with a status, or of a broken connection."""
     status = case.fault.status
+    error = (reply.error or {}) if isinstance(reply, Answered) else {}
+    if case.fault.id in _BROKEN and error.get("is_retryable") is False:
+        yield Problem(f"is_retryable is {show(error['is_retryable'])}; trying again may help", finding_class="contract")
     if status is not None:
-        error = (reply.error or {}) if isinstance(reply, Answered) else {}
         words = f"written error {status}" if case.fault.id == f"status-{status}" else None
         yield from wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)
+
+
+_BROKEN: Final = frozenset({"close-before-head", "reset-before-head", "reset-mid-body", "cut-body-chunked"})
+"""The faults of a connection that breaks."""
 
 
 @check(

@@ -23,7 +23,7 @@ from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed
+from art_compliance.subject.observations import Crashed, Reply
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
@@ -128,30 +128,42 @@ _CODES: Final = ("code", "type", "status")
 
 @check(
     "response.retry-after-is-read",
-    clause="retry_after has the seconds of retry-after-ms or Retry-After, even if that is a date.",
+    clause="retry_after has the seconds of retry-after-ms or Retry-After, whichever can be read, even if it is a date.",
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
 )
 def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
-    """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first."""
-    body = trial.dialect.answers.write_error(429, "written error 429")
+    """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first, and seconds if they cannot.
+
+    A header that cannot be read must not hide the other one: https://github.com/openclaw/openclaw/pull/111353.
+    """
     with _in_zone(trial, _FAR_ZONE):
         for name, write, seconds in _DELAYS:
-            headers = ((name, write(seconds)),)
-            reply = trial.call_with(Response(429, body, headers=headers))
-            error = reply.error or {} if isinstance(reply, Answered) else {}
-            found = error.get("retry_after")
-            if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
-                text = f"with {name}: {headers[0][1]}, retry_after is {show(found)}"
-                yield Problem(f"{text}; expected {max(seconds, 0):g}")
+            yield from _misread_delay(trial, seconds, (name, write(seconds)))
+    yield from _misread_delay(trial, _SECONDS, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{_SECONDS:g}"))
     for name in ("retry-after", "retry-after-ms"):
-        reply = trial.call_with(Response(429, body, headers=((name, _UNREADABLE),)))
+        reply = _asked_to_wait(trial, (name, _UNREADABLE))
         error = reply.error or {} if isinstance(reply, Answered) else {}
         faults = list(wrong_failure(trial, reply))
         if not faults and (found := error.get("retry_after")) is not None:
             faults.append(Problem(f"retry_after is {show(found)}; nothing says how long to wait"))
         yield from (fault.after(f"with {name}: {_UNREADABLE}: ") for fault in faults)
+
+
+def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str]) -> Iterator[Problem]:
+    """That these headers are not read as so many seconds."""
+    reply = _asked_to_wait(trial, *headers)
+    error = reply.error or {} if isinstance(reply, Answered) else {}
+    found = error.get("retry_after")
+    if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
+        given = " and ".join(f"{name}: {value}" for name, value in headers)
+        yield Problem(f"with {given}, retry_after is {show(found)}; expected {max(seconds, 0):g}")
+
+
+def _asked_to_wait(trial: Trial, *headers: tuple[str, str]) -> Reply:
+    body = trial.dialect.answers.write_error(429, "written error 429")
+    return trial.call_with(Response(429, body, headers=headers))
 
 
 @contextmanager
@@ -168,8 +180,10 @@ def _as_date(seconds: float) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
+_SECONDS: Final = 7.0
+
 _DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
-    ("retry-after", lambda seconds: f"{seconds:g}", 7.0),
+    ("retry-after", lambda seconds: f"{seconds:g}", _SECONDS),
     ("retry-after", _as_date, 120.0),
     ("retry-after", _as_date, -90.0),
     ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", 0.25),

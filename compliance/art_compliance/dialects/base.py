@@ -67,6 +67,8 @@ class Service(Struct, frozen=True, kw_only=True):
     """Keys and other headers."""
     other_base_paths: tuple[str, ...] = ()
     """What may stand there, too: another version that has the same requests."""
+    foreign_base_path: str | None = None
+    """The base path of servers that name their version in another way; None: adapters need not take one."""
     like: str | None = None
     """Another format, whose allowances of `fixtures/wire/allowances.toml` count for this one, too."""
     shape: str | None = None

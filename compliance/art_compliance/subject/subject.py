@@ -306,7 +306,7 @@ class Subject:
 
     @contextmanager
     def opening_another(self, *, key: str, path: str) -> Generator[CallOnce]:
-        """A second adapter with another key and a base URL under this path: calls it once per call."""
+        """A second adapter with another key and a base URL with this path: calls it once per call."""
         self.attempt("open_another", key=key, path=path)
 
         def call(prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:

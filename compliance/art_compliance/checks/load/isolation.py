@@ -13,6 +13,7 @@ from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import STREAMS, whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects.base import Service
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Request, Response, answering_with
 from art_compliance.quoting import show, show_both
@@ -34,8 +35,10 @@ from art_sdk.json_data import is_object
 )
 def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     """A service has one adapter per customer. The environment has a third key and URL meanwhile, for none of them."""
+    service = trial.dialect.service
+    path = _OTHER_PATH + (service.base_path if service.foreign_base_path is None else service.foreign_base_path)
     before = trial.subject.request_count
-    with trial.subject.opening_another(key=OTHER_KEY, path=_OTHER_PATH) as other:
+    with trial.subject.opening_another(key=OTHER_KEY, path=path) as other:
         for number, call in enumerate((trial.subject.call, other, trial.subject.call)):
             call(*ask_number(trial, number), echo)
     requests = trial.subject.seen_since(before)
@@ -43,6 +46,8 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("a call sends no request, or several: see translation.one-call-one-request")
     for request, (which, key, path) in zip(requests, _WANTED, strict=True):
         yield from (Problem(f"{which} {wrong}") for wrong in _strange(request, key, path))
+    if service.foreign_base_path is not None:
+        yield from _misplaced(requests[0], requests[1], service)
 
 
 _OTHER_PATH: Final = "/another"
@@ -51,6 +56,14 @@ _WANTED: Final = (
     ("a second one", OTHER_KEY, _OTHER_PATH),
     ("the first adapter, called again,", TEST_KEY, ""),
 )
+
+
+def _misplaced(own: Request, other: Request, service: Service) -> Iterator[Problem]:
+    """That the second adapter's requests have another path after their base URL than the first one's."""
+    wanted = f"{_OTHER_PATH}{service.foreign_base_path}{own.target.removeprefix(service.base_path)}"
+    if other.target.startswith(_OTHER_PATH) and other.target != wanted:
+        text = f"a second one calls {show(other.target)}; with its base_url, that must be {show(wanted)}"
+        yield Problem(text)
 
 
 def _strange(request: Request, key: str, path: str) -> Iterator[str]:

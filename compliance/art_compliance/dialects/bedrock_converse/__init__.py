@@ -49,7 +49,11 @@ BEDROCK_CONVERSE: Final = Dialect(
         decode=decode,
         read=Conversation,
         rules=RULES,
-        own_fields={"requestMetadata": {"team": "search"}, "performanceConfig": {"latency": "optimized"}},
+        own_fields={
+            "requestMetadata": {"team": "search"},
+            "performanceConfig": {"latency": "optimized"},
+            "additionalModelRequestFields": {"top_k": 40},
+        },
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

@@ -73,6 +73,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Service`."""
     base_path: str
     """As in `Service`."""
+    foreign_base_path: str | None = None
+    """As in `Service`."""
     access: Access = chat_access()
     """As in `Service`."""
     rules: tuple[RuleCheck, ...]
@@ -138,6 +140,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             kin=self.kin,
             path=r"/chat/completions$",
             base_path=self.base_path,
+            foreign_base_path=self.foreign_base_path,
             endings=("/chat/completions",),
             access=self.access,
             like=self.like,

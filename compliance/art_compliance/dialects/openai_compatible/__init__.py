@@ -19,6 +19,7 @@ FORM: Final = ChatForm(
     name="openai-compatible",
     like="openai-chat",
     base_path="/v1",
+    foreign_base_path="/api/v3",  # as Volcano's: https://github.com/T8mars/comfyui-minimax-h3-prompt-enhancer-T8/pull/6
     rules=RULES,
     kept_fields=("reasoning_content", "reasoning", "reasoning_details"),
     has_thinking=True,

@@ -64,7 +64,7 @@ class Siblings:
         return replies
 
     def open_another(self, key: str, path: str) -> None:
-        """Makes a second adapter, with another key and a base URL under this path.
+        """Makes a second adapter, with another key and a base URL with this path.
 
         Until `close_another`, the environment has another key and URL, by the names that official clients read.
         """
@@ -114,8 +114,8 @@ class Siblings:
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
 
-    def _make_another(self, key: str, path: str = "") -> Any:
-        own, url = self._order, self._order.url + path + self._base_path
+    def _make_another(self, key: str, path: str | None = None) -> Any:
+        own, url = self._order, self._order.url + (self._base_path if path is None else path)
         return run_bounded(lambda: own.make(api_key=key, base_url=url, model=self._needed_model))
 
     @property

@@ -5,28 +5,35 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+from art_compliance.checks.replies import unread
 from art_compliance.findings import Problem
 from art_compliance.provider import Change
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
 from art_sdk.json_data import is_array, is_object
 
-NEW_REASON: Final = "a_reason_of_tomorrow"
+NEW_REASON: Final = "A_Reason_of_tomorrow"
+"""In small and capital letters, since the word is given as it came."""
+
 PLAIN_ANSWER: Final = WrittenAnswer(content="This answer was written.")
 
 
-def wrong_end(answered: Answered, *, is_translated: bool) -> Iterator[Problem]:
+def wrong_end(reply: Reply, *, is_translated: bool) -> Iterator[Problem]:
     """What is wrong with how `PLAIN_ANSWER` was read that ended with `NEW_REASON`.
 
     Where a gateway has translated it to another format, that has words of its own.
     """
-    if answered.finish != "other" or answered.text != PLAIN_ANSWER.content:
-        is_lost = answered.finish == "stop" or answered.text != PLAIN_ANSWER.content
-        end = f"END says {show(answered.finish)}, and its text is {show(answered.text)}"
+    if not isinstance(reply, Answered) or reply.error is not None:
+        yield from (fault.after(f"the provider ended with {show(NEW_REASON)}: ") for fault in unread(reply))
+        return
+    if reply.finish != "other" or reply.text != PLAIN_ANSWER.content:
+        is_lost = reply.finish == "stop" or reply.text != PLAIN_ANSWER.content
+        end = f"END says {show(reply.finish)}, and its text is {show(reply.text)}"
         text = f"the provider ended with {show(NEW_REASON)}; {end}"
         yield Problem(text, finding_class="loss" if is_lost else "contract")
-    raw = answered.metadata.get("raw_stop_reason")
+    raw = reply.metadata.get("raw_stop_reason")
     if raw not in (None, NEW_REASON) and not is_translated:
         text = f"raw_stop_reason is {show(raw)}; it must be the provider's own word, {show(NEW_REASON)}"
         yield Problem(text, finding_class="contract")

@@ -29,6 +29,7 @@ from art_compliance.miniatures import (
     streams,
     surroundings,
     times,
+    usual,
     wire,
 )
 from art_compliance.miniatures.base import Miniature
@@ -52,6 +53,7 @@ _MODULES: Final = (
     faults,
     errors,
     edges,
+    usual,
     isolation,
     surroundings,
     pieces,

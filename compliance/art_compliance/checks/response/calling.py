@@ -190,5 +190,5 @@ _FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
 def unknown_finish_is_other(trial: Trial) -> Iterator[Problem]:
     """Providers add such reasons, and so far each of them meant that something went wrong."""
     change = with_new_reason(trial.dialect.streams.finish_fields)
-    answered = require_read(trial.call(PLAIN_ANSWER, change=change))
-    yield from wrong_end(answered, is_translated=trial.subject.is_translated)
+    require_read(trial.call(PLAIN_ANSWER))
+    yield from wrong_end(trial.call(PLAIN_ANSWER, change=change), is_translated=trial.subject.is_translated)

@@ -50,8 +50,13 @@ def write_response(answer: WrittenAnswer) -> bytes:
 
 
 def _candidate(answer: WrittenAnswer) -> dict[str, Any]:
-    """Only an unstreamed answer with calls has a `finishMessage`."""
-    candidate: dict[str, Any] = {"content": {"parts": _parts(answer), "role": "model"}}
+    """Only an unstreamed answer with calls has a `finishMessage`. One without anything has no parts.
+
+    Source of the latter: an observed answer, https://github.com/0xPlaygrounds/rig/issues/688.
+    """
+    parts = _parts(answer)
+    content = {"role": "model"} if parts == [{"text": ""}] else {"parts": parts, "role": "model"}
+    candidate: dict[str, Any] = {"content": content}
     candidate |= {"finishReason": _FINISH[answer.finish], "index": 0}
     return candidate | ({"finishMessage": "Model generated function call(s)."} if answer.tool_calls else {})
 

@@ -61,7 +61,7 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     begun = _counted_so_far(usage)
     candidate, last = candidates[0], {"text": ""}
     candidate.pop("finishMessage", None)
-    for part in candidate["content"]["parts"]:
+    for part in candidate["content"].get("parts", [{"text": ""}]):
         signature = part.pop("thoughtSignature", None) if "functionCall" not in part else None
         if signature is not None:
             last["thoughtSignature"] = signature

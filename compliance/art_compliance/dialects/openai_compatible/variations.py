@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from art_compliance.dialects.framing import change_data
+from art_compliance.dialects.framing import change_data, data_frame
+from art_compliance.dialects.openai_chat.streams import DONE
 from art_compliance.dialects.openai_chat.variations import FORCED_CALL, PROBABILITIES, regrouped
-from art_compliance.dialects.variations import Events, Variation
+from art_compliance.dialects.variations import Events, Variation, read_data
 
 Entry = dict[str, Any]
 
@@ -39,6 +40,44 @@ def _named_again(first: Entry, entry: Entry) -> Entry:
 
 def _with_empty_id(_: Entry, entry: Entry) -> Entry:
     return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
+
+
+def _with_empty_others(events: Events) -> Events:
+    """Each piece of a call has an empty object for the kind of call that it is not."""
+
+    def change(chunk: Any) -> Any:
+        for choice in chunk.get("choices") or ():
+            for entry in choice["delta"].get("tool_calls") or ():
+                entry["custom"] = {}
+        return chunk
+
+    return tuple(change_data(event, change) for event in events)
+
+
+def _empty_text_between(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An empty text after each piece of a call."""
+    return [one for chunk in chunks for one in ((chunk, _empty_text(chunk)) if _entries(chunk) else (chunk,))]
+
+
+def _empty_text(chunk: dict[str, Any]) -> dict[str, Any]:
+    (choice,) = chunk["choices"]
+    return {**chunk, "choices": [{**choice, "finish_reason": None, "delta": {"content": ""}}]}
+
+
+def _counted_twice(events: Events) -> Events:
+    """The chunk with the finish counts the tokens before it, and one without choices, after it, all of them."""
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    usage = next((chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage")), None)
+    if usage is None:
+        return events
+    speaking: list[Entry] = [{**chunk, "usage": None} for chunk in chunks if chunk.get("choices")]
+    *others, finish = speaking
+    taken, given = usage["prompt_tokens"], usage["completion_tokens"] - 1
+    so_far = {"prompt_tokens": taken, "completion_tokens": given, "total_tokens": taken + given}
+    first = {**finish, "usage": so_far}
+    last: Entry = {**finish, "choices": [], "usage": usage}
+    comments = [event for event in events if event.startswith(b":")]
+    return (*comments, *map(data_frame, (*others, first, last)), DONE)
 
 
 def _begun_without_arguments(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -116,6 +155,9 @@ VARIATIONS: Final = (
     Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
     Variation(words="the same index for each of its calls", events=regrouped(_at_one_index)),
     Variation(words="no arguments in the first piece of a call", events=regrouped(_begun_without_arguments)),
+    Variation(words="an empty object beside the function of each piece of a call", events=_with_empty_others),
+    Variation(words="an empty text after each piece of a call", events=regrouped(_empty_text_between)),
+    Variation(words="token counts beside the finish, and all of them in a later chunk", events=_counted_twice),
     Variation(
         words="an empty text for a call's empty arguments",
         whole=_without_braces,
@@ -125,4 +167,7 @@ VARIATIONS: Final = (
 )
 """As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), as Alibaba serves Qwen
 (https://github.com/symfony/ai/pull/2220), as Ollama does (https://github.com/ollama/ollama/issues/15457), as vLLM does
-(https://github.com/ogx-ai/ogx/pull/5462), and as llama-server does (https://github.com/QwenLM/qwen-code/pull/6250)."""
+(https://github.com/ogx-ai/ogx/pull/5462), as gateways do (https://github.com/earendil-works/pi/issues/8504 and
+https://github.com/agentgateway/agentgateway/issues/2147), as vLLM does for its counts
+(https://github.com/can1357/oh-my-pi/issues/5022), and as llama-server does (https://github.com/QwenLM/qwen-code/pull/6250).
+"""

@@ -56,6 +56,16 @@ def split_lines(good: Good) -> Response:
     return good.resend([event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events])
 
 
+def cut_between_line_ends(good: Good) -> Response:
+    """As `split_lines`, with line ends of two characters, each of which is in another piece.
+
+    Readers take the first for a line end and the second for another, which ends the event too early:
+    https://github.com/ax-llm/ax/pull/622.
+    """
+    text = b"".join(event.replace(b"data: {", b"data: {\ndata: ", 1) for event in good.events)
+    return good.resend([*text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n").replace(b"\r", b"\r\0").split(b"\0")])
+
+
 def lengthen_event(good: Good) -> Response:
     """The event in the middle is as long as those with pictures, pages and encrypted reasoning: JSON may have blanks.
 

@@ -28,6 +28,7 @@ from art_compliance.provider.faults.events import (
     add_fields,
     add_unknown_event,
     change_newlines,
+    cut_between_line_ends,
     drop_blanks,
     end_in_error,
     lengthen_event,
@@ -196,12 +197,7 @@ _TABLE: Final = (
         expects="either",
         on=STREAMED,
     ),
-    Fault(
-        id="slow",
-        words="20 ms between the events",
-        spoil=slow_down,
-        expects="whole",
-    ),
+    Fault(id="slow", words="20 ms between the events", spoil=slow_down, expects="whole"),
     Fault(
         id="byte-by-byte",
         words="every byte sent separately",
@@ -276,6 +272,14 @@ _TABLE: Final = (
         expects="whole",
         on=STREAMED,
         is_of_text=True,
+    ),
+    Fault(
+        id="cut-between-line-ends",
+        words="data in two lines that end with carriage return and line feed, each in another piece",
+        spoil=cut_between_line_ends,
+        expects="whole",
+        on=STREAMED,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="lines-end-with-cr",

@@ -84,8 +84,8 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
         yield from wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)
 
 
-_BROKEN: Final = frozenset({"close-before-head", "reset-before-head", "reset-mid-body", "cut-body-chunked"})
-"""The faults of a connection that breaks."""
+_BROKEN: Final = frozenset({"close-before-head", "reset-before-head"})
+"""The faults of a connection that breaks before anything came. Later ones look to some clients like a bad answer."""
 
 
 @check(

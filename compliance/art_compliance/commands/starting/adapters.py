@@ -257,7 +257,8 @@ class $cls:
         return text, finish, {"input_tokens": used.get("$into"), "output_tokens": used.get("$of")}
 
     def _fault(self, error):
-        fault = {"code": "LLM_PROVIDER_ERROR", "message": f"the call failed: {error}", "is_retryable": False}
+        is_broken = isinstance(error, (OSError, http.client.HTTPException))
+        fault = {"code": "LLM_PROVIDER_ERROR", "message": f"the call failed: {error}", "is_retryable": is_broken}
         if isinstance(error, urllib.error.HTTPError):
             fault |= {"status": error.code, "is_retryable": error.code in RETRYABLE}
             wait = error.headers.get("retry-after") or ""

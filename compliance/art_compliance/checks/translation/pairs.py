@@ -97,6 +97,7 @@ _FACTORS: Final[Mapping[str, tuple[tuple[Capability, ...], Mapping[str, dict[str
             "auto": {"tool_choice": "auto"},
             "required": {"tool_choice": "required"},
             "named": {"tool_choice": "look"},
+            "forbidden": {"tool_choice": "none"},
         },
     ),
     "parallel_tool_calls": (("tools", "parallel_tools"), {_NONE: {}, "no": {"parallel_tool_calls": False}}),

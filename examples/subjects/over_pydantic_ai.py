@@ -51,7 +51,8 @@ class PydanticAI(Subject):  # its messages have no names
         calls = [
             (call.tool_call_id, call.tool_name, "" if call.args is None else call.args) for call in answer.tool_calls
         ]
-        yield self.end(calls, answer.finish_reason, answer.usage)
+        said = answer.finish_reason or (answer.provider_details or {}).get("finish_reason")
+        yield self.end(calls, said, answer.usage)
 
 
 def write(turns: list[Turn]) -> Iterator[told.ModelMessage]:

@@ -119,7 +119,7 @@ def joined_gemini(events: tuple[bytes, ...]) -> Any:
 
 def read_gemini(body: Any) -> Any:
     candidate = body.get("candidates", [{"content": {"parts": []}}])[0]
-    parts = candidate["content"]["parts"]
+    parts = candidate["content"].get("parts", [{"text": ""}])  # without parts, a whole answer is empty
     return {"parts": parts, "usage": body["usageMetadata"], "finish": candidate.get("finishReason")}
 
 

@@ -112,7 +112,7 @@ def of(part, **changes):
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "1/0", "a/b", "1/3/3", "", "-1/3", "٣/٣", "1/99999"])
 def test_a_shard_that_does_not_exist_is_an_error(text):
-    with pytest.raises(HarnessError, match="2/3 is the second of three"):
+    with pytest.raises(HarnessError, match="write the second of three as 2/3"):
         read_shard(text)
 
 

@@ -41,8 +41,7 @@ class Keeper:
 
     def prepare(self) -> None:
         """Makes the folder. Raises HarnessError if it cannot be written, before hours of work are lost to that."""
-        folder = self.path.parent
-        require_writable(folder)
+        require_writable(self.path.parent)
 
     def save(self, kept: Kept) -> None:
         """Replaces the file at once, so that a kill leaves the old one or the new one. Raises HarnessError."""

@@ -34,6 +34,11 @@ def unread(reply: Reply) -> Iterator[Problem]:
         yield Problem(reason, finding_class="contract")
 
 
+def error_of(reply: Reply) -> dict[str, Any]:
+    """The data of its ERROR event; empty if it has none, or is no answer."""
+    return (reply.error or {}) if isinstance(reply, Answered) else {}
+
+
 def require_asked(trial: Trial, reply: Reply) -> None:
     """Raises NotApplicable where the call fails before it sends anything, as without the scenario's own answer.
 

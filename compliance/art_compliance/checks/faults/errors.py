@@ -11,14 +11,14 @@ from art_compliance.checks.faults.applying import ANSWER, Case, call, can_stream
 from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
-from art_compliance.checks.replies import differences, why_unread, wrong_failure, wrong_status_error
+from art_compliance.checks.replies import differences, error_of, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Response
 from art_compliance.provider.faults import LONG, RETRY_AFTER
-from art_compliance.quoting import shorten, show
+from art_compliance.quoting import shorten
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -76,9 +76,9 @@ def become_errors(trial: Trial) -> Iterator[Problem]:
 def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
     """What is missing from the ERROR of a fault with a status, or of a broken connection."""
     status = case.fault.status
-    error = (reply.error or {}) if isinstance(reply, Answered) else {}
+    error = error_of(reply)
     if case.fault.id in _BROKEN and error.get("is_retryable") is False:
-        yield Problem(f"is_retryable is {show(error['is_retryable'])}; trying again may help", finding_class="contract")
+        yield Problem("is_retryable is false; trying again may help", finding_class="contract")
     if status is not None:
         words = f"written error {status}" if case.fault.id == f"status-{status}" else None
         yield from wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from art_compliance.checks.answerers import giving
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import wrong_failure, wrong_status_error
+from art_compliance.checks.replies import error_of, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.base import ErrorForm
@@ -144,9 +144,8 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
     yield from _misread_delay(trial, _SECONDS, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{_SECONDS:g}"))
     for name in ("retry-after", "retry-after-ms"):
         reply = _asked_to_wait(trial, (name, _UNREADABLE))
-        error = reply.error or {} if isinstance(reply, Answered) else {}
         faults = list(wrong_failure(trial, reply))
-        if not faults and (found := error.get("retry_after")) is not None:
+        if not faults and (found := error_of(reply).get("retry_after")) is not None:
             faults.append(Problem(f"retry_after is {show(found)}; nothing says how long to wait"))
         yield from (fault.after(f"with {name}: {_UNREADABLE}: ") for fault in faults)
 
@@ -154,8 +153,7 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
 def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str]) -> Iterator[Problem]:
     """That these headers are not read as so many seconds."""
     reply = _asked_to_wait(trial, *headers)
-    error = reply.error or {} if isinstance(reply, Answered) else {}
-    found = error.get("retry_after")
+    found = error_of(reply).get("retry_after")
     if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
         given = " and ".join(f"{name}: {value}" for name, value in headers)
         yield Problem(f"with {given}, retry_after is {show(found)}; expected {max(seconds, 0):g}")

@@ -12,6 +12,7 @@ from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check, leave_to, named
 from art_compliance.checks.replies import (
     differences,
+    error_of,
     fails_alike,
     makes_ids,
     missing_words,
@@ -209,8 +210,7 @@ def error_event_becomes_an_error(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("the first half of the stream has the whole answer")
     reply = _reply_to_part(trial, events[:at], trial.dialect.streams.write_error(503, words), ())
     faults = list(wrong_failure(trial, reply, _text_in(trial, events[:at])))
-    error = reply.error or {} if isinstance(reply, Answered) else {}
-    yield from faults or missing_words(error, words)
+    yield from faults or missing_words(error_of(reply), words)
 
 
 @check(

@@ -24,18 +24,19 @@ def derived_adapter(names: Mapping[str, str], dialect: Dialect) -> str:
 
 def plain_adapter(names: Mapping[str, str], dialect: Dialect) -> str:
     """The source of an adapter that does not import art_sdk. Raises HarnessError for a dialect without one."""
-    form = _FORMS.get(dialect.name) or (_CHAT if dialect.service.endings == ("/chat/completions",) else None)
+    form = _form_of(dialect)
     if form is None:
+        examples = sorted(name for name, one in DIALECTS.items() if _form_of(one) is not None)
         raise HarnessError(
-            f"--plain has no example for {dialect.name}, only for {', '.join(sorted(_dialects()))}; "
+            f"--plain has no example for {dialect.name}, only for {', '.join(examples)}; "
             f"leave it out to derive from a class of art_sdk"
         )
     return _PLAIN.substitute(names, **msgspec.structs.asdict(form))
 
 
-def _dialects() -> set[str]:
-    """The dialects that there is an example for."""
-    return {*_FORMS, *(name for name, one in DIALECTS.items() if one.service.endings == ("/chat/completions",))}
+def _form_of(dialect: Dialect) -> _Form | None:
+    """What an example in this dialect is made of, if there is one."""
+    return _FORMS.get(dialect.name) or (_CHAT if dialect.service.endings == ("/chat/completions",) else None)
 
 
 def _class_for(dialect: Dialect) -> str:

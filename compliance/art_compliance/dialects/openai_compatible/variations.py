@@ -42,16 +42,9 @@ def _with_empty_id(_: Entry, entry: Entry) -> Entry:
     return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
 
 
-def _with_empty_others(events: Events) -> Events:
+def _with_empty_others(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each piece of a call has an empty object for the kind of call that it is not."""
-
-    def change(chunk: Any) -> Any:
-        for choice in chunk.get("choices") or ():
-            for entry in choice["delta"].get("tool_calls") or ():
-                entry["custom"] = {}
-        return chunk
-
-    return tuple(change_data(event, change) for event in events)
+    return [_with_entries(chunk, lambda entry: {**entry, "custom": {}}) for chunk in chunks]
 
 
 def _empty_text_between(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -155,7 +148,9 @@ VARIATIONS: Final = (
     Variation(words="an empty id and name in each later piece of a call", events=_later_pieces(_with_empty_id)),
     Variation(words="the same index for each of its calls", events=regrouped(_at_one_index)),
     Variation(words="no arguments in the first piece of a call", events=regrouped(_begun_without_arguments)),
-    Variation(words="an empty object beside the function of each piece of a call", events=_with_empty_others),
+    Variation(
+        words="an empty object beside the function of each piece of a call", events=regrouped(_with_empty_others)
+    ),
     Variation(words="an empty text after each piece of a call", events=regrouped(_empty_text_between)),
     Variation(words="token counts beside the finish, and all of them in a later chunk", events=_counted_twice),
     Variation(

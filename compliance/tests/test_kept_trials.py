@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_a_check_asks_answers_and_says_the_same_as_before(adapter: str, snapshot: SnapshotAssertion):
     trials: dict[str, list[Any]] = defaultdict(list)
-    for check, *trial in trials_of(ADAPTERS[adapter]):
+    for check, *trial in trials_of(adapter):
         trials[check].append(trial)
     kept = {check: digest(found) for check, found in trials.items()}
     assert kept == snapshot(extension_class=JSONSnapshotExtension)

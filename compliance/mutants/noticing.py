@@ -1,8 +1,8 @@
 """Which tests should notice a change of a module: as few as possible.
 
 `targets.toml` names tests for every module, for the dialects, and for single modules. For a module of checks, the
-miniatures that its checks must catch, the reference adapters that must pass them and the test files that name them are
-added. A module that declares no check and is not named there gets the tests of the modules that import it. As a
+miniatures that its checks must catch, the reference adapters that must pass them and the test files that name them most
+are added. A module that declares no check and is not named there gets the tests of the modules that import it. As a
 script, this prints the tests by module, as JSON.
 """
 
@@ -30,8 +30,8 @@ REFERENCE = f"{TESTS}/test_reference_adapters.py::test_a_reference_adapter_is_ce
 SERVER = f"{TESTS}/test_services_certified.py::test_an_adapter_to_a_server_fails_no_check"
 _WITH_MOST = frozenset({"openai", "anthropic", "gemini"})
 """Adapters with too many miniatures to try for each change of their dialects."""
-_MANY = 8
-"""More test files than these name a check by the way: they do not test it."""
+_MOST = 4
+"""Of the test files that name a check, those that name it most test it; others name it by the way."""
 
 
 def tests_for(module: str) -> list[str]:
@@ -39,13 +39,13 @@ def tests_for(module: str) -> list[str]:
     path = Path(module)
     named = _named(path)
     found = [*(_of_checks(_concerned(path, alone=bool(named))) if CHECKS in path.parents else ()), *named]
-    found += _mentioning(path) if CHECKS in path.parents and not named else ()
+    found += _mentioning(path) if CHECKS in path.parents and "-k" not in named else ()
     if DIALECTS in path.parents and not named:
         found = _of_dialects(path)
     if not found:
         raise LookupError(f"no test is known to notice a change of {module}; name one in targets.toml")
     always = [_table()["always"], *([_table()["kept"]] if CHECKS in path.parents else ())]
-    return _with_those_for_all(found, [TESTS / name for name in always])
+    return _with_those_for_all(list(dict.fromkeys(found)), [TESTS / name for name in always])
 
 
 def _with_those_for_all(arguments: list[str], files: list[Path]) -> list[str]:
@@ -102,15 +102,16 @@ def _of_checks(modules: set[str]) -> Iterator[str]:
 
 
 def _mentioning(path: Path) -> list[str]:
-    """The test files that import the module of checks, or name one of its checks: none if they are many."""
+    """The test files that import the module of checks, or name its checks, most often."""
     dotted = f"art_compliance.checks.{_name(path)}"
     package, _, name = dotted.rpartition(".")
     imports = rf"(from|import) {re.escape(dotted)} |from {re.escape(package)} import [^\n]*\b{name}\b"
     checks = [check for check, home in _homes().items() if home == _name(path)]
     pattern = re.compile("|".join((imports, *map(re.escape, checks))))
     apart = set(_table()["apart"])
-    found = [file for file, text in _texts().items() if file.name not in apart and pattern.search(text)]
-    return list(map(str, found)) if len(found) <= _MANY else []
+    counts = {file: len(pattern.findall(text)) for file, text in _texts().items() if file.name not in apart}
+    found = [file for file in counts if counts[file]]
+    return list(map(str, sorted(found, key=lambda file: -counts[file])[:_MOST]))
 
 
 @cache

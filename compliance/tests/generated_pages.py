@@ -16,6 +16,7 @@ from art_compliance.subject.factories import find_factory
 from art_compliance.subject.meanings import describe_meanings
 from art_sdk import BUILT_IN, BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES
+from limits_page import limits_page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -60,6 +61,7 @@ def _schema_page(name: str) -> tuple[str, Callable[[str], str]]:
 
 PAGES: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/adapters.md": with_adapters,
+    "docs/limits.md": lambda _: limits_page(),
     "docs/rules.md": lambda _: f"{rules_page().rstrip()}\n",
     "docs/slot-maps.md": lambda _: slot_maps_page(),
     "compliance/README.md": with_meanings,

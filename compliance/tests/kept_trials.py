@@ -169,7 +169,7 @@ LONG: Final = (
 )
 WAITING: Final = (*LONG, "load.calls-at", "load.closed", "load.nothing", "response.call-methods-fail")
 SENDING: Final = ("load.memory", "translation.demanding", "translation.options-survive-together")
-AT_ONCE: Final = ("load.memory", "load.calls-at", "translation.same-prompt")
+AT_ONCE: Final = ("load", "faults.end", "translation.same-prompt")
 LEFT_OUT: Final = {
     "right": LONG,
     "right-with-reasoning": WAITING,

@@ -11,8 +11,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 from syrupy.extensions.json import JSONSnapshotExtension
 
+from art_compliance.checks import CHECKS
 from kept_trials import ADAPTERS, trials_of
 from test_kept_variations import digest
 
@@ -20,6 +22,22 @@ pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the s
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
+
+
+def test_checks_and_stages_are_declared_as_before(snapshot: SnapshotAssertion):
+    own = {
+        one.id: {
+            "stage": structs.asdict(one.stage),
+            "needs": one.needs,
+            "families": one.families,
+            "requires": one.requires,
+            "leaves_to": [other.id for other in one.leaves_to],
+            "runs": [name for name in ("once", "on_every_prompt") if getattr(one, name)],
+            "class": one.finding_class,
+        }
+        for one in CHECKS.values()
+    }
+    assert {name: digest(declared) for name, declared in own.items()} == snapshot(extension_class=JSONSnapshotExtension)
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.base import Check, check
+from art_compliance.checks.limits import SHARE_OF_PAUSE, SILENCE, TIMES_LENIENCE
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
@@ -30,7 +31,7 @@ def _times_check(stage: str, *, streamed: bool) -> Check:
     def times_are_plausible(trial: Trial) -> Iterator[Problem]:
         """People compare providers by them."""
         reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), _pausing)
-        yield from _wrong_times(require_read(reply), _PAUSE * 1000 * _SHARE if streamed else 0)
+        yield from _wrong_times(require_read(reply), SILENCE * 1000 * SHARE_OF_PAUSE if streamed else 0)
 
     return times_are_plausible
 
@@ -39,20 +40,20 @@ def _pausing(asked: Asked) -> Response:
     """An answer that begins with a pause."""
     response = asked.answer(_TEXT)
     steps = response.steps or (Send(response.body),)
-    return Response(200, content_type=response.content_type, steps=(Pause(_PAUSE), *steps))
+    return Response(200, content_type=response.content_type, steps=(Pause(SILENCE), *steps))
 
 
 def _wrong_times(answered: Answered, least_to_first: float) -> Iterator[Problem]:
     total, first = (answered.metadata.get(name) for name in ("total_generation_time_ms", "time_to_first_token_ms"))
     if total is None and first is None:
         raise NotApplicable("METADATA has no times")
-    most = _LENIENCE * answered.at[-1] * 1000
+    most = TIMES_LENIENCE * answered.at[-1] * 1000
     for name, value, least in (
-        ("total_generation_time_ms", total, _PAUSE * 1000 * _SHARE),
+        ("total_generation_time_ms", total, SILENCE * 1000 * SHARE_OF_PAUSE),
         ("time_to_first_token_ms", first, least_to_first),
     ):
         if value is not None and not (_is_number(value) and least <= value <= most):
-            took = f"the answer came after {_PAUSE * 1000:g} ms, and its end after {answered.at[-1] * 1000:.0f} ms"
+            took = f"the answer came after {SILENCE * 1000:g} ms, and its end after {answered.at[-1] * 1000:.0f} ms"
             yield Problem(f"{name} is {show(value)}; {took}")
             return
     if total is not None and first is not None and first > total:
@@ -62,15 +63,6 @@ def _wrong_times(answered: Answered, least_to_first: float) -> Iterator[Problem]
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
-
-_PAUSE: Final = 0.1
-"""Seconds."""
-
-_SHARE: Final = 0.5
-"""Of the pause: clocks may be started after the request was sent."""
-
-_LENIENCE: Final = 20
-"""How many times longer than by the suite's clock a call may have taken, which starts later on a busy machine."""
 
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes late.")
 

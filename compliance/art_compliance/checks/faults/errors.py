@@ -10,6 +10,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
+from art_compliance.checks.limits import FAULTS_CLOSED_WITHIN, TOLERATED_AFTER_FAULTS
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, error_of, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for
@@ -147,13 +148,13 @@ def leave_nothing_behind(trial: Trial) -> Iterator[Problem]:
     before = count_open(trial)
     for case in short:
         call(trial, case)
-    for what, count in wait_until_closed(trial, before, tolerated=_TOLERATED, seconds=1.0).items():
+    for what, count in wait_until_closed(
+        trial, before, tolerated=TOLERATED_AFTER_FAULTS, seconds=FAULTS_CLOSED_WITHIN
+    ).items():
         yield Problem(f"after {len(short)} faults there are {count} more {what} than before")
 
 
 _LONG: Final = frozenset({"long-page", "long-page-502", "long-body", "slow", "byte-by-byte"})
-_TOLERATED: Final = 3
-"""A pool may grow by chance."""
 
 
 @check(

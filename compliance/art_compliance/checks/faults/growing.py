@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from art_compliance.checks.limits import BODY_GROWTH, FIRST_BODY_SHARE, LONG_BODY_SECONDS
 from art_compliance.subject.observations import Reply
 
 
@@ -28,22 +29,14 @@ def grow(
 
     At worst, a client that searches each piece anew takes four times as long for twice as many bytes.
     """
-    size = longest // _PARTS
+    size = longest // FIRST_BODY_SHARE
     while True:
         began = clock()
         reply = call(size)
         seconds = clock() - began
         if size >= longest:
             return reply, None
-        grown = size * math.sqrt(_SECONDS / max(seconds, 1e-6))
+        grown = size * math.sqrt(LONG_BODY_SECONDS / max(seconds, 1e-6))
         if grown < min(2 * size, longest):
             return reply, Shortened(size, seconds)
-        size = min(int(grown), _FACTOR * size, longest)
-
-
-_PARTS: Final = 32
-_FACTOR: Final = 8
-"""How much longer the next body is at most: what a short one costs says little about a long one."""
-
-_SECONDS: Final = 4.0
-"""How long a call with a longer body may be expected to take."""
+        size = min(int(grown), BODY_GROWTH * size, longest)

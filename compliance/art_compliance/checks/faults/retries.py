@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, can_stream, good_stream
+from art_compliance.checks.limits import REQUESTS_A_SECOND, RETRY_AFTER, RETRY_SLACK
 from art_compliance.checks.streamed import STREAMED, options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -44,22 +45,17 @@ def retries_are_careful(trial: Trial) -> Iterator[Problem]:
     for streamed in whole_and_streamed(can_stream=streams):
         again = _asked(question, _busy_at_first(), streamed=streamed)
         times = again.times
-        if len(times) > 1 and times[1] - times[0] < _WAIT - _SLACK:
-            yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with Retry-After: {_WAIT}")
+        if len(times) > 1 and times[1] - times[0] < RETRY_AFTER - RETRY_SLACK:
+            yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with Retry-After: {RETRY_AFTER}")
         yield from again.changes("a 429 answer")
     for streamed in whole_and_streamed(can_stream=streams):
         again = _asked(question, refusing(503), streamed=streamed)
         times = again.times
         hasty = sum(at - times[0] < 1.0 for at in times)
-        if hasty > _MOST_A_SECOND:
+        if hasty > REQUESTS_A_SECOND:
             yield Problem(f"the adapter sent {hasty} requests within a second to a provider that answers 503 to all")
         yield from again.changes("a 503 answer")
     yield from _asked(question, refusing(500), streamed=False).changes("a 500 answer")
-
-
-_MOST_A_SECOND: Final = 4
-_WAIT: Final = 1
-_SLACK: Final = 0.05
 
 
 class _Requests(NamedTuple):
@@ -97,7 +93,7 @@ def _busy_at_first() -> Answerer:
     def answer(asked: Asked) -> Response:
         if not next(is_busy, False):
             return asked.answer(ANSWER)
-        return replace(refusing(429)(asked), headers=(("retry-after", str(_WAIT)),))
+        return replace(refusing(429)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
 
     return answer
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream
 from art_compliance.checks.faults.lateness import Lateness
+from art_compliance.checks.limits import OTHER_TIME_LIMITS, PATIENCE_WITH_LIMITS, TIME_LIMIT, TIME_LIMIT_GRACE, WAKE_UPS
 from art_compliance.checks.replies import differences, wrong_failure
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import options_for
@@ -28,19 +29,6 @@ class Waited(NamedTuple):
     def __str__(self) -> str:
         return f"{self.case}, with the time limit {self.limit}"
 
-
-LIMIT: Final = 0.4
-"""Seconds of the short limit; the others are long."""
-
-GRACE: Final = 0.25
-"""Seconds that a call may take beyond its time limit on an idle machine."""
-
-_WAKE_UPS: Final = 4
-"""How often a call that is over its limit waits for the machine: its timer, its connection, its events, its reader."""
-
-_LONG_LIMIT: Final = 60.0
-_PATIENCE: Final = 6.0
-"""Seconds until the suite gives up on a call that ignores its time limits."""
 
 _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "hang-before-head": ("first_byte", "whole_call"),
@@ -82,14 +70,14 @@ def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
         replies = trial.subject.call_together(
             [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
             answer,
-            seconds=_PATIENCE,
+            seconds=PATIENCE_WITH_LIMITS,
         )
-    return Waiting(list(zip(waited, replies, strict=True)), GRACE + _WAKE_UPS * late.seconds)
+    return Waiting(list(zip(waited, replies, strict=True)), TIME_LIMIT_GRACE + WAKE_UPS * late.seconds)
 
 
 def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
-    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), _LONG_LIMIT)
-    return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: LIMIT}}
+    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
+    return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: TIME_LIMIT}}
 
 
 @check(
@@ -109,7 +97,7 @@ def end_in_time(trial: Trial) -> Iterator[Problem]:
     again = _wait_for(trial, wrong)  # a busy machine is late for all of them: once more, with fewer
     for waited, reply in again.replies:
         for fault in _wrong_wait(trial, waited, reply, again.grace):
-            yield fault.after(f"{waited} = {LIMIT} s: ")
+            yield fault.after(f"{waited} = {TIME_LIMIT} s: ")
 
 
 def _wrong_wait(trial: Trial, waited: Waited, reply: Reply, grace: float) -> Iterator[Problem]:
@@ -119,5 +107,5 @@ def _wrong_wait(trial: Trial, waited: Waited, reply: Reply, grace: float) -> Ite
         yield from differences(reply, trial.once(good_stream if case.streamed else good))
         return
     yield from wrong_failure(trial, reply)
-    if isinstance(reply, Answered) and waited.limit == "whole_call" and reply.at and reply.at[-1] > LIMIT + grace:
+    if isinstance(reply, Answered) and waited.limit == "whole_call" and reply.at and reply.at[-1] > TIME_LIMIT + grace:
         yield Problem(f"the call took {reply.at[-1]:.2f} s")

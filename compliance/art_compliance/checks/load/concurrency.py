@@ -12,6 +12,15 @@ from typing import Any, Final
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    BYTES_A_CALL,
+    CALLS_AT_ONCE,
+    CALLS_BEFORE_MEMORY,
+    CALLS_PER_MEASURE,
+    MEMORY_ROUNDS,
+    PATIENCE_WITH_MANY,
+    SHOWN_OF_CALLS,
+)
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
@@ -31,27 +40,22 @@ from art_sdk import FunctionCall, ToolCall
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
-    calls = [ask_number(trial, number) for number in range(AT_ONCE)]
+    calls = [ask_number(trial, number) for number in range(CALLS_AT_ONCE)]
     has_calls = "tools" in trial.subject.capabilities
     answer = _echo_with_calls if has_calls else _echo_most
-    replies = trial.subject.call_together(calls, answer, seconds=_PATIENCE)
+    replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_MANY)
     numbered = (
         (number, _wrong_call(number, one) if has_calls and _is_to_call(number) else _wrong(number, one))
         for number, one in enumerate(replies)
     )
     wrong = [fault.after(f"call {number}: ") for number, fault in numbered if fault is not None]
-    yield from wrong[:_SHOWN]
-    if len(wrong) > _SHOWN:
+    yield from wrong[:SHOWN_OF_CALLS]
+    if len(wrong) > SHOWN_OF_CALLS:
         is_contract = all(fault.finding_class == "contract" for fault in wrong)
-        text = f"{len(wrong)} of {AT_ONCE} concurrent calls gave a wrong answer"
+        text = f"{len(wrong)} of {CALLS_AT_ONCE} concurrent calls gave a wrong answer"
         yield Problem(text, finding_class="contract" if is_contract else None)
 
 
-AT_ONCE: Final = 200
-"""How many calls run at the same time."""
-
-_PATIENCE: Final = 60.0
-_SHOWN: Final = 5
 _IDS: Final = ("thread_id", "trace_id", "session_id")
 _MARK: Final = re.compile(r"question number (\d+)\.")
 
@@ -158,21 +162,12 @@ def _wrong_ids(number: int, reply: Answered) -> Problem | None:
 def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     """A service makes millions of calls."""
     numbers = count()
-    _call_many(trial, numbers, _WARM_UP)
+    _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
     with _measuring(trial):
-        _call_many(trial, numbers, _WARM_UP)
+        _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
         grown = _least_left_by_a_call(trial, numbers)
-    if grown > _MOST_A_CALL:
-        yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {_MEASURED} calls in a row")
-
-
-_WARM_UP: Final = 15
-_MEASURED: Final = 40
-_ROUNDS: Final = 15
-"""As many as may be needed: an adapter that keeps nothing is done after the first that a cache leaves alone."""
-
-_MOST_A_CALL: Final = 300
-"""Bytes. An adapter that keeps the events of its calls leaves some thousands per call."""
+    if grown > BYTES_A_CALL:
+        yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {CALLS_PER_MEASURE} calls in a row")
 
 
 def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
@@ -189,17 +184,17 @@ def _echo_at_once(asked: Asked) -> Response:
 def _least_left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
     """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
     grown = inf
-    for _ in range(_ROUNDS):
+    for _ in range(MEMORY_ROUNDS):
         grown = min(grown, _left_by_a_call(trial, numbers))
-        if grown <= _MOST_A_CALL:
+        if grown <= BYTES_A_CALL:
             break
     return grown
 
 
 def _left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
     before = _traced(trial)
-    _call_many(trial, numbers, _MEASURED)
-    return (_traced(trial) - before) / _MEASURED
+    _call_many(trial, numbers, CALLS_PER_MEASURE)
+    return (_traced(trial) - before) / CALLS_PER_MEASURE
 
 
 def _traced(trial: Trial) -> int:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import CLOSED_CALLS
 from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import STREAMS, whole_and_streamed
@@ -205,7 +206,7 @@ def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
     """Users press stop, all day."""
     prompt, options = ask_number(trial, 1)
     with trial.subject.answering(echo):
-        for _ in range(_CLOSED):
+        for _ in range(CLOSED_CALLS):
             try:
                 closed = trial.subject.attempt("close_early", prompt=prompt, options=options)
             except CannotDo as error:
@@ -213,15 +214,12 @@ def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
             if isinstance(closed, Crashed) and closed.timed_out:
                 raise NotApplicable("closing a call hangs: see stream.closing-ends-the-call")
             if isinstance(closed, (Refused, Crashed)):
-                yield Problem(f"after some of {_CLOSED} closed calls, the next one raised {raised(closed)}")
+                yield Problem(f"after some of {CLOSED_CALLS} closed calls, the next one raised {raised(closed)}")
                 return
     reply = trial.subject.call(*ask_number(trial, 2), echo)
     if not isinstance(reply, Answered) or reply.text != answer_to(2):
         wrong = show(reply.text) if isinstance(reply, Answered) else str(reply)
-        yield Problem(f"after {_CLOSED} closed calls, the next one gives {wrong}")
-
-
-_CLOSED: Final = 60
+        yield Problem(f"after {CLOSED_CALLS} closed calls, the next one gives {wrong}")
 
 
 @check(

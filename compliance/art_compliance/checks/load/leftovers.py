@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import LEFTOVERS_CLOSED_WITHIN, TOLERATED_LEFTOVERS, USES_BEFORE_LEFTOVERS
 from art_compliance.checks.load.concurrency import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem
@@ -30,7 +30,7 @@ def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
             yield Problem(f"closing an adapter failed: {error}")
             return
         for name, count in left.items():
-            yield Problem(f"after {_MANY} {what} there are {count} more {name} than before")
+            yield Problem(f"after {USES_BEFORE_LEFTOVERS} {what} there are {count} more {name} than before")
     yield from _left_when_closed(trial)
 
 
@@ -47,13 +47,6 @@ class _NotClosed(Exception):
     """An adapter cannot be closed; the text says why."""
 
 
-_MANY: Final = 6
-_TOLERATED: Final = 4
-"""A pool may grow by some of what it keeps for use again. What stays of each grows by all of them."""
-
-_PATIENCE: Final = 2.0
-"""Seconds in which whatever is being closed may end."""
-
 Use = Callable[[Trial, int], bool]
 """Uses the adapter so many times. Returns whether it can be used so."""
 
@@ -67,8 +60,8 @@ def _left_by(trial: Trial, use: Use) -> dict[str, int]:
 
 def _growth(trial: Trial, use: Use) -> dict[str, int]:
     before = count_open(trial)
-    use(trial, _MANY)
-    return wait_until_closed(trial, before, tolerated=_TOLERATED, seconds=_PATIENCE)
+    use(trial, USES_BEFORE_LEFTOVERS)
+    return wait_until_closed(trial, before, tolerated=TOLERATED_LEFTOVERS, seconds=LEFTOVERS_CLOSED_WITHIN)
 
 
 def _call(trial: Trial, many: int) -> bool:

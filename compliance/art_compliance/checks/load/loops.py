@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SLOW_PAUSE
 from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
@@ -26,14 +26,14 @@ from art_compliance.subject.observations import Reply
 )
 def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
     """A script calls `asyncio.run` again and again; a server has many threads; a notebook has a loop that runs."""
-    calls = [ask_number(trial, number) for number in range(_CALLS)]
+    calls = [ask_number(trial, number) for number in range(CALLS_IN_LOOPS)]
     for how, at_once in (("event loop", False), ("thread", True)):
         replies = trial.subject.call_in_own_loops(calls, echo, at_once=at_once)
         for number, reply in enumerate(replies):
             wrong = _wrong(number, reply)
             if wrong is not None:
                 where = "at the same time" if at_once else "one after the other"
-                yield Problem(f"{how} {number + 1} of {_CALLS}, {where}, with a new adapter: {wrong}")
+                yield Problem(f"{how} {number + 1} of {CALLS_IN_LOOPS}, {where}, with a new adapter: {wrong}")
                 break
     if "call_sync" in trial.subject.methods:
         prompt, options = calls[0]
@@ -58,23 +58,18 @@ def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
         came.append(time.monotonic())
         response = echo(asked)
         first, *others = response.steps or (Send(response.body),)
-        return Response(200, content_type=response.content_type, steps=(first, Pause(_PAUSE), *others))
+        return Response(200, content_type=response.content_type, steps=(first, Pause(SLOW_PAUSE), *others))
 
     replies = trial.subject.call_together(
-        [ask_number(trial, number) for number in range(_CALLS)], answer, seconds=_PATIENCE
+        [ask_number(trial, number) for number in range(CALLS_IN_LOOPS)],
+        answer,
+        seconds=PATIENCE_WITH_SLOW_CALLS,
     )
-    if any(_wrong(number, reply) for number, reply in enumerate(replies)) or len(came) != _CALLS:
+    if any(_wrong(number, reply) for number, reply in enumerate(replies)) or len(came) != CALLS_IN_LOOPS:
         raise NotApplicable("concurrent calls fail: see load.calls-at-once-do-not-mix")
-    if all(later - earlier >= _PAUSE for earlier, later in pairwise(came)):
-        took = f"{_CALLS} concurrent calls, whose answers took {_PAUSE:g} s each, were sent one after the other"
+    if all(later - earlier >= SLOW_PAUSE for earlier, later in pairwise(came)):
+        took = f"{CALLS_IN_LOOPS} concurrent calls, answered in {SLOW_PAUSE:g} s each, were sent one after the other"
         yield Problem(f"{took}; run calls concurrently")
-
-
-_PAUSE: Final = 0.3
-"""Seconds. All of the calls would have to come later than that by chance, one after the other."""
-
-_PATIENCE: Final = 30.0
-_CALLS: Final = 4
 
 
 def _wrong(number: int, reply: Reply) -> str | None:

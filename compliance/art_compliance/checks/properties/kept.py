@@ -7,19 +7,17 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
+from art_compliance.checks.limits import NAME_LENGTH
 from art_compliance.findings import HarnessError
 from art_compliance.generating.requests import Request
-
-_LONGEST: Final = 80
 
 
 def folder_of(kept: Path, adapter: str) -> Path:
     """Where an adapter's failing prompts are kept: `<kept>/failing/<adapter>`."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", adapter)
-    if len(name) > _LONGEST:  # the name of a factory that is neither a class nor a function is its repr
-        name = f"{name[:_LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    if len(name) > NAME_LENGTH:  # the name of a factory that is neither a class nor a function is its repr
+        name = f"{name[:NAME_LENGTH]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return kept / "failing" / name
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from art_compliance.checks import wire
 from art_compliance.checks.base import Check, check, checks_of
+from art_compliance.checks.limits import PROMPTS_FOR_HASHES
 from art_compliance.checks.properties.dialogues import conversations_go_on
 from art_compliance.checks.properties.exploring import (
     ANSWERS,
@@ -170,7 +171,7 @@ _DECLARED: Final = (
 def other_processes_agree(trial: Trial) -> Iterator[Problem]:
     """Nothing may depend on the order of a set."""
     requests = make_requests(trial.scenario.id, trial.seed, trial.search.profile.count_of(trial.scenario.id))[
-        :_MOST_PROMPTS
+        :PROMPTS_FOR_HASHES
     ]
     yield from _disagreements(trial, [as_scenario(trial.scenario.id, request) for request in requests])
 
@@ -187,8 +188,6 @@ def _disagreements(trial: Trial, scenarios: list[Scenario]) -> Iterator[Problem]
         text = f"{len(differing)} of {len(seen)} prompts gave another request with another PYTHONHASHSEED"
         yield Problem(text, example=example)
 
-
-_MOST_PROMPTS: Final = 200
 
 LAWS: Final[Mapping[str, Law]] = {law.id: law for law, _ in _DECLARED}
 CHECKS: Final[tuple[Check, ...]] = (*(one for _, one in _DECLARED), other_processes_agree)

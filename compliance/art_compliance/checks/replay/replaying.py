@@ -16,6 +16,7 @@ from art_compliance.cassettes.errors import AGAIN
 from art_compliance.cassettes.matching import ScrubbedRequest, describe_mismatch, identity, twins
 from art_compliance.checks.answer_laws import wrong_ids, wrong_order
 from art_compliance.checks.base import Check, check
+from art_compliance.checks.limits import CUTS
 from art_compliance.checks.replay.playing import Replayed, answered_replay, play, replayed
 from art_compliance.checks.replay.recorded import read_recorded
 from art_compliance.checks.replies import differences, why_unread
@@ -198,7 +199,7 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("the recorded answer is not a stream")
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
     kind = last.answer_headers.get("content-type", trial.dialect.streams.content_type)
-    steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, _CUTS))
+    steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, CUTS))
     reply = trial.subject.call(
         trial.scenario.prompt,
         trial.recording.options,
@@ -211,9 +212,6 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     own_ids = any(str(call.get("id")).encode() not in last.answer_body for call in whole.calls)
     for difference in differences(reply, whole, own_ids=own_ids):
         yield difference.after("cut at other places, the answer differs in ")
-
-
-_CUTS: Final = 40
 
 
 def _recorded(trial: Trial) -> Recorded:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from art_compliance.checks.additions import PLAIN_ANSWER, with_new_reason, wrong_end
 from art_compliance.checks.answerers import cutting, refusing
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT
 from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import options_for, whole_and_streamed
@@ -168,16 +169,16 @@ def _failure_by(trial: Trial, method: str, prompt: list[dict[str, Any]], options
 
 def _late(asked: Asked) -> Response:
     response = asked.answer(PLAIN_ANSWER)
-    return replace(response, steps=(Pause(_LATE), *(response.steps or (Send(response.body),))))
+    return replace(response, steps=(Pause(LATE_ANSWER), *(response.steps or (Send(response.body),))))
 
-
-_LIMIT: Final = 0.3
-_LATE: Final = 3.0
-"""Seconds."""
 
 _FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
     ("answered 503", refusing(503), {}),
-    (f"no answer within the time limit of {_LIMIT} s", _late, {"timeouts": {"first_byte": _LIMIT}}),
+    (
+        f"no answer within the time limit of {LATE_ANSWER_LIMIT} s",
+        _late,
+        {"timeouts": {"first_byte": LATE_ANSWER_LIMIT}},
+    ),
     ("a stream that was cut off", cutting(PLAIN_ANSWER), {"stream": True}),
 )
 

@@ -12,6 +12,14 @@ from typing import Any, Final
 
 from art_compliance.checks.answerers import giving
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    DATE_LENIENCE,
+    RETRY_AFTER,
+    RETRY_AFTER_DATE,
+    RETRY_AFTER_MS,
+    RETRY_AFTER_PAST,
+    RETRY_AFTER_READ,
+)
 from art_compliance.checks.replies import error_of, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -36,7 +44,6 @@ _FINAL: Final = frozenset({400, 401, 402, 403, 404, 413, 422})
 """Statuses that stay the same however often the adapter tries again."""
 
 _BUSY: Final = 503
-_WAIT: Final = 1.0
 
 
 @check(
@@ -53,12 +60,12 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
         words, before = f"written error {status}", trial.subject.request_count
         body = trial.dialect.answers.write_error(status, words)
         named = trial.dialect.answers.error_headers(status, words)
-        headers = (*named, *((("retry-after", f"{_WAIT:g}"),) if status == 429 else ()))
+        headers = (*named, *((("retry-after", f"{RETRY_AFTER:g}"),) if status == 429 else ()))
         reply = trial.call_with(Response(status, body, headers=headers))
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
             error = reply.error or {}
-            faults += wrong_status_error(error, status, words=words, retry_after=_WAIT)
+            faults += wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)
             faults += _wrong_advice(error, status)
             if not trial.subject.is_translated and (codes := _codes_in(body, named)):
                 coded[status] = "provider_code" in error
@@ -81,7 +88,7 @@ def _misread(trial: Trial, form: ErrorForm) -> Iterator[Problem]:
         reply = trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(response))
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
-            faults += wrong_status_error(reply.error or {}, form.status, words=words, retry_after=_WAIT)
+            faults += wrong_status_error(reply.error or {}, form.status, words=words, retry_after=RETRY_AFTER)
         yield from (fault.after(f"answered {form.status} with {form.words}: ") for fault in faults)
 
 
@@ -141,7 +148,9 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
     with _in_zone(trial, _FAR_ZONE):
         for name, write, seconds in _DELAYS:
             yield from _misread_delay(trial, seconds, (name, write(seconds)))
-    yield from _misread_delay(trial, _SECONDS, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{_SECONDS:g}"))
+    yield from _misread_delay(
+        trial, RETRY_AFTER_READ, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{RETRY_AFTER_READ:g}")
+    )
     for name in ("retry-after", "retry-after-ms"):
         reply = _asked_to_wait(trial, (name, _UNREADABLE))
         faults = list(wrong_failure(trial, reply))
@@ -154,7 +163,7 @@ def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str]) -> I
     """That these headers are not read as so many seconds."""
     reply = _asked_to_wait(trial, *headers)
     found = error_of(reply).get("retry_after")
-    if not (isinstance(found, int | float) and max(seconds - _SPENT, 0) <= found <= max(seconds, 0)):
+    if not (isinstance(found, int | float) and max(seconds - DATE_LENIENCE, 0) <= found <= max(seconds, 0)):
         given = " and ".join(f"{name}: {value}" for name, value in headers)
         yield Problem(f"with {given}, retry_after is {show(found)}; expected {max(seconds, 0):g}")
 
@@ -178,13 +187,11 @@ def _as_date(seconds: float) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
-_SECONDS: Final = 7.0
-
 _DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
-    ("retry-after", lambda seconds: f"{seconds:g}", _SECONDS),
-    ("retry-after", _as_date, 120.0),
-    ("retry-after", _as_date, -90.0),
-    ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", 0.25),
+    ("retry-after", lambda seconds: f"{seconds:g}", RETRY_AFTER_READ),
+    ("retry-after", _as_date, RETRY_AFTER_DATE),
+    ("retry-after", _as_date, RETRY_AFTER_PAST),
+    ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", RETRY_AFTER_MS),
 )
 """A header, how it writes seconds, and the seconds: a date that has passed means not to wait."""
 
@@ -192,9 +199,6 @@ _FAR_ZONE: Final = "XXX-05:30"
 """A time zone five and a half hours before UTC, as POSIX writes it: a date in a header is never of the local zone."""
 
 _UNREADABLE: Final = "soon"
-
-_SPENT: Final = 60.0
-"""Seconds that may pass between the writing of a date and its reading on a busy machine; dates have whole seconds."""
 
 
 @check(

@@ -10,6 +10,7 @@ from art_compliance.checks import wire
 from art_compliance.checks.answer_laws import ANSWER_LAWS, Reading, check_of
 from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check, leave_to, named
+from art_compliance.checks.limits import CUTS, PAUSE, PLACES_AT_THE_ENDS
 from art_compliance.checks.replies import (
     differences,
     error_of,
@@ -106,7 +107,7 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     whole, dice = streamed(trial), random.Random(f"{trial.seed} {trial.scenario.id}")
 
     def cut(asked: Asked) -> Response:
-        return script(trial, map(Send, in_pieces(b"".join(events_of(trial, asked)), dice, _CUTS)))
+        return script(trial, map(Send, in_pieces(b"".join(events_of(trial, asked)), dice, CUTS)))
 
     reply = stream(trial, cut)
     if not isinstance(reply, Answered):
@@ -114,9 +115,6 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
         return
     for difference in differences(reply, whole, own_ids=makes_ids(trial)):
         yield difference.after("cut at other places, the answer differs in ")
-
-
-_CUTS: Final = 40
 
 
 @check(
@@ -129,7 +127,7 @@ def cut_short_is_an_error(trial: Trial) -> Iterator[Problem]:
     leave_to(trial, *named(LAW_CHECKS, *_OF_CONTENT))
     whole, events = streamed(trial), _events_asked_for(trial)
     dice = random.Random(f"{trial.seed} {trial.scenario.id}")
-    places = _places(len(events), dice, _NEAR if trial.scenario.group != "generated" else 1)
+    places = _places(len(events), dice, PLACES_AT_THE_ENDS if trial.scenario.group != "generated" else 1)
     for number, at in enumerate(places):
         cuts = (
             (f"cut off after event {at}", b"", (Drop(),)),
@@ -191,9 +189,6 @@ def _places(count: int, dice: random.Random, near: int) -> list[int]:
     return sorted(ends + dice.sample(others, min(near, len(others))))
 
 
-_NEAR: Final = 3
-
-
 @check(
     "stream.error-event-is-an-error",
     clause="An error event inside a stream becomes ERROR with the provider's words, after what arrived.",
@@ -223,12 +218,12 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     """Otherwise there is no reason to stream."""
     question = trial.with_answer(_LONG_TEXT)
     streamed(question)
-    reply = require_read(stream(question, lambda asked: paused(question, asked, _PAUSE)))
-    early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > _PAUSE / 2]
+    reply = require_read(stream(question, lambda asked: paused(question, asked, PAUSE)))
+    early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > PAUSE / 2]
     come, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(come) < len(sent) / 2:
         yield Problem(
-            f"the provider paused {_PAUSE} s after it had sent {show(sent)}; by then the tokens were {show(come)}"
+            f"the provider paused {PAUSE} s after it had sent {show(sent)}; by then the tokens were {show(come)}"
         )
 
 
@@ -237,5 +232,4 @@ def _sent_before_the_pause(trial: Trial) -> str:
     return _text_in(trial, events[: half_of(events)]) or ""
 
 
-_PAUSE: Final = 0.2
 _LONG_TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in so many pieces " * 3)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import CLOSED_WITHIN, CONNECTION_CLOSED_WITHIN, RETRY_AFTER
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import STREAMS, require_asked_for, script
 from art_compliance.checks.trial import Trial
@@ -39,7 +40,7 @@ def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
     if isinstance(took, (Refused, Crashed)):
         yield Problem(f"closing raised {raised(took)}")
         return
-    if took > _AT_ONCE:
+    if took > CLOSED_WITHIN:
         yield Problem(f"closing took {took:.2f} s")
     yield from still_connected(trial)
 
@@ -65,17 +66,16 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
 
 
 _WAITING: Final = "cancelled while it waits to ask again"
-_WAIT: Final = 1
 
 
 def _busy(asked: Asked) -> Response:
-    return replace(refusing(503)(asked), headers=(("retry-after", str(_WAIT)),))
+    return replace(refusing(503)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
 
 
 def _asks_again(trial: Trial) -> bool:
-    before, ends = trial.subject.request_count, time.monotonic() + _WAIT + 2 * _AT_ONCE
+    before, ends = trial.subject.request_count, time.monotonic() + RETRY_AFTER + CONNECTION_CLOSED_WITHIN
     while trial.subject.request_count == before and time.monotonic() < ends:
-        time.sleep(_AT_ONCE / 10)
+        time.sleep(CLOSED_WITHIN / 10)
     return trial.subject.request_count > before
 
 
@@ -111,14 +111,10 @@ def hang_after_half(trial: Trial) -> Answerer:
     return hang
 
 
-_AT_ONCE: Final = 0.25
-"""Seconds within which a call must end."""
-
-
 def still_connected(trial: Trial) -> Iterator[Problem]:
     """That the provider still sends its answer, after some patience."""
-    ends = time.monotonic() + 2 * _AT_ONCE
+    ends = time.monotonic() + CONNECTION_CLOSED_WITHIN
     while trial.subject.underway and time.monotonic() < ends:
-        time.sleep(_AT_ONCE / 50)
+        time.sleep(CLOSED_WITHIN / 50)
     if trial.subject.underway:
         yield Problem("the connection stays open, and the provider keeps sending")

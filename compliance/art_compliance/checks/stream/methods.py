@@ -10,6 +10,7 @@ from msgspec import structs
 
 from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import CUTS, PAUSE
 from art_compliance.checks.replies import makes_ids
 from art_compliance.checks.response.calling import other_methods, relevant_differences
 from art_compliance.checks.stream.closing import hang_after_half, still_connected
@@ -46,7 +47,7 @@ def call_methods_stream_alike(trial: Trial) -> Iterator[Problem]:
         if method == "call_sync" and _is_late(reply):
             is_late = True
             yield Problem(
-                f"call_sync yielded its first token only after the stream had ended, {_PAUSE} s after it was sent"
+                f"call_sync yielded its first token only after the stream had ended, {PAUSE} s after it was sent"
             )
     if "call_sync" in trial.subject.methods and not is_late:
         yield from _open_after_closing(trial, options)
@@ -58,8 +59,8 @@ def _cut_and_paused(trial: Trial) -> Answerer:
     def answer(asked: Asked) -> Response:
         events = events_of(trial, asked)
         half = half_of(events)
-        first, second = (in_pieces(b"".join(part), dice, _CUTS) for part in (events[:half], events[half:]))
-        return script(trial, [*map(Send, first), Pause(_PAUSE), *map(Send, second)])
+        first, second = (in_pieces(b"".join(part), dice, CUTS) for part in (events[:half], events[half:]))
+        return script(trial, [*map(Send, first), Pause(PAUSE), *map(Send, second)])
 
     return answer
 
@@ -67,7 +68,7 @@ def _cut_and_paused(trial: Trial) -> Answerer:
 def _is_late(reply: Answered) -> bool:
     """Whether the first token came with the last event."""
     firsts = [at for event, at in zip(reply.events, reply.at, strict=True) if event.get("type") == "TOKEN"]
-    return not firsts or reply.at[-1] - firsts[0] < _PAUSE / 2
+    return not firsts or reply.at[-1] - firsts[0] < PAUSE / 2
 
 
 def _open_after_closing(trial: Trial, options: dict[str, Any]) -> Iterator[Problem]:
@@ -84,8 +85,6 @@ def _open_after_closing(trial: Trial, options: dict[str, Any]) -> Iterator[Probl
     yield from (problem.after("after closing the events of call_sync, ") for problem in still_connected(trial))
 
 
-_CUTS: Final = 20
-_PAUSE: Final = 0.2
 _TEXT: Final = WrittenAnswer(content="\u00c9crit \u00e0 la main, \u8fd9\u662f\u7b54\u6848, \U0001f9ea and so on. " * 3)
 _WITH_CALL: Final = structs.replace(
     _TEXT, tool_calls=(ToolCall("call_ways", FunctionCall("look", '{"at":"\u00e9"}')),), finish="tool_calls"

@@ -12,6 +12,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    CALLS_IN_A_TURN,
+    IMAGE_BYTES,
+    PARTS,
+    ROUNDS,
+    SHOWN_OF_A_PROMPT,
+    TOOLS,
+    TURNS,
+    WORDS,
+)
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation import laws
 from art_compliance.checks.translation.conservation import CAUSES
@@ -50,12 +60,9 @@ def demanding_prompts_survive(trial: Trial) -> Iterator[Problem]:
             continue
         prompt, options = demand.make(Random(f"{trial.seed} {demand.words}"))
         options = {"thread_id": "demanding", **options}
-        for problem in islice(losses_of(trial, prompt, options), _SHOWN):
+        for problem in islice(losses_of(trial, prompt, options), SHOWN_OF_A_PROMPT):
             if not trial.is_known(problem.message):
                 yield problem.after(f"{demand.words}: ")
-
-
-_SHOWN: Final = 3
 
 
 def _word(random: Random) -> str:
@@ -64,16 +71,13 @@ def _word(random: Random) -> str:
 
 def _many_turns(random: Random) -> tuple[Prompt, Options]:
     system = {"role": "system", "content": f"Count with {_word(random)}."}
-    turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} {_word(random)}"} for at in range(_TURNS)]
+    turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} {_word(random)}"} for at in range(TURNS)]
     return [system, *turns], {}
-
-
-_TURNS: Final = 601
 
 
 def _many_rounds(random: Random) -> tuple[Prompt, Options]:
     prompt: Prompt = [{"role": "user", "content": "Go on until you are done."}]
-    for at in range(_ROUNDS):
+    for at in range(ROUNDS):
         function = {"name": "look", "arguments": f'{{"at":"{_word(random)}"}}'}
         call = {"id": f"call_{at}", "type": "function", "function": function}
         prompt += [
@@ -83,9 +87,6 @@ def _many_rounds(random: Random) -> tuple[Prompt, Options]:
     return prompt, {"tools": [_tool("look", {"at": {"type": "string"}})]}
 
 
-_ROUNDS: Final = 120
-
-
 def _tool(name: str, properties: dict[str, Any], description: str = "Looks.") -> dict[str, Any]:
     return {"name": name, "description": description, "inputSchema": {"type": "object", "properties": properties}}
 
@@ -93,7 +94,7 @@ def _tool(name: str, properties: dict[str, Any], description: str = "Looks.") ->
 def _many_calls(random: Random) -> tuple[Prompt, Options]:
     calls: list[dict[str, Any]] = []
     results: Prompt = []
-    for at in range(_CALLS):
+    for at in range(CALLS_IN_A_TURN):
         function = {"name": "look", "arguments": f'{{"at":"{_word(random)}"}}'}
         calls.append({"id": f"call_{at}", "type": "function", "function": function})
         results.append({"role": "tool_result", "tool_call_id": f"call_{at}", "content": _word(random)})
@@ -102,29 +103,18 @@ def _many_calls(random: Random) -> tuple[Prompt, Options]:
     return prompt, {"tools": [_tool("look", {"at": {"type": "string"}})]}
 
 
-_CALLS: Final = 24
-
-
 def _many_tools(random: Random) -> tuple[Prompt, Options]:
-    described = [_tool(f"tool_{at}", {_word(random): {"type": "string"}}, _word(random)) for at in range(_TOOLS)]
+    described = [_tool(f"tool_{at}", {_word(random): {"type": "string"}}, _word(random)) for at in range(TOOLS)]
     return [{"role": "user", "content": "hello"}], {"tools": described}
 
 
-_TOOLS: Final = 128
-"""As many as OpenAI takes."""
-
-
 def _long_texts(random: Random) -> tuple[Prompt, Options]:
-    text = " ".join(_word(random) for _ in range(_WORDS))
+    text = " ".join(_word(random) for _ in range(WORDS))
     result = {"role": "tool_result", "tool_call_id": "call_1", "content": text[::-1]}
     call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     asked = {"role": "assistant", "content": text[:9999], "tool_calls": [call]}
     described = _tool("look", {}, description=text[:3000])
     return [{"role": "user", "content": text}, asked, result], {"tools": [described]}
-
-
-_WORDS: Final = 30_000
-"""Some 330,000 characters: a short book."""
 
 
 def _line_ends(random: Random) -> tuple[Prompt, Options]:
@@ -141,7 +131,7 @@ def _a_model_in_capitals(random: Random) -> tuple[Prompt, Options]:
 
 
 def _many_parts(random: Random) -> tuple[Prompt, Options]:
-    parts = [{"type": "text", "text": f"{at} {_word(random)}"} for at in range(40)]
+    parts = [{"type": "text", "text": f"{at} {_word(random)}"} for at in range(PARTS)]
     return [{"role": "user", "content": parts}], {}
 
 
@@ -202,7 +192,11 @@ def _equal_texts(random: Random) -> tuple[Prompt, Options]:
 def _large_images(random: Random) -> tuple[Prompt, Options]:
     """Two PNG images of almost a megabyte each, one of them in an older turn."""
     images = [
-        {"type": "image", "mime_type": "image/png", "data": b64encode(_PNG + random.randbytes(_IMAGE)).decode()}
+        {
+            "type": "image",
+            "mime_type": "image/png",
+            "data": b64encode(_PNG + random.randbytes(IMAGE_BYTES)).decode(),
+        }
         for _ in range(2)
     ]
     turns = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]} for image in images]
@@ -210,19 +204,18 @@ def _large_images(random: Random) -> tuple[Prompt, Options]:
 
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
-_IMAGE: Final = 900_000
 
 
 _TOOLS_NEEDED: Final[tuple[Capability, ...]] = ("tools",)
 DEMANDS: Final = (
-    Demand(words=f"{_TURNS} turns", make=_many_turns),
-    Demand(words=f"{_ROUNDS} rounds with a tool", needs=_TOOLS_NEEDED, make=_many_rounds),
-    Demand(words=f"{_CALLS} calls in one turn", needs=("tools", "parallel_tools"), make=_many_calls),
-    Demand(words=f"{_TOOLS} tools", needs=_TOOLS_NEEDED, make=_many_tools),
-    Demand(words=f"texts of {_WORDS:,} words", needs=_TOOLS_NEEDED, make=_long_texts),
+    Demand(words=f"{TURNS} turns", make=_many_turns),
+    Demand(words=f"{ROUNDS} rounds with a tool", needs=_TOOLS_NEEDED, make=_many_rounds),
+    Demand(words=f"{CALLS_IN_A_TURN} calls in one turn", needs=("tools", "parallel_tools"), make=_many_calls),
+    Demand(words=f"{TOOLS} tools", needs=_TOOLS_NEEDED, make=_many_tools),
+    Demand(words=f"texts of {WORDS:,} words", needs=_TOOLS_NEEDED, make=_long_texts),
     Demand(words="line ends and numbers of several kinds", needs=_TOOLS_NEEDED, make=_line_ends),
     Demand(words="a model's name with capitals", make=_a_model_in_capitals),
-    Demand(words="40 parts in one message", make=_many_parts),
+    Demand(words=f"{PARTS} parts in one message", make=_many_parts),
     Demand(words="texts like data", make=_like_data),
     Demand(words="a system prompt like data", needs=("system",), make=_systems_like_data),
     Demand(words="equal texts and equal results", needs=_TOOLS_NEEDED, make=_equal_texts),

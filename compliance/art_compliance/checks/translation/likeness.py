@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import SHOWN_OF_A_PROMPT
 from art_compliance.checks.translation import laws
 from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
@@ -47,10 +48,10 @@ def similar_requests_do_not_mix(trial: Trial) -> Iterator[Problem]:
         for value in pair.values:
             prompt, options = pair.make(value, same)
             found = losses_of(trial, prompt, {"thread_id": "alike", **options})
-            yield from (problem.after(f"one of two requests with {pair.words}: ") for problem in islice(found, _SHOWN))
-
-
-_SHOWN: Final = 3
+            yield from (
+                problem.after(f"one of two requests with {pair.words}: ")
+                for problem in islice(found, SHOWN_OF_A_PROMPT)
+            )
 
 
 def _said(value: str, same: str) -> tuple[Prompt, Options]:

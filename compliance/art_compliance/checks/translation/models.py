@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import SHOWN_OF_A_MODEL
 from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
 from art_compliance.checks.trial import Trial
@@ -31,10 +32,9 @@ def every_model_gets_everything(trial: Trial) -> Iterator[Problem]:
             if trial.subject.capabilities.issuperset(needs):
                 found = losses_of(trial, prompt, {"thread_id": "models", "model": model, **options})
                 fresh = (one for one in found if not trial.is_known(one.message))
-                yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, _SHOWN))
+                yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, SHOWN_OF_A_MODEL))
 
 
-_SHOWN: Final = 2
 _CHAT: Final[list[dict[str, Any]]] = [
     {"role": "user", "content": "Where is the moon?"},
     {"role": "assistant", "content": "Above."},

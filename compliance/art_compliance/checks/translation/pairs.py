@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import OPTIONS_AT_ONCE, ROWS_DRAWN
 from art_compliance.checks.translation import conservation
 from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
@@ -30,7 +31,9 @@ def options_survive_together(trial: Trial) -> Iterator[Problem]:
     """A response schema that is lost in streams alone is found by those who stream."""
     factors = _factors_of(trial)
     reported: set[str] = set()
-    for row in covering_rows({name: tuple(values) for name, values in factors.items()}, Random(trial.seed), _AT_ONCE):
+    for row in covering_rows(
+        {name: tuple(values) for name, values in factors.items()}, Random(trial.seed), OPTIONS_AT_ONCE
+    ):
         for problem in losses_of(trial, *_call_of(trial, row, factors)):
             if problem.message not in reported and not trial.is_known(problem.message):
                 reported.add(problem.message)
@@ -132,14 +135,8 @@ def covering_rows(factors: Mapping[str, Sequence[str]], random: Random, size: in
         for values in product(*(factors[name] for name in group))
     }
     while open_groups:
-        drawn = ({name: random.choice(factors[name]) for name in names} for _ in range(_DRAWN))
+        drawn = ({name: random.choice(factors[name]) for name in names} for _ in range(ROWS_DRAWN))
         row = max(drawn, key=lambda one: len(open_groups & set(combinations(one.items(), size))))
         row |= dict(min(open_groups))  # so that every row takes at least one
         open_groups -= set(combinations(row.items(), size))
         yield row
-
-
-_DRAWN: Final = 30
-
-_AT_ONCE: Final = 3
-"""Of so many options, every combination of values occurs: what is lost with two others is found at any seed."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import PREFIXES
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.translation import laws
 from art_compliance.checks.translation.conservation import CAUSES
@@ -44,13 +45,10 @@ def prefix_is_stable(trial: Trial) -> Iterator[Problem]:
             return
 
 
-_PREFIXES: Final = 8
-
-
 def _prefix_lengths(prompt: list[dict[str, Any]]) -> list[int]:
     """Lengths of shorter prompts, at most a few for a long prompt."""
     lengths = list(range(1, len(prompt)))
-    return lengths[:: max(len(lengths) // _PREFIXES, 1)]
+    return lengths[:: max(len(lengths) // PREFIXES, 1)]
 
 
 def _history(trial: Trial, sent: Sent) -> list[Any] | None:

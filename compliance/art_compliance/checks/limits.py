@@ -1,0 +1,187 @@
+"""What the checks ask at most, and how long they wait: docs/limits.md is made of this module.
+
+A line of comment is the title of what follows it, and the text under a name says what it limits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# How long a call may take
+
+TIME_LIMIT: Final = 0.4
+"""seconds of the time limit that `faults.end-in-time` sets; the other limits of that call are long"""
+
+TIME_LIMIT_GRACE: Final = 0.25
+"""seconds that a call may take beyond its time limit on an idle machine"""
+
+WAKE_UPS: Final = 4
+"""times that a call over its limit waits for the machine, each as long as a sleeping program is late then: its timer, \
+its connection, its events, its reader"""
+
+OTHER_TIME_LIMITS: Final = 60.0
+"""seconds of the time limits that must not end a call of `faults.end-in-time`"""
+
+PATIENCE_WITH_LIMITS: Final = 6.0
+"""seconds until `faults.end-in-time` gives up on a call that ignores its time limits"""
+
+PATIENCE_WITH_MANY: Final = 60.0
+"""seconds for all concurrent calls of `load.calls-at-once-do-not-mix` together"""
+
+PATIENCE_WITH_SLOW_CALLS: Final = 30.0
+"""seconds for the concurrent calls of `load.slow-calls-do-not-block-others`"""
+
+LONG_BODY_SECONDS: Final = 4.0
+"""seconds that a call with a longer body may be expected to take: otherwise it is tried with a shorter one"""
+
+CLOSED_WITHIN: Final = 0.25
+"""seconds within which a call that is closed must end"""
+
+CONNECTION_CLOSED_WITHIN: Final = 0.5
+"""seconds within which the connection of a call that was closed must end"""
+
+# How long the provider waits
+
+SILENCE: Final = 0.1
+"""seconds before the answer whose times are compared with those in METADATA"""
+
+SHARE_OF_PAUSE: Final = 0.5
+"""of that pause is the least that METADATA may say: clocks may be started after the request was sent"""
+
+TIMES_LENIENCE: Final = 20
+"""times longer than by the suite's clock, which starts later on a busy machine, is the most that METADATA may say"""
+
+PAUSE: Final = 0.2
+"""seconds in the middle of a stream; tokens must come before half of them have passed"""
+
+SLOW_PAUSE: Final = 0.3
+"""seconds in each answer of `load.slow-calls-do-not-block-others`"""
+
+LATE_ANSWER: Final = 3.0
+"""seconds until an answer comes that is too late for every method of the adapter"""
+
+LATE_ANSWER_LIMIT: Final = 0.3
+"""seconds of the time limit of that call"""
+
+RETRY_AFTER: Final = 1
+"""seconds of Retry-After in answers that a call may ask again for"""
+
+RETRY_AFTER_READ: Final = 7.0
+"""seconds of Retry-After that must be read from a header as a number"""
+
+RETRY_AFTER_DATE: Final = 120.0
+"""seconds from now of Retry-After as a date"""
+
+RETRY_AFTER_PAST: Final = -90.0
+"""seconds from now of a date that has passed"""
+
+RETRY_AFTER_MS: Final = 0.25
+"""seconds in a header of milliseconds"""
+
+DATE_LENIENCE: Final = 60.0
+"""seconds that may pass between the writing of a date and its reading on a busy machine; dates have whole seconds"""
+
+RETRY_SLACK: Final = 0.05
+"""seconds that a retry may come earlier than Retry-After"""
+
+REQUESTS_A_SECOND: Final = 4
+"""requests of one call within a second, at most, to a provider that answers 503 to all"""
+
+# How many calls are made
+
+CALLS_AT_ONCE: Final = 200
+"""concurrent calls of `load.calls-at-once-do-not-mix`"""
+
+CALLS_IN_LOOPS: Final = 4
+"""concurrent calls, threads and event loops of an adapter that works in each of them"""
+
+CLOSED_CALLS: Final = 60
+"""calls in a row that are closed midway"""
+
+CALLS_BEFORE_MEMORY: Final = 15
+"""calls before memory is measured, twice"""
+
+CALLS_PER_MEASURE: Final = 40
+"""calls in a row of which the memory is measured"""
+
+MEMORY_ROUNDS: Final = 15
+"""measures, at most: an adapter that keeps nothing is done after the first that a cache leaves alone"""
+
+BYTES_A_CALL: Final = 300
+"""bytes that may stay of a call; an adapter that keeps the events of its calls leaves some thousands"""
+
+USES_BEFORE_LEFTOVERS: Final = 6
+"""calls, and adapters made and closed, before what they leave behind is counted"""
+
+TOLERATED_LEFTOVERS: Final = 4
+"""threads, sockets and files of each kind may stay: a pool may grow by some of what it keeps for use again"""
+
+TOLERATED_AFTER_FAULTS: Final = 3
+"""may stay after all faults"""
+
+LEFTOVERS_CLOSED_WITHIN: Final = 2.0
+"""seconds in which whatever is being closed may end"""
+
+FAULTS_CLOSED_WITHIN: Final = 1.0
+"""seconds in which it may end after all faults"""
+
+NAME_LENGTH: Final = 80
+"""characters of an adapter's name in the name of the folder that keeps its failing prompts"""
+
+PROMPTS_FOR_HASHES: Final = 200
+"""scenarios, at most, that are translated again in processes with other hash seeds"""
+
+# How large prompts and answers are
+
+TURNS: Final = 601
+"""turns of the longest conversation"""
+
+ROUNDS: Final = 120
+"""rounds with a tool in one conversation"""
+
+CALLS_IN_A_TURN: Final = 24
+"""calls in one turn"""
+
+TOOLS: Final = 128
+"""tools of one call"""
+
+PARTS: Final = 40
+"""parts of one message"""
+
+WORDS: Final = 30_000
+"""words of the longest message, and of the longest result"""
+
+IMAGE_BYTES: Final = 900_000
+"""bytes of an image, of which one message has two"""
+
+PREFIXES: Final = 8
+"""shorter prompts, about, with which each long one is compared"""
+
+FIRST_BODY_SHARE: Final = 32
+"""times shorter than the longest is the first of the bodies that grow as long as the adapter reads them in time"""
+
+BODY_GROWTH: Final = 8
+"""times longer than the one before is each of them at most: what a short one costs says little about a long one"""
+
+CUTS: Final = 40
+"""places at random where a stream is cut in two packets, and as many inside characters and line ends"""
+
+PLACES_AT_THE_ENDS: Final = 3
+"""events at each end of a stream after which it is cut short, and as many between them"""
+
+# How many options, and how many findings
+
+OPTIONS_AT_ONCE: Final = 3
+"""options whose combinations all come together in some call"""
+
+ROWS_DRAWN: Final = 30
+"""rows at random from which each next one is chosen"""
+
+SHOWN_OF_CALLS: Final = 5
+"""concurrent calls whose wrong answers are shown one by one"""
+
+SHOWN_OF_A_PROMPT: Final = 3
+"""findings that are shown of one demanding prompt, and of one of two that differ a little"""
+
+SHOWN_OF_A_MODEL: Final = 2
+"""findings that are shown of one call with another model"""

@@ -8,11 +8,11 @@ from typing import Final
 from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, times, wire
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, errors, retries, time_limits
-from art_compliance.checks.load import concurrency, isolation, leftovers, loops, surroundings
+from art_compliance.checks.load import concurrency, conversations, isolation, leftovers, loops, surroundings
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response import calling, failures, names, reading
+from art_compliance.checks.response import calling, edited, failures, names, reading
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
@@ -43,6 +43,7 @@ _MODULES: Final = (
     canary,
     payload,
     reading,
+    edited,
     names,
     calling,
     failures,
@@ -61,6 +62,7 @@ _MODULES: Final = (
     concurrency,
     loops,
     isolation,
+    conversations,
     leftovers,
     surroundings,
     replaying,

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from art_compliance.miniatures.base import as_data, miniature
+from art_sdk import CallOptions
 from art_sdk.stream import ToolCallEvent
 
 
@@ -99,3 +100,15 @@ def runs_a_loop_in_the_callers_thread(adapter: Any) -> None:
             return iter(asyncio.run(collecting))
 
     adapter.call_sync = call_sync
+
+
+@miniature("response.call-methods-send-the-same", around=("openai", "anthropic", "gemini"))
+def reads_options_of_dicts_alone(adapter: Any) -> None:
+    """Options that are typed values lose all but the thread and whether to stream."""
+    own = adapter.prepare
+
+    def prepare(prompt: Any, options: Any) -> Any:
+        is_typed = isinstance(options, CallOptions)
+        return own(prompt, {"thread_id": options.thread_id, "stream": options.stream} if is_typed else options)
+
+    adapter.prepare = prepare

@@ -12,6 +12,7 @@ from art_compliance.subject.declarations import Declarations, read_declarations
 from art_compliance.subject.factories import name_of
 from art_compliance.subject.gateways import GatewayClient
 from art_compliance.subject.making import Order, provider_name
+from art_sdk import BaseAdapter
 
 METHODS: Final = ("translate", "call", "call_sync", "complete", "complete_sync")
 """What an adapter may have."""
@@ -19,6 +20,8 @@ METHODS: Final = ("translate", "call", "call_sync", "complete", "complete_sync")
 
 class Facts(Struct, frozen=True, kw_only=True):
     """What is known of an adapter without calling it. `methods` are of `METHODS`.
+
+    `takes_types` says whether its calls may be given typed values instead of JSON data, as those of a `BaseAdapter`.
 
     `bridged` is the name and the version that an adapter behind a bridge has there; `speaks` is the format that a
     gateway is called in. Both are None for an adapter in Python.
@@ -30,6 +33,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     provider_name: str | None
     declarations: Declarations
     methods: frozenset[str]
+    takes_types: bool = False
     bridged: str | None = None
     speaks: str | None = None
 
@@ -44,6 +48,7 @@ def facts_of(adapter: Any, order: Order, dialect: Dialect | None) -> Facts:
         provider_name=named if isinstance(named, str) else None,
         declarations=read_declarations(adapter, order.name),
         methods=frozenset(one for one in METHODS if callable(getattr(adapter, one, None))),
+        takes_types=isinstance(adapter, BaseAdapter),
         bridged=adapter.title if isinstance(adapter, BridgedAdapter) else None,
         speaks=adapter.speaks if isinstance(adapter, GatewayClient) else None,
     )

@@ -74,6 +74,7 @@ class Subject:
         self.losses = facts.declarations.losses
         self.repairs = facts.declarations.repairs
         self.methods = facts.methods
+        self.takes_types = facts.takes_types
         self.factory_name = facts.factory_name
         self.class_name = facts.class_name
         self.secrets = (key,)

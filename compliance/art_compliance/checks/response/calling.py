@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -98,7 +99,7 @@ _CONTEXT: Final = "AGENT_THOUGHT"
 
 @check(
     "response.call-methods-send-the-same",
-    clause="If the adapter has `call_sync`, `complete` or `complete_sync`, they send the same request as `call`.",
+    clause="Whichever method is called, with JSON data or typed values, it sends the same request as `call`.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
@@ -111,21 +112,33 @@ def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
     options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         given = {**options_for(trial, streamed=streamed), **options}
-        wanted = _arrived(trial, "call", prompt, given)
-        for method in other_methods(trial):
-            found = _arrived(trial, method, prompt, given)
+        wanted = _arrived(trial, partial(trial.subject.use_method, "call", prompt, given))
+        for way, ask in _other_ways(trial, prompt, given):
+            found = _arrived(trial, ask)
             kind = " streamed" if streamed else ""
             if len(found) != len(wanted):
-                yield Problem(f"{method} sends {len(found)} requests where{kind} call sends {len(wanted)}")
+                yield Problem(f"{way} sends {len(found)} requests where{kind} call sends {len(wanted)}")
             elif found != wanted:
-                yield Problem(f"{method} sends a different request than{kind} call")
+                yield Problem(f"{way} sends a different request than{kind} call")
 
 
-def _arrived(trial: Trial, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> list[Any]:
+def _other_ways(
+    trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any]
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The other methods, and every method with typed values, for an adapter that takes these."""
+    others = other_methods(trial)
+    for method in others:
+        yield method, partial(trial.subject.use_method, method, prompt, options)
+    for method in ("call", *others) if trial.subject.takes_types else ():
+        given = {"prompt": prompt, "options": options, "method": method}
+        yield f"{method} with typed values", partial(trial.subject.attempt, "call_typed", **given)
+
+
+def _arrived(trial: Trial, ask: Callable[[], object]) -> list[Any]:
     """What arrives when the adapter is called so: method, target and body of each request."""
     before = trial.subject.request_count
     with trial.subject.answering(answering_with(PLAIN_ANSWER)):
-        trial.subject.use_method(method, prompt, options)
+        ask()
     return [(one.method, one.target, one.body) for one in trial.subject.seen_since(before)]
 
 

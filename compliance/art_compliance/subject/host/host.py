@@ -30,7 +30,7 @@ from art_compliance.subject.host.written import as_text, why_unwritable
 from art_compliance.subject.making import Order, find_dialect_of, make_adapter, require_adapter
 from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error
-from art_sdk import BaseAdapter, HttpRequest
+from art_sdk import BaseAdapter, HttpRequest, parse_options, parse_prompt
 
 if TYPE_CHECKING:
     import anyio.from_thread
@@ -129,6 +129,33 @@ class Host(Siblings, Watch):
         prompt[index].clear()
         prompt[index].update(message)
         return self.call(prompt, options)
+
+    def call_typed(self, prompt: Any, options: Any, method: str) -> Reply:
+        """The reply to a call that is given typed values, by an adapter that takes these."""
+        arguments = parse_prompt(prompt), parse_options(options)
+        if method.startswith("complete"):
+            return self.fold(*arguments, method)
+        return self._reply(lambda: self._caller.read(*arguments, method=method))
+
+    def converse(
+        self, messages: Sequence[Any], steps: Sequence[tuple[Sequence[int], Any]], *, typed: bool
+    ) -> list[Reply]:
+        """The replies to calls, each with options and some of the messages, given by their indexes.
+
+        JSON data comes in one list, which changes from call to call; typed values come in a new list, but are the same
+        objects in each call.
+        """
+        prompt: list[Any] = []
+        known: dict[int, Any] = {}
+        replies: list[Reply] = []
+        for indexes, options in steps:
+            prompt[:] = [messages[at] for at in indexes]
+            arguments: tuple[Any, Any] = (prompt, options)
+            if typed:
+                parsed = zip(indexes, parse_prompt(prompt), strict=True)
+                arguments = [known.setdefault(at, one) for at, one in parsed], parse_options(options)
+            replies.append(self._reply(partial(self._caller.read, *arguments)))
+        return replies
 
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float | Refused | Crashed:
         """Closes the call after its first token: how many seconds that took. Raises CannotDo."""

@@ -1,0 +1,69 @@
+"""Adapters that hold on to what a conversation was: turns that were sent, answers as they came, an odd extension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from art_compliance.miniatures.base import Events, Prompt, change_events, change_prompt, miniature
+
+_LONG = 100
+
+
+@miniature("load.conversations-are-sent-as-they-are")
+def keeps_the_turns_of_a_conversation(adapter: Any) -> None:
+    """Of a long conversation that begins as the last one did, only the new turns are looked at."""
+    kept: Prompt = []
+
+    def with_kept(prompt: Prompt) -> Prompt:
+        if len(prompt) < _LONG:
+            return prompt
+        known = len(kept) if kept[:2] == prompt[:2] and len(kept) <= len(prompt) else 0
+        kept[:] = [*kept[:known], *prompt[known:]]
+        return [*kept]
+
+    change_prompt(adapter, with_kept)
+
+
+@miniature("load.conversations-are-sent-as-they-are")
+def keeps_the_longest_conversation(adapter: Any) -> None:
+    """A long conversation that was longer in an earlier call is sent with its old end."""
+    kept: Prompt = []
+
+    def with_end(prompt: Prompt) -> Prompt:
+        if len(prompt) >= _LONG and kept[: len(prompt)] != prompt:
+            kept[:] = prompt
+        return [*kept] if len(prompt) >= _LONG else prompt
+
+    change_prompt(adapter, with_end)
+
+
+@miniature("response.edited-answer-is-sent-as-edited")
+def sends_its_answers_as_they_came(adapter: Any) -> None:
+    """An answer that is known by the id of a call goes back as it came, whatever the caller made of it."""
+    known: dict[str, dict[str, Any]] = {}
+
+    def remembered(events: Events) -> Events:
+        message: dict[str, Any] = events[-1].get("message") or {}
+        known.update({call["id"]: message for call in message.get("tool_calls") or ()})
+        return events
+
+    def as_it_came(message: dict[str, Any]) -> dict[str, Any]:
+        calls: list[dict[str, Any]] = message.get("tool_calls") or []
+        return known.get(calls[0]["id"], message) if calls else message
+
+    change_events(adapter, remembered)
+    change_prompt(adapter, lambda prompt: [as_it_came(message) for message in prompt])
+
+
+@miniature("response.odd-extensions-are-no-crash")
+def trusts_its_extensions(adapter: Any) -> None:
+    """What an assistant message has in its extensions is taken for what the adapter itself wrote."""
+
+    def counted(prompt: Prompt) -> Prompt:
+        for message in prompt:
+            extensions: dict[str, dict[str, Any]] = message.get("extensions") or {}
+            for kept in extensions.get(adapter.dialect, {}).values():
+                len(kept)
+        return prompt
+
+    change_prompt(adapter, counted)

@@ -291,8 +291,11 @@ _decode_object: Final = msgspec.json.Decoder(dict[str, Any]).decode
 def is_foreign(frame: Frame, fields: Iterable[str]) -> bool:
     """Whether a frame has no part in an answer whose frames have at least one of these fields.
 
-    Official clients skip an object of another kind, and of an event of another type even what is not an object.
+    Official clients skip an object of another kind, and of an event of another type even what is not an object. Empty
+    data keeps a connection open: https://github.com/omnigent-ai/omnigent/pull/1474.
     """
+    if not frame.data:
+        return True
     found = fields_of(frame)
     return frame.event != "message" if found is None else found.keys().isdisjoint(fields)
 

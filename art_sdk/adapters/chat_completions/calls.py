@@ -73,10 +73,15 @@ class _OpenCall:
 
 
 class JoinedCalls:
-    """The calls of one answer, in the order in which they began."""
+    """The calls of one answer, in the order in which they began.
 
-    def __init__(self) -> None:
+    `may_skip_numbers`: their indexes are any numbers. As gateways number them by the blocks of another format, the
+    first may be 1: https://github.com/vercel/ai/issues/18333.
+    """
+
+    def __init__(self, *, may_skip_numbers: bool = False) -> None:
         self._calls: list[_OpenCall] = []
+        self._may_skip_numbers = may_skip_numbers
 
     def add(self, piece: CallPiece) -> None:
         """Adds a piece of a call. Raises ValueError for one that fits no call."""
@@ -128,8 +133,8 @@ class JoinedCalls:
 
     def _begin(self, piece: CallPiece, name: str | None) -> _OpenCall:
         taken = {call.index for call in self._calls}
-        index = len(taken) if piece.index is None else piece.index
-        if index not in taken and index != len(taken):
+        index = max(taken, default=-1) + 1 if piece.index is None else piece.index
+        if index not in taken and index != len(taken) and not self._may_skip_numbers:
             raise ValueError("a piece of a call with an unexpected index")
         if not name:
             raise ValueError(f"a piece of the call {index}, which has no name")

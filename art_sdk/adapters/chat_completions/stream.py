@@ -111,7 +111,7 @@ class ChatStream:
         self._after = _AFTER if is_own_host and provider.always_finishes else _AFTER_AT_OTHER_HOSTS
         self._needs_mark = is_own_host and provider.end_mark is not None
         self._state = "begun"
-        self._calls = JoinedCalls()
+        self._calls = JoinedCalls(may_skip_numbers=not is_own_host)
         self._message = Message()
         self._has_others = False
         self._finish: str | None = None
